@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings every Swift target shares: Swift 6 mode comes from the tools version.
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
+// The targets stand on floors, and import only what lies below them:
+// `swift build --explicit-target-dependency-import-check error` holds it.
+let package = Package(
+    name: "tandem",
+    products: [
+        .executable(name: "tandem", targets: ["tandem"]),
+        .library(
+            name: "TandemKit",
+            targets: ["Diagnostics", "LibAV", "YAMLDocument", "Media", "JobSpec", "JobPlan", "JobRun"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    ],
+    targets: [
+        // Floor 0
+        .systemLibrary(
+            name: "CFFmpeg", pkgConfig: "libavfilter",
+            providers: [
+                .apt([
+                    "libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev",
+                    "libavfilter-dev", "libswscale-dev",
+                ])
+            ]),
+        .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CLinux"),
+        .target(name: "Diagnostics", swiftSettings: house),
+        // Floor 1
+        .target(name: "LibAV", dependencies: ["CFFmpeg"], swiftSettings: house),
+        .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
+        // Floor 2
+        .target(
+            name: "Media",
+            dependencies: ["LibAV", "CLinux", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: house),
+        .target(
+            name: "JobSpec", dependencies: ["YAMLDocument", "Diagnostics", "LibAV", "Media"],
+            swiftSettings: house),
+        // Floor 3
+        .target(
+            name: "JobPlan", dependencies: ["JobSpec", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
+        // Floor 4
+        .target(
+            name: "JobRun", dependencies: ["JobPlan", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
+        // Floor 5
+        .executableTarget(
+            name: "tandem",
+            dependencies: [
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: house),
+    ]
+)

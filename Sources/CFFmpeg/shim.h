@@ -1,0 +1,92 @@
+// What Swift can't import from FFmpeg's headers: macros as constants, and the few
+// places where the API differs between FFmpeg 5.1 and later ones.
+#ifndef TANDEM_FFMPEG_SHIM_H
+#define TANDEM_FFMPEG_SHIM_H
+
+#include <errno.h>
+#include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavformat/avformat.h>
+#include <libavutil/audio_fifo.h>
+#include <libavutil/avutil.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/display.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/log.h>
+#include <libavutil/mathematics.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libavutil/samplefmt.h>
+#include <libswresample/swresample.h>
+#include <libswscale/swscale.h>
+
+static const int64_t tandem_nopts = AV_NOPTS_VALUE;
+static const int tandem_eagain = AVERROR(EAGAIN);
+static const int tandem_eof = AVERROR_EOF;
+static const int tandem_exit = AVERROR_EXIT;
+static const int tandem_einval = AVERROR(EINVAL);
+static const int tandem_enomem = AVERROR(ENOMEM);
+static const int tandem_eacces = AVERROR(EACCES);
+static const int tandem_eio = AVERROR(EIO);
+static const int tandem_invaliddata = AVERROR_INVALIDDATA;
+static const int tandem_option_not_found = AVERROR_OPTION_NOT_FOUND;
+static const int tandem_seek_size = AVSEEK_SIZE;
+static const int tandem_seek_force = AVSEEK_FORCE;
+
+static inline int tandem_averror(int e) { return AVERROR(e); }
+
+static inline int64_t tandem_frame_duration(const AVFrame *f) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    return f->duration;
+#else
+    return f->pkt_duration;
+#endif
+}
+
+static inline void tandem_frame_set_duration(AVFrame *f, int64_t d) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    f->duration = d;
+#else
+    f->pkt_duration = d;
+#endif
+}
+
+static inline const enum AVPixelFormat *tandem_codec_pix_fmts(const AVCodec *c) { return c->pix_fmts; }
+static inline const enum AVSampleFormat *tandem_codec_sample_fmts(const AVCodec *c) { return c->sample_fmts; }
+static inline const int *tandem_codec_sample_rates(const AVCodec *c) { return c->supported_samplerates; }
+static inline const AVChannelLayout *tandem_codec_layouts(const AVCodec *c) { return c->ch_layouts; }
+static inline const AVRational *tandem_codec_frame_rates(const AVCodec *c) { return c->supported_framerates; }
+
+// The write callback's buffer became const in FFmpeg 7.
+typedef int (*tandem_read_fn)(void *opaque, uint8_t *data, int size);
+typedef int (*tandem_write_fn)(void *opaque, const uint8_t *data, int size);
+typedef int64_t (*tandem_seek_fn)(void *opaque, int64_t offset, int whence);
+
+static inline AVIOContext *tandem_avio_alloc(int size, int writable, void *opaque, tandem_read_fn read,
+                                             tandem_write_fn write, tandem_seek_fn seek) {
+    unsigned char *buffer = av_malloc(size);
+    if (!buffer) return NULL;
+    AVIOContext *pb = avio_alloc_context(buffer, size, writable, opaque, read,
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+                                         write,
+#else
+                                         (int (*)(void *, uint8_t *, int))write,
+#endif
+                                         seek);
+    if (!pb) av_free(buffer);
+    return pb;
+}
+
+static inline void tandem_avio_free(AVIOContext **pb) {
+    if (*pb) av_freep(&(*pb)->buffer);
+    avio_context_free(pb);
+}
+
+// One element of the stream array; Swift sees the array as a pointer to optional pointers.
+static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
+    return i < s->nb_streams ? s->streams[i] : NULL;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/// Everything an encoder is opened with; a value that a plan can hold.
+public struct EncoderConfiguration: Hashable, Codable, Sendable {
+    /// The encoder's libav name (`libx264`).
+    public var encoder: String
+    /// Video or audio.
+    public var mediaType: MediaType
+    /// The unit of the frames' and packets' time stamps.
+    public var timeBase: Rational
+
+    /// Width in pixels.
+    public var width = 0
+    /// Height in pixels.
+    public var height = 0
+    /// Pixel format of the frames.
+    public var pixelFormat: PixelFormat = .none
+    /// A hint for rate control; time stamps rule.
+    public var frameRate: Rational?
+    /// Shape of a pixel.
+    public var sampleAspectRatio: Rational?
+    /// What the numbers of the picture mean.
+    public var color = ColorDescription()
+    /// Most frames from one key frame to the next.
+    public var keyframeInterval: Int?
+    /// Encode as two fields.
+    public var isInterlaced = false
+
+    /// Samples per second.
+    public var sampleRate: Int32 = 0
+    /// Sample format of the frames.
+    public var sampleFormat: SampleFormat = .none
+    /// Channels and their places.
+    public var channelLayout: ChannelLayout?
+
+    /// Bits per second.
+    public var bitRate: Int64?
+    /// Highest rate, with `bufferSize`.
+    public var maxBitRate: Int64?
+    /// Size of the rate-control buffer in bits.
+    public var bufferSize: Int64?
+    /// A fixed quantiser (`-q`) of codecs that have no rate control of their own.
+    public var fixedQuantizer: Int?
+    /// Level as the codec numbers it.
+    public var level: Int?
+    /// Private options and `profile`, in order; each must be taken.
+    public var options: [MetadataEntry] = []
+    /// 0 lets the encoder choose.
+    public var threads = 0
+
+    /// Makes a configuration with nothing chosen.
+    public init(encoder: String, mediaType: MediaType, timeBase: Rational) {
+        self.encoder = encoder
+        self.mediaType = mediaType
+        self.timeBase = timeBase
+    }
+}

@@ -1,0 +1,117 @@
+internal import CFFmpeg
+
+/// An open encoder (`AVCodecContext`), confined to one queue.
+// @unchecked: one owner, which moves with the value.
+public struct FrameEncoder: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+    /// The unit of its packets' time stamps.
+    public let timeBase: Rational
+    /// What its packets are, for the muxer.
+    public let parameters: CodecParameters
+
+    private init(
+        adopting context: UnsafeMutablePointer<AVCodecContext>, timeBase: Rational, parameters: CodecParameters
+    ) {
+        self.context = context
+        self.timeBase = timeBase
+        self.parameters = parameters
+    }
+
+    deinit { FrameEncoder.free(context) }
+
+    private static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
+        LogBridge.forget(context)
+        var copy: UnsafeMutablePointer<AVCodecContext>? = context
+        avcodec_free_context(&copy)
+    }
+
+    /// Opens an encoder (`avcodec_open2`). An option that it doesn't take is an error.
+    public static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError) -> FrameEncoder {
+        LogBridge.install()
+        guard let codec = avcodec_find_encoder_by_name(configuration.encoder) else {
+            throw AVError(
+                code: tandem_einval, operation: "avcodec_find_encoder_by_name",
+                detail: "this build has no encoder \(configuration.encoder)")
+        }
+        guard let context = avcodec_alloc_context3(codec) else { throw .outOfMemory("avcodec_alloc_context3") }
+        do throws(AVError) {
+            try apply(configuration, to: context)
+            if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
+            var options = AVDictionaryOwner(configuration.options.map { ($0.key, $0.value) })
+            try check(avcodec_open2(context, codec, &options.raw), "avcodec_open2", context: context)
+            if let unknown = options.keys.first {
+                throw AVError(
+                    code: tandem_option_not_found, operation: "avcodec_open2",
+                    detail: "\(configuration.encoder) does not take the option \(unknown)")
+            }
+            let parameters = try CodecParameters(context: context)
+            return FrameEncoder(adopting: context, timeBase: Rational(context.pointee.time_base), parameters: parameters)
+        } catch {
+            free(context)
+            throw error
+        }
+    }
+
+    private static func apply(
+        _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>
+    ) throws(AVError) {
+        context.pointee.time_base = configuration.timeBase.av
+        context.pointee.thread_count = Int32(clamping: configuration.threads)
+        if let rate = configuration.bitRate { context.pointee.bit_rate = rate }
+        if let rate = configuration.maxBitRate { context.pointee.rc_max_rate = rate }
+        if let size = configuration.bufferSize { context.pointee.rc_buffer_size = Int32(clamping: size) }
+        if let level = configuration.level { context.pointee.level = Int32(clamping: level) }
+        if let quantizer = configuration.fixedQuantizer {
+            context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+            context.pointee.global_quality = Int32(clamping: quantizer) * FF_QP2LAMBDA
+        }
+        if configuration.mediaType == .video {
+            context.pointee.width = Int32(clamping: configuration.width)
+            context.pointee.height = Int32(clamping: configuration.height)
+            context.pointee.pix_fmt = configuration.pixelFormat.av
+            if let rate = configuration.frameRate { context.pointee.framerate = rate.av }
+            if let aspect = configuration.sampleAspectRatio { context.pointee.sample_aspect_ratio = aspect.av }
+            configuration.color.apply(to: context)
+            if let interval = configuration.keyframeInterval { context.pointee.gop_size = Int32(clamping: interval) }
+            if configuration.isInterlaced {
+                context.pointee.flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME
+            }
+        } else {
+            context.pointee.sample_rate = configuration.sampleRate
+            context.pointee.sample_fmt = configuration.sampleFormat.av
+            if let layout = configuration.channelLayout { try layout.copy(to: &context.pointee.ch_layout) }
+        }
+    }
+
+    /// Samples it wants in each frame; 0 where it takes any number.
+    public var frameSize: Int {
+        context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
+            ? 0 : Int(context.pointee.frame_size)
+    }
+
+    /// Samples of delay at the start.
+    public var initialPadding: Int { Int(context.pointee.initial_padding) }
+
+    /// Gives it a frame. False when it wants its packets taken first (`avcodec_send_frame`).
+    public func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
+        let code = avcodec_send_frame(context, frame.raw)
+        if code == tandem_eagain { return false }
+        try check(code, "encoding", context: context)
+        return true
+    }
+
+    /// Says that no more comes.
+    public func sendEnd() throws(AVError) {
+        let code = avcodec_send_frame(context, nil)
+        if code != tandem_eof { try check(code, "encoding", context: context) }
+    }
+
+    /// The next packet (`avcodec_receive_packet`).
+    public func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
+        let code = avcodec_receive_packet(context, packet.raw)
+        if code == tandem_eagain { return .needsInput }
+        if code == tandem_eof { return .ended }
+        try check(code, "encoding", context: context)
+        return .ready
+    }
+}

@@ -1,0 +1,72 @@
+internal import CFFmpeg
+
+/// What a codec answers when asked for its next output.
+public enum CodecOutput: Sendable {
+    /// It was put into the frame or packet given.
+    case ready
+    /// It wants input first.
+    case needsInput
+    /// It has given all.
+    case ended
+}
+
+/// An open decoder (`AVCodecContext`), confined to one queue.
+// @unchecked: one owner, which moves with the value.
+public struct PacketDecoder: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+
+    private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
+
+    deinit {
+        LogBridge.forget(context)
+        var copy: UnsafeMutablePointer<AVCodecContext>? = context
+        avcodec_free_context(&copy)
+    }
+
+    /// Opens the decoder of a stream. `threads` 0 lets libavcodec choose.
+    public static func open(
+        _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0, limits: InputLimits = InputLimits()
+    ) throws(AVError) -> PacketDecoder {
+        guard let codec = avcodec_find_decoder(parameters.raw.pointee.codec_id) else {
+            throw AVError(
+                code: tandem_einval, operation: "avcodec_find_decoder",
+                detail: "this build has no decoder for \(parameters.codecName)")
+        }
+        let name = String(cString: codec.pointee.name)
+        guard InputLimits.decoders.contains(name) || name.hasPrefix("pcm_") else {
+            throw AVError(
+                code: tandem_eacces, operation: "avcodec_find_decoder", detail: "the decoder \(name) is not one that is used")
+        }
+        guard let context = avcodec_alloc_context3(codec) else { throw .outOfMemory("avcodec_alloc_context3") }
+        let decoder = PacketDecoder(adopting: context)
+        try check(avcodec_parameters_to_context(context, parameters.raw), "avcodec_parameters_to_context")
+        context.pointee.pkt_timebase = timeBase.av
+        context.pointee.thread_count = Int32(clamping: threads)
+        context.pointee.max_pixels = limits.maxPixels
+        try check(avcodec_open2(context, codec, nil), "avcodec_open2", context: context)
+        return decoder
+    }
+
+    /// Gives it a packet, or nil at the end. False when it wants its output taken first (`avcodec_send_packet`).
+    public func send(_ packet: borrowing Packet) throws(AVError) -> Bool {
+        let code = avcodec_send_packet(context, packet.raw)
+        if code == tandem_eagain { return false }
+        try check(code, "decoding", context: context)
+        return true
+    }
+
+    /// Says that no more comes.
+    public func sendEnd() throws(AVError) {
+        let code = avcodec_send_packet(context, nil)
+        if code != tandem_eof { try check(code, "decoding", context: context) }
+    }
+
+    /// The next frame (`avcodec_receive_frame`).
+    public func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
+        let code = avcodec_receive_frame(context, frame.raw)
+        if code == tandem_eagain { return .needsInput }
+        if code == tandem_eof { return .ended }
+        try check(code, "decoding", context: context)
+        return .ready
+    }
+}

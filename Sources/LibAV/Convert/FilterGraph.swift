@@ -1,0 +1,120 @@
+internal import CFFmpeg
+
+/// A chain of libavfilter's filters with one output and at most one input, confined to one queue.
+// @unchecked: one owner, which moves with the value.
+public struct FilterGraph: ~Copyable, @unchecked Sendable {
+    private let graph: UnsafeMutablePointer<AVFilterGraph>
+    private let source: UnsafeMutablePointer<AVFilterContext>?
+    private let sink: UnsafeMutablePointer<AVFilterContext>
+
+    private init(
+        adopting graph: UnsafeMutablePointer<AVFilterGraph>, source: UnsafeMutablePointer<AVFilterContext>?,
+        sink: UnsafeMutablePointer<AVFilterContext>
+    ) {
+        self.graph = graph
+        self.source = source
+        self.sink = sink
+    }
+
+    deinit { FilterGraph.free(graph) }
+
+    private static func free(_ graph: UnsafeMutablePointer<AVFilterGraph>) {
+        LogBridge.forget(graph)
+        var copy: UnsafeMutablePointer<AVFilterGraph>? = graph
+        avfilter_graph_free(&copy)
+    }
+
+    /// A chain for pictures like `frame`, whose times are in `timeBase` (`avfilter_graph_parse_ptr`).
+    public static func video(
+        _ chain: String, like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
+        frameRate: Rational?
+    ) throws(AVError) -> FilterGraph {
+        let rate = frameRate.map { ":frame_rate=\($0.num)/\($0.den)" } ?? ""
+        let arguments =
+            "video_size=\(frame.width)x\(frame.height):pix_fmt=\(frame.raw.pointee.format)"
+            + ":time_base=\(timeBase.num)/\(timeBase.den)"
+            + ":pixel_aspect=\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den))" + rate
+        return try build(chain: chain, source: ("buffer", arguments), sink: "buffersink")
+    }
+
+    /// A chain that makes its own frames, such as `smptebars=…`.
+    public static func generator(_ chain: String, mediaType: MediaType) throws(AVError) -> FilterGraph {
+        try build(chain: chain, source: nil, sink: mediaType == .audio ? "abuffersink" : "buffersink")
+    }
+
+    private static func build(
+        chain: String, source: (name: String, arguments: String)?, sink sinkName: String
+    ) throws(AVError) -> FilterGraph {
+        LogBridge.install()
+        guard let graph = avfilter_graph_alloc() else { throw .outOfMemory("avfilter_graph_alloc") }
+        do throws(AVError) {
+            var sink: UnsafeMutablePointer<AVFilterContext>?
+            try check(
+                avfilter_graph_create_filter(&sink, avfilter_get_by_name(sinkName), "out", nil, nil, graph),
+                "avfilter_graph_create_filter")
+            var input: UnsafeMutablePointer<AVFilterContext>?
+            if let source {
+                try check(
+                    avfilter_graph_create_filter(
+                        &input, avfilter_get_by_name(source.name), "in", source.arguments, nil, graph),
+                    "avfilter_graph_create_filter")
+            }
+            guard let sink else { throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter") }
+            try parse(chain, graph: graph, source: input, sink: sink)
+            try check(avfilter_graph_config(graph, nil), "avfilter_graph_config")
+            return FilterGraph(adopting: graph, source: input, sink: sink)
+        } catch {
+            free(graph)
+            throw error
+        }
+    }
+
+    private static func parse(
+        _ chain: String, graph: UnsafeMutablePointer<AVFilterGraph>, source: UnsafeMutablePointer<AVFilterContext>?,
+        sink: UnsafeMutablePointer<AVFilterContext>
+    ) throws(AVError) {
+        // In libavfilter's words the chain's open *outputs* are what feeds it.
+        var inputs = avfilter_inout_alloc()
+        var outputs = source == nil ? nil : avfilter_inout_alloc()
+        defer {
+            avfilter_inout_free(&inputs)
+            avfilter_inout_free(&outputs)
+        }
+        guard inputs != nil, source == nil || outputs != nil else { throw .outOfMemory("avfilter_inout_alloc") }
+        inputs?.pointee.name = av_strdup("out")
+        inputs?.pointee.filter_ctx = sink
+        inputs?.pointee.pad_idx = 0
+        inputs?.pointee.next = nil
+        if let source {
+            outputs?.pointee.name = av_strdup("in")
+            outputs?.pointee.filter_ctx = source
+            outputs?.pointee.pad_idx = 0
+            outputs?.pointee.next = nil
+        }
+        try check(avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil), "avfilter_graph_parse_ptr")
+    }
+
+    /// Gives it a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
+    public func send(_ frame: consuming Frame) throws(AVError) {
+        guard let source else { return }
+        try check(av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
+    }
+
+    /// Says that no more comes, and when the last frame ends, in the input's time base.
+    public func sendEnd(at pts: Int64) throws(AVError) {
+        guard let source else { return }
+        try check(av_buffersrc_close(source, pts, 0), "filtering", context: source)
+    }
+
+    /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
+    public func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
+        let code = av_buffersink_get_frame(sink, frame.raw)
+        if code == tandem_eagain { return .needsInput }
+        if code == tandem_eof { return .ended }
+        try check(code, "filtering", context: sink)
+        return .ready
+    }
+
+    /// The unit of the output's time stamps.
+    public var timeBase: Rational { Rational(av_buffersink_get_time_base(sink)) }
+}

@@ -1,0 +1,89 @@
+internal import CFFmpeg
+
+/// Sound in one form.
+public struct AudioFormat: Hashable, Codable, Sendable {
+    /// How a sample is stored.
+    public var sampleFormat: SampleFormat
+    /// Samples per second.
+    public var sampleRate: Int32
+    /// Channels and their places.
+    public var layout: ChannelLayout
+
+    /// Makes a format.
+    public init(sampleFormat: SampleFormat, sampleRate: Int32, layout: ChannelLayout) {
+        self.sampleFormat = sampleFormat
+        self.sampleRate = sampleRate
+        self.layout = layout
+    }
+}
+
+/// Converts sound from one form to another (`SwrContext`), confined to one queue.
+// @unchecked: one owner, which moves with the value.
+public struct Resampler: ~Copyable, @unchecked Sendable {
+    private let context: OpaquePointer
+    /// The form that comes out.
+    public let output: AudioFormat
+
+    private init(adopting context: OpaquePointer, output: AudioFormat) {
+        self.context = context
+        self.output = output
+    }
+
+    deinit {
+        var copy: OpaquePointer? = context
+        swr_free(&copy)
+    }
+
+    /// A converter between two forms. Mixing down never clips: its matrix is normalised. Dither is used
+    /// only where depth is lost.
+    public static func open(from input: AudioFormat, to output: AudioFormat) throws(AVError) -> Resampler {
+        var inputLayout = AVChannelLayout()
+        var outputLayout = AVChannelLayout()
+        defer {
+            av_channel_layout_uninit(&inputLayout)
+            av_channel_layout_uninit(&outputLayout)
+        }
+        try input.layout.specified.copy(to: &inputLayout)
+        try output.layout.specified.copy(to: &outputLayout)
+        var allocated: OpaquePointer?
+        try check(
+            swr_alloc_set_opts2(
+                &allocated, &outputLayout, output.sampleFormat.av, output.sampleRate, &inputLayout,
+                input.sampleFormat.av, input.sampleRate, 0, nil), "swr_alloc_set_opts2")
+        guard let context = allocated else { throw .outOfMemory("swr_alloc_set_opts2") }
+        let resampler = Resampler(adopting: context, output: output)
+        let object = UnsafeMutableRawPointer(context)
+        try check(av_opt_set_double(object, "rematrix_maxval", 1, 0), "av_opt_set_double")
+        if input.sampleFormat.bytesPerSample > output.sampleFormat.bytesPerSample {
+            try check(av_opt_set(object, "dither_method", "triangular", 0), "av_opt_set")
+        }
+        try check(swr_init(context), "swr_init")
+        return resampler
+    }
+
+    /// Converts a frame; what comes out may be empty, or hold samples of earlier frames (`swr_convert`).
+    public func convert(_ frame: borrowing Frame) throws(AVError) -> Frame {
+        let capacity = swr_get_out_samples(context, frame.raw.pointee.nb_samples)
+        let target = try room(capacity)
+        let count = swr_convert(
+            context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples,
+            UnsafeMutableRawPointer(frame.raw.pointee.extended_data)?.assumingMemoryBound(
+                to: UnsafePointer<UInt8>?.self), frame.raw.pointee.nb_samples)
+        target.raw.pointee.nb_samples = try check(count, "swr_convert")
+        return target
+    }
+
+    /// What is left inside, at most `samples`; empty when nothing is.
+    public func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
+        let target = try room(Int32(clamping: samples))
+        let count = swr_convert(context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples, nil, 0)
+        target.raw.pointee.nb_samples = try check(count, "swr_convert")
+        return target
+    }
+
+    private func room(_ samples: Int32) throws(AVError) -> Frame {
+        try Frame.audio(
+            format: output.sampleFormat, layout: output.layout.specified, sampleRate: output.sampleRate,
+            samples: max(1, samples))
+    }
+}

@@ -1,0 +1,76 @@
+internal import CFFmpeg
+
+/// A queue of samples from which runs of any length are taken (`AVAudioFifo`), confined to one queue.
+// @unchecked: one owner, which moves with the value.
+public struct SampleFIFO: ~Copyable, @unchecked Sendable {
+    private let fifo: OpaquePointer
+    /// The form of its samples.
+    public let format: AudioFormat
+
+    /// An empty queue for samples of a form.
+    public init(format: AudioFormat) throws(AVError) {
+        guard
+            let fifo = av_audio_fifo_alloc(format.sampleFormat.av, Int32(clamping: format.layout.channels), 4096)
+        else { throw .outOfMemory("av_audio_fifo_alloc") }
+        self.fifo = fifo
+        self.format = format
+    }
+
+    deinit { av_audio_fifo_free(fifo) }
+
+    /// Samples inside, per channel.
+    public var count: Int { Int(av_audio_fifo_size(fifo)) }
+
+    /// Adds samples `from` to `to` of a frame.
+    public func append(_ frame: borrowing Frame, from: Int = 0, to: Int? = nil) throws(AVError) {
+        let end = min(to ?? frame.sampleCount, frame.sampleCount)
+        guard from < end else { return }
+        _ = try withPlanes(of: frame, offset: from) { planes throws(AVError) in
+            try check(av_audio_fifo_write(fifo, planes, Int32(clamping: end - from)), "av_audio_fifo_write")
+        }
+    }
+
+    /// Adds silence.
+    public func appendSilence(_ samples: Int) throws(AVError) {
+        var left = samples
+        while left > 0 {
+            let run = min(left, 8192)
+            let frame = try Frame.audio(
+                format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
+                samples: Int32(run))
+            try check(
+                av_samples_set_silence(
+                    frame.raw.pointee.extended_data, 0, Int32(run), Int32(format.layout.channels), format.sampleFormat.av),
+                "av_samples_set_silence")
+            try append(frame)
+            left -= run
+        }
+    }
+
+    /// Takes the first samples out, at most `samples`.
+    public func take(_ samples: Int) throws(AVError) -> Frame {
+        let frame = try Frame.audio(
+            format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
+            samples: Int32(clamping: max(1, samples)))
+        let got = try withPlanes(of: frame, offset: 0) { planes throws(AVError) in
+            try check(av_audio_fifo_read(fifo, planes, Int32(clamping: samples)), "av_audio_fifo_read")
+        }
+        frame.raw.pointee.nb_samples = got
+        return frame
+    }
+
+    private func withPlanes<R>(
+        of frame: borrowing Frame, offset: Int,
+        _ body: (UnsafeMutablePointer<UnsafeMutableRawPointer?>) throws(AVError) -> R
+    ) throws(AVError) -> R {
+        let channels = format.layout.channels
+        let isPlanar = format.sampleFormat.isPlanar
+        let planes = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: max(1, channels))
+        defer { planes.deallocate() }
+        let stride = format.sampleFormat.bytesPerSample * (isPlanar ? 1 : channels)
+        for i in 0..<(isPlanar ? channels : 1) {
+            planes[i] = frame.raw.pointee.extended_data[i].map { UnsafeMutableRawPointer($0) + offset * stride }
+        }
+        return try body(planes)
+    }
+}

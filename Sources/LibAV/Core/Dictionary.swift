@@ -1,0 +1,45 @@
+internal import CFFmpeg
+
+/// An option or metadata dictionary (`AVDictionary`), freed with its scope.
+struct AVDictionaryOwner: ~Copyable {
+    var raw: OpaquePointer?
+
+    init() { raw = nil }
+
+    init(_ pairs: some Sequence<(key: String, value: String)>) {
+        raw = nil
+        for (key, value) in pairs { av_dict_set(&raw, key, value, 0) }
+    }
+
+    deinit {
+        var copy = raw
+        av_dict_free(&copy)
+    }
+
+    /// The keys that nobody took.
+    var keys: [String] { LibAV.metadata(raw).map(\.key) }
+}
+
+/// A tag of a container or track, in file order.
+public struct MetadataEntry: Hashable, Codable, Sendable {
+    /// The key, as libavformat names it (`title`, `artist`, …).
+    public var key: String
+    /// The value, with control characters kept as they are.
+    public var value: String
+    /// Makes an entry.
+    public init(key: String, value: String) {
+        self.key = key
+        self.value = value
+    }
+}
+
+func metadata(_ dictionary: OpaquePointer?) -> [MetadataEntry] {
+    var entries: [MetadataEntry] = []
+    var entry: UnsafeMutablePointer<AVDictionaryEntry>?
+    while let next = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX) {
+        entries.append(
+            MetadataEntry(key: String(cString: next.pointee.key), value: String(cString: next.pointee.value)))
+        entry = next
+    }
+    return entries
+}

@@ -1,0 +1,133 @@
+internal import CFFmpeg
+
+/// A decoded picture or run of audio samples (`AVFrame`), owned by one place at a time. Its buffers are
+/// reference-counted by the library and never copied.
+// @unchecked: the pointer has one owner, which moves from queue to queue with the value.
+public struct Frame: ~Copyable, @unchecked Sendable {
+    let raw: UnsafeMutablePointer<AVFrame>
+
+    /// An empty frame.
+    public init() throws(AVError) {
+        guard let raw = av_frame_alloc() else { throw .outOfMemory("av_frame_alloc") }
+        self.raw = raw
+    }
+
+    deinit {
+        var copy: UnsafeMutablePointer<AVFrame>? = raw
+        av_frame_free(&copy)
+    }
+
+    /// An audio frame with room for `samples` of a format.
+    public static func audio(
+        format: SampleFormat, layout: ChannelLayout, sampleRate: Int32, samples: Int32
+    ) throws(AVError) -> Frame {
+        let frame = try Frame()
+        frame.raw.pointee.format = format.av.rawValue
+        frame.raw.pointee.sample_rate = sampleRate
+        frame.raw.pointee.nb_samples = samples
+        try layout.copy(to: &frame.raw.pointee.ch_layout)
+        try check(av_frame_get_buffer(frame.raw, 0), "av_frame_get_buffer")
+        return frame
+    }
+
+    /// Another frame that shares this one's buffers (`av_frame_ref`).
+    public func reference() throws(AVError) -> Frame {
+        let copy = try Frame()
+        try check(av_frame_ref(copy.raw, raw), "av_frame_ref")
+        return copy
+    }
+
+    /// Presentation time in the time base of whoever made the frame; `noTimestamp` where there is none.
+    public var pts: Int64 {
+        get { raw.pointee.pts }
+        nonmutating set { raw.pointee.pts = newValue }
+    }
+    /// Where `pts` is missing, what the decoder believes.
+    public var bestEffortPTS: Int64 { raw.pointee.best_effort_timestamp }
+    /// Duration in the same time base; 0 where unknown.
+    public var duration: Int64 {
+        get { tandem_frame_duration(raw) }
+        nonmutating set { tandem_frame_set_duration(raw, newValue) }
+    }
+    /// Width in pixels; 0 for audio.
+    public var width: Int { Int(raw.pointee.width) }
+    /// Height in pixels; 0 for audio.
+    public var height: Int { Int(raw.pointee.height) }
+    /// Samples per channel; 0 for video.
+    public var sampleCount: Int { Int(raw.pointee.nb_samples) }
+    /// Samples per second; 0 for video.
+    public var sampleRate: Int32 { raw.pointee.sample_rate }
+    /// The pixel format; meaningless for audio.
+    public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
+    /// The sample format; meaningless for video.
+    public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
+    /// The channel layout of audio.
+    public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
+    /// The shape of a pixel.
+    public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
+    /// Colour as tagged on the frame.
+    public var color: ColorDescription { ColorDescription(frame: raw) }
+    /// Coded as two fields.
+    public var isInterlaced: Bool { raw.pointee.interlaced_frame != 0 }
+    /// The decoder knows that something of it is wrong or missing.
+    public var isDamaged: Bool {
+        raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || raw.pointee.decode_error_flags != 0
+    }
+    /// Memory that the frame's planes take, in bytes.
+    public var byteCount: Int {
+        if width > 0 {
+            let format = AVPixelFormat(rawValue: raw.pointee.format)
+            return Int(max(0, av_image_get_buffer_size(format, raw.pointee.width, raw.pointee.height, 1)))
+        }
+        return sampleCount * sampleFormat.bytesPerSample * Int(raw.pointee.ch_layout.nb_channels)
+    }
+
+    /// Lets the encoder choose picture types anew; a source's are no wish of the user's.
+    public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
+
+    /// Narrows audio to `count` samples from `start` on, by moving its pointers: nothing is copied.
+    public func narrow(start: Int, count: Int) {
+        guard start >= 0, count >= 0, start + count <= sampleCount else { return }
+        if start > 0 {
+            let planes = sampleFormat.isPlanar ? channels : 1
+            let stride = sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
+            // `data` holds the first eight plane pointers again where there are more.
+            let own = withUnsafeMutablePointer(to: &raw.pointee.data) {
+                UnsafeMutableRawPointer($0).assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self)
+            }
+            if let extended = raw.pointee.extended_data, extended != own {
+                for i in 0..<planes { extended[i] = extended[i].map { $0 + start * stride } }
+            }
+            for i in 0..<min(planes, 8) { own[i] = own[i].map { $0 + start * stride } }
+        }
+        raw.pointee.nb_samples = Int32(clamping: count)
+    }
+
+    /// Calls `body` with the bytes of one plane; for tests and measurements.
+    public func withPlane<R>(_ index: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) -> R) -> R? {
+        guard index >= 0, index < 8 else { return nil }
+        let (data, stride) = withUnsafeBytes(of: raw.pointee.data) { planes in
+            withUnsafeBytes(of: raw.pointee.linesize) { strides in
+                (
+                    planes.bindMemory(to: UnsafeMutablePointer<UInt8>?.self)[index],
+                    Int(strides.bindMemory(to: Int32.self)[index])
+                )
+            }
+        }
+        guard let data else { return nil }
+        let rows = width > 0 ? planeHeight(index) : 1
+        let length =
+            width > 0 ? stride * rows : sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
+        return body(UnsafeRawBufferPointer(start: data, count: max(0, length)), stride)
+    }
+
+    private var channels: Int { Int(raw.pointee.ch_layout.nb_channels) }
+
+    private func planeHeight(_ index: Int) -> Int {
+        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: raw.pointee.format)),
+            index == 1 || index == 2
+        else { return height }
+        let shift = Int(descriptor.pointee.log2_chroma_h)
+        return (height + (1 << shift) - 1) >> shift
+    }
+}

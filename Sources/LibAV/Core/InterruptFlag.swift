@@ -1,0 +1,25 @@
+internal import CFFmpeg
+internal import Synchronization
+
+/// Tells blocking reads to give up (`AVIOInterruptCB`). Shared between the canceller and the reader.
+public final class InterruptFlag: Sendable {
+    private let flag = Atomic<Bool>(false)
+
+    /// A flag that is not raised.
+    public init() {}
+
+    /// Raises it; it stays raised.
+    public func raise() { flag.store(true, ordering: .releasing) }
+
+    /// Whether it was raised.
+    public var isRaised: Bool { flag.load(ordering: .acquiring) }
+
+    /// A callback that reads this flag; the caller keeps the flag alive for as long as it is installed.
+    var callback: AVIOInterruptCB {
+        AVIOInterruptCB(
+            callback: { opaque in
+                guard let opaque else { return 0 }
+                return Unmanaged<InterruptFlag>.fromOpaque(opaque).takeUnretainedValue().isRaised ? 1 : 0
+            }, opaque: Unmanaged.passUnretained(self).toOpaque())
+    }
+}

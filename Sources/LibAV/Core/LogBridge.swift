@@ -1,0 +1,70 @@
+internal import CFFmpeg
+internal import Synchronization
+
+/// Keeps FFmpeg's log off the terminal and remembers the last error line of each context, for `AVError.detail`.
+public enum LogBridge {
+    private struct State: Sendable {
+        var lastLines: [UInt: String] = [:]
+        var lastLine: String?
+        var errorCount = 0
+    }
+
+    private static let state = Mutex(State())
+    /// More contexts than ever fail at once; a bound, so that a noisy file can't eat memory.
+    private static let capacity = 256
+
+    /// Installed once, on first use of the library (`av_log_set_callback`).
+    private static let installed: Void = {
+        av_log_set_level(AV_LOG_ERROR)
+        av_log_set_callback { context, level, format, arguments in
+            guard level <= AV_LOG_ERROR, let format, let arguments else { return }
+            LogBridge.record(context: context, level: level, format: format, arguments: arguments)
+        }
+    }()
+
+    /// Routes the libraries' log here; called by every entry point of this module.
+    public static func install() { installed }
+
+    private static func record(
+        context: UnsafeMutableRawPointer?, level: Int32, format: UnsafePointer<CChar>,
+        arguments: CVaListPointer
+    ) {
+        let line = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer -> String in
+            var printPrefix: Int32 = 0
+            guard let base = buffer.baseAddress else { return "" }
+            av_log_format_line2(context, level, format, arguments, base, Int32(buffer.count), &printPrefix)
+            return String(cString: base)
+        }
+        let text = tidied(line)
+        guard !text.isEmpty else { return }
+        let key = UInt(bitPattern: context)
+        state.withLock { state in
+            if state.lastLines.count >= capacity { state.lastLines.removeAll(keepingCapacity: true) }
+            state.lastLines[key] = text
+            state.lastLine = text
+            state.errorCount += 1
+        }
+    }
+
+    /// The line without its end and control characters, so that a hostile file can't write to a terminal.
+    private static func tidied(_ line: String) -> String {
+        let printable = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }
+        var text = String(String.UnicodeScalarView(printable))
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    /// The last error line that a context logged, forgotten once taken.
+    static func takeLastLine(of context: UnsafeMutableRawPointer?) -> String? {
+        state.withLock { state in
+            defer { state.lastLine = nil }
+            if let context { return state.lastLines.removeValue(forKey: UInt(bitPattern: context)) }
+            return state.lastLine
+        }
+    }
+
+    /// Forgets what was logged about a context that is about to be freed: its address may come again.
+    static func forget(_ context: UnsafeMutableRawPointer?) {
+        _ = state.withLock { $0.lastLines.removeValue(forKey: UInt(bitPattern: context)) }
+    }
+}

@@ -1,0 +1,78 @@
+internal import CFFmpeg
+
+/// Compressed data with its timing (`AVPacket`), owned by one place at a time. The data itself is
+/// reference-counted by the library and never copied.
+// @unchecked: the pointer has one owner, which moves from queue to queue with the value.
+public struct Packet: ~Copyable, @unchecked Sendable {
+    let raw: UnsafeMutablePointer<AVPacket>
+
+    /// An empty packet.
+    public init() throws(AVError) {
+        guard let raw = av_packet_alloc() else { throw .outOfMemory("av_packet_alloc") }
+        self.raw = raw
+    }
+
+    deinit {
+        var copy: UnsafeMutablePointer<AVPacket>? = raw
+        av_packet_free(&copy)
+    }
+
+    /// Presentation time in the stream's time base; `noTimestamp` where there is none.
+    public var pts: Int64 {
+        get { raw.pointee.pts }
+        nonmutating set { raw.pointee.pts = newValue }
+    }
+    /// Decoding time in the stream's time base; `noTimestamp` where there is none.
+    public var dts: Int64 {
+        get { raw.pointee.dts }
+        nonmutating set { raw.pointee.dts = newValue }
+    }
+    /// Duration in the stream's time base; 0 where unknown.
+    public var duration: Int64 {
+        get { raw.pointee.duration }
+        nonmutating set { raw.pointee.duration = newValue }
+    }
+    /// The index of its stream.
+    public var streamIndex: Int {
+        get { Int(raw.pointee.stream_index) }
+        nonmutating set { raw.pointee.stream_index = Int32(clamping: newValue) }
+    }
+    /// Size of the data in bytes.
+    public var size: Int { Int(raw.pointee.size) }
+    /// A sync sample (`AV_PKT_FLAG_KEY`).
+    public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    /// Decoded for others' sake, not shown (`AV_PKT_FLAG_DISCARD`): before an edit's start.
+    public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    /// Marked as damaged by the demuxer.
+    public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+
+    /// Samples to drop from the start and the end of what this packet decodes to (`AV_PKT_DATA_SKIP_SAMPLES`).
+    public var skippedSamples: (start: Int, end: Int) {
+        var size = 0
+        guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
+            return (0, 0)
+        }
+        func little(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(data[at + $1]) << (8 * $1) } }
+        return (little(0), little(4))
+    }
+
+    /// Says that so many samples at its end are not to be presented; containers that can, write it down.
+    public func setTrailingPadding(_ samples: UInt32) throws(AVError) {
+        guard let data = av_packet_new_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, 10) else {
+            throw .outOfMemory("av_packet_new_side_data")
+        }
+        for i in 0..<10 { data[i] = 0 }
+        for i in 0..<4 { data[4 + i] = UInt8(truncatingIfNeeded: samples >> (8 * UInt32(i))) }
+    }
+
+    /// A digest of the data (64-bit FNV-1a), for tests and for comparing copies.
+    public var digest: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        guard let data = raw.pointee.data else { return hash }
+        for i in 0..<size { hash = (hash ^ UInt64(data[i])) &* 0x100_0000_01b3 }
+        return hash
+    }
+
+    /// Drops the reference to the data.
+    func unreference() { av_packet_unref(raw) }
+}

@@ -1,0 +1,272 @@
+internal import CFFmpeg
+
+/// An open source (`AVFormatContext` for reading), confined to one queue at a time.
+///
+/// Opening is safe by default: the file is opened by us and read through its descriptor, its format must
+/// be on a list, whatever it refers to is not opened, and limits hold.
+// @unchecked: one owner, which moves with the value.
+public struct Demuxer: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let io: UnsafeMutablePointer<AVIOContext>
+    // Kept alive for the context's interrupt callback, which points at it.
+    private let interrupt: InterruptFlag
+    /// The path as given.
+    public let path: String
+    /// The size of the file in bytes.
+    public let fileSize: Int64
+
+    private init(
+        adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
+        interrupt: InterruptFlag, path: String, fileSize: Int64
+    ) {
+        self.context = context
+        self.io = io
+        self.interrupt = interrupt
+        self.path = path
+        self.fileSize = fileSize
+    }
+
+    deinit {
+        LogBridge.forget(context)
+        var copy: UnsafeMutablePointer<AVFormatContext>? = context
+        avformat_close_input(&copy)
+        FileSource.free(io)
+    }
+
+    /// Opens a file and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
+    public static func open(
+        path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag()
+    ) throws(InputError) -> Demuxer {
+        LogBridge.install()
+        let source = try FileSource(path: path, interrupt: interrupt)
+        let io: UnsafeMutablePointer<AVIOContext>
+        do throws(AVError) {
+            io = try source.makeContext()
+        } catch {
+            throw InputError(path: path, reason: .library(error))
+        }
+        do throws(InputError) {
+            let context = try openContext(io: io, path: path, limits: limits, interrupt: interrupt)
+            return Demuxer(
+                adopting: context, io: io, interrupt: interrupt, path: path, fileSize: source.size)
+        } catch {
+            FileSource.free(io)
+            throw error
+        }
+    }
+
+    private static func openContext(
+        io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag
+    ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
+        let format = try recognize(io: io, path: path, limits: limits)
+        guard let allocated = avformat_alloc_context() else {
+            throw InputError(path: path, reason: .library(.outOfMemory("avformat_alloc_context")))
+        }
+        allocated.pointee.pb = io
+        allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+        allocated.pointee.interrupt_callback = interrupt.callback
+        // Whatever a file refers to stays closed.
+        allocated.pointee.io_open = { _, _, _, _, _ in tandem_eacces }
+
+        var context: UnsafeMutablePointer<AVFormatContext>? = allocated
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        av_dict_set(&options, "format_whitelist", InputLimits.formats.joined(separator: ","), 0)
+        av_dict_set(&options, "protocol_whitelist", "file", 0)
+        av_dict_set_int(&options, "max_streams", Int64(limits.maxStreams), 0)
+        av_dict_set_int(&options, "probesize", limits.probeSize, 0)
+        av_dict_set_int(&options, "analyzeduration", limits.analyzeDuration, 0)
+        av_dict_set_int(&options, "enable_drefs", 0, 0)
+        // On failure the context is freed by the library, the I/O context is not.
+        let code = avformat_open_input(&context, "file:" + path, format, &options)
+        guard code >= 0, let context else {
+            throw InputError(
+                path: path,
+                reason: .library(
+                    AVError(code: code, operation: "avformat_open_input", detail: LogBridge.takeLastLine(of: allocated))))
+        }
+        do throws(InputError) {
+            try findStreams(context, path: path, limits: limits)
+        } catch {
+            LogBridge.forget(context)
+            var copy: UnsafeMutablePointer<AVFormatContext>? = context
+            avformat_close_input(&copy)
+            throw error
+        }
+        return context
+    }
+
+    /// Content decides what a file is, not its name; the name only breaks ties.
+    private static func recognize(
+        io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits
+    ) throws(InputError) -> UnsafePointer<AVInputFormat> {
+        var format: UnsafePointer<AVInputFormat>?
+        let code = av_probe_input_buffer2(io, &format, "file:" + path, nil, 0, UInt32(clamping: 1 << 20))
+        guard code >= 0, let format else {
+            let isUnknown = code == tandem_invaliddata || format == nil
+            let error = AVError(code: code, operation: "av_probe_input_buffer2")
+            throw InputError(path: path, reason: isUnknown ? .unrecognized : .library(error))
+        }
+        let name = String(cString: format.pointee.name)
+        let names = name.split(separator: ",").map(String.init)
+        if names.contains(where: InputLimits.formatsThatReferElsewhere.contains) {
+            throw InputError(path: path, reason: .refersElsewhere(format: name))
+        }
+        if !names.contains(where: InputLimits.formats.contains) {
+            throw InputError(path: path, reason: .formatNotAllowed(format: name))
+        }
+        return format
+    }
+
+    private static func findStreams(
+        _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits
+    ) throws(InputError) {
+        let count = Int(context.pointee.nb_streams)
+        // One dictionary a stream known so far; those found later get the library's own limits.
+        let options = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: max(count, 1))
+        options.initialize(repeating: nil, count: max(count, 1))
+        defer {
+            for i in 0..<max(count, 1) { av_dict_free(&options[i]) }
+            options.deallocate()
+        }
+        for i in 0..<count {
+            av_dict_set_int(&options[i], "max_pixels", limits.maxPixels, 0)
+            av_dict_set(&options[i], "threads", "1", 0)
+        }
+        let code = avformat_find_stream_info(context, count > 0 ? options : nil)
+        guard code >= 0 else {
+            throw InputError(
+                path: path,
+                reason: .library(
+                    AVError(
+                        code: code, operation: "avformat_find_stream_info",
+                        detail: LogBridge.takeLastLine(of: context))))
+        }
+        guard context.pointee.nb_streams > 0 else { throw InputError(path: path, reason: .noTracks) }
+        guard context.pointee.nb_streams <= UInt32(clamping: limits.maxStreams) else {
+            throw InputError(path: path, reason: .tooManyTracks(Int(context.pointee.nb_streams)))
+        }
+    }
+
+    // MARK: What is in it
+
+    /// The format's names, comma separated (`mov,mp4,m4a,3gp,3g2,mj2`).
+    public var formatName: String { String(cString: context.pointee.iformat.pointee.name) }
+
+    /// How many streams are known so far.
+    public var streamCount: Int { Int(context.pointee.nb_streams) }
+
+    /// The file's own tags.
+    public var metadata: [MetadataEntry] { LibAV.metadata(context.pointee.metadata) }
+
+    /// The earliest start of any stream, in microseconds; nil where unknown.
+    public var startTime: Int64? {
+        context.pointee.start_time == noTimestamp ? nil : context.pointee.start_time
+    }
+
+    /// The duration in microseconds as the header says it or as it was estimated.
+    public var duration: Int64? { context.pointee.duration == noTimestamp ? nil : context.pointee.duration }
+
+    /// The duration comes from file size and bit rate, a guess.
+    public var isDurationGuessed: Bool {
+        context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
+    }
+
+    /// What the container says of a stream.
+    public func stream(_ index: Int) throws(AVError) -> StreamInfo {
+        guard let stream = tandem_stream(context, UInt32(clamping: index)) else {
+            throw AVError(code: tandem_einval, operation: "stream \(index)")
+        }
+        var info = StreamInfo(
+            index: index, id: Int(stream.pointee.id),
+            parameters: try CodecParameters(copying: stream.pointee.codecpar),
+            timeBase: Rational(stream.pointee.time_base),
+            startTime: stream.pointee.start_time == noTimestamp ? nil : stream.pointee.start_time,
+            duration: stream.pointee.duration == noTimestamp ? nil : stream.pointee.duration,
+            indexedPackets: 0,
+            averageFrameRate: positive(stream.pointee.avg_frame_rate),
+            baseFrameRate: positive(stream.pointee.r_frame_rate),
+            sampleAspectRatio: positive(av_guess_sample_aspect_ratio(context, stream, nil)),
+            disposition: Self.dispositions(stream.pointee.disposition),
+            metadata: LibAV.metadata(stream.pointee.metadata), sideData: Self.sideData(stream))
+        let entries = avformat_index_get_entries_count(stream)
+        info.indexedPackets = Int(entries)
+        return info
+    }
+
+    /// Counts the index entries of a stream that are never shown (`AVINDEX_DISCARD_FRAME`).
+    public func discardedIndexEntries(of index: Int) -> Int {
+        guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return 0 }
+        var count = 0
+        for i in 0..<max(0, avformat_index_get_entries_count(stream)) {
+            if let entry = avformat_index_get_entry(stream, i), entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0 {
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// The file's chapters.
+    public var chapters: [ChapterInfo] {
+        (0..<Int(context.pointee.nb_chapters)).compactMap { i in
+            guard let chapter = context.pointee.chapters[i] else { return nil }
+            return ChapterInfo(
+                timeBase: Rational(chapter.pointee.time_base), start: chapter.pointee.start,
+                end: chapter.pointee.end, metadata: LibAV.metadata(chapter.pointee.metadata))
+        }
+    }
+
+    private func positive(_ value: AVRational) -> Rational? {
+        value.num > 0 && value.den > 0 ? Rational(value) : nil
+    }
+
+    private static func dispositions(_ flags: Int32) -> Set<String> {
+        var names: Set<String> = []
+        for bit in 0..<31 where flags & (1 << bit) != 0 {
+            if let name = av_disposition_to_string(1 << bit) { names.insert(String(cString: name)) }
+        }
+        return names
+    }
+
+    private static func sideData(_ stream: UnsafeMutablePointer<AVStream>) -> [StreamSideData] {
+        (0..<Int(stream.pointee.nb_side_data)).map { i in
+            let datum = stream.pointee.side_data[i]
+            let kind: String
+            switch datum.type {
+            case AV_PKT_DATA_DISPLAYMATRIX: kind = "displaymatrix"
+            case AV_PKT_DATA_MASTERING_DISPLAY_METADATA: kind = "mastering"
+            case AV_PKT_DATA_CONTENT_LIGHT_LEVEL: kind = "cll"
+            case AV_PKT_DATA_DOVI_CONF: kind = "dovi"
+            default: kind = av_packet_side_data_name(datum.type).map { String(cString: $0) } ?? "\(datum.type.rawValue)"
+            }
+            let bytes = datum.data.map { Array(UnsafeBufferPointer(start: $0, count: datum.size)) } ?? []
+            return StreamSideData(type: datum.type.rawValue, kind: kind, bytes: bytes)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads only the streams named; the others cost as little as the format allows (`AVDISCARD_ALL`).
+    public func select(_ indices: Set<Int>) {
+        for i in 0..<streamCount {
+            tandem_stream(context, UInt32(i))?.pointee.discard = indices.contains(i) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+        }
+    }
+
+    /// The next packet in file order, or false at the end (`av_read_frame`).
+    public func read(into packet: borrowing Packet) throws(AVError) -> Bool {
+        packet.unreference()
+        let code = av_read_frame(context, packet.raw)
+        if code == tandem_eof { return false }
+        try check(code, "av_read_frame", context: context)
+        return true
+    }
+
+    /// Goes to the last key frame of a stream whose index time stamp is not after `timestamp`
+    /// (`avformat_seek_file`). Index time stamps are decoding times in mov and mp4.
+    public func seek(stream: Int, before timestamp: Int64) throws(AVError) {
+        try check(
+            avformat_seek_file(context, Int32(clamping: stream), Int64.min, timestamp, timestamp, 0),
+            "avformat_seek_file", context: context)
+    }
+}

@@ -1,0 +1,157 @@
+internal import CFFmpeg
+
+/// An output being written (`AVFormatContext` for writing) into a file descriptor, confined to one queue.
+/// The trailer is written by `finish()`, once; releasing only frees.
+// @unchecked: one owner, which moves with the value.
+public struct Muxer: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let io: UnsafeMutablePointer<AVIOContext>
+    private let sink: FileSink
+
+    private init(
+        adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
+        sink: FileSink
+    ) {
+        self.context = context
+        self.io = io
+        self.sink = sink
+    }
+
+    deinit {
+        LogBridge.forget(context)
+        avformat_free_context(context)
+        FileSink.free(io)
+    }
+
+    /// A muxer of that libavformat name (`mp4`, `matroska`, …) over an open descriptor.
+    public static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
+        LogBridge.install()
+        var allocated: UnsafeMutablePointer<AVFormatContext>?
+        let code = avformat_alloc_output_context2(&allocated, nil, format, nil)
+        guard code >= 0, let context = allocated else {
+            throw AVError(code: code, operation: "avformat_alloc_output_context2")
+        }
+        let sink = FileSink(descriptor: descriptor)
+        let io: UnsafeMutablePointer<AVIOContext>
+        do throws(AVError) {
+            io = try sink.makeContext()
+        } catch {
+            avformat_free_context(context)
+            throw error
+        }
+        context.pointee.pb = io
+        context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+        context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()
+        // The pass that moves the index forward opens its own output for reading; nothing else is opened.
+        context.pointee.io_open = { context, target, _, flags, _ in
+            guard let context, let target, let opaque = context.pointee.opaque, flags & AVIO_FLAG_WRITE == 0 else {
+                return tandem_eacces
+            }
+            let sink = Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue()
+            do throws(AVError) {
+                target.pointee = try sink.makeReader()
+                return 0
+            } catch {
+                return error.code
+            }
+        }
+        // That pass takes a read error for the end of data; what close returns is all it checks.
+        context.pointee.io_close2 = { _, io in
+            guard let io else { return 0 }
+            let failure = io.pointee.error
+            FileSink.free(io)
+            return failure
+        }
+        return Muxer(adopting: context, io: io, sink: sink)
+    }
+
+    /// Headers of codecs go beside the packets, not into them (`AVFMT_GLOBALHEADER`).
+    public var wantsGlobalHeaders: Bool { context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
+
+    /// Leaves time stamps as they are instead of moving the whole file to begin at 0.
+    public func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
+
+    /// Adds the output's own tags.
+    public func setMetadata(_ entries: [MetadataEntry]) {
+        for entry in entries { av_dict_set(&context.pointee.metadata, entry.key, entry.value, 0) }
+    }
+
+    /// Adds a stream and returns its index. `codecTag` forces a four-character code (`hvc1`).
+    public func addStream(
+        _ parameters: CodecParameters, timeBase: Rational, frameRate: Rational? = nil,
+        sampleAspectRatio: Rational? = nil, metadata: [MetadataEntry] = [], disposition: Set<String> = [],
+        sideData: [StreamSideData] = [], codecTag: String? = nil
+    ) throws(AVError) -> Int {
+        guard let stream = avformat_new_stream(context, nil) else { throw .outOfMemory("avformat_new_stream") }
+        try check(avcodec_parameters_copy(stream.pointee.codecpar, parameters.raw), "avcodec_parameters_copy")
+        stream.pointee.codecpar.pointee.codec_tag = tag(for: parameters, forced: codecTag)
+        stream.pointee.time_base = timeBase.av
+        if let frameRate { stream.pointee.avg_frame_rate = frameRate.av }
+        if let sampleAspectRatio {
+            stream.pointee.sample_aspect_ratio = sampleAspectRatio.av
+            stream.pointee.codecpar.pointee.sample_aspect_ratio = sampleAspectRatio.av
+        }
+        for entry in metadata { av_dict_set(&stream.pointee.metadata, entry.key, entry.value, 0) }
+        for name in disposition where name != "attached_pic" {
+            let flag = av_disposition_from_string(name)
+            if flag > 0 { stream.pointee.disposition |= flag }
+        }
+        for datum in sideData {
+            guard let copy = av_stream_new_side_data(stream, AVPacketSideDataType(datum.type), datum.bytes.count) else {
+                throw .outOfMemory("av_stream_new_side_data")
+            }
+            datum.bytes.withUnsafeBytes { bytes in
+                if let base = bytes.baseAddress { copy.update(from: base.assumingMemoryBound(to: UInt8.self), count: bytes.count) }
+            }
+        }
+        return Int(stream.pointee.index)
+    }
+
+    /// A source's tag is kept where it means the same codec here, and left to the muxer otherwise.
+    private func tag(for parameters: CodecParameters, forced: String?) -> UInt32 {
+        if let forced, forced.utf8.count == 4 {
+            return forced.utf8.enumerated().reduce(0) { $0 | UInt32($1.element) << (8 * UInt32($1.offset)) }
+        }
+        let tag = parameters.raw.pointee.codec_tag
+        guard tag != 0, let tables = context.pointee.oformat.pointee.codec_tag else { return 0 }
+        return av_codec_get_id(tables, tag) == parameters.raw.pointee.codec_id ? tag : 0
+    }
+
+    /// Writes the header; an option that nobody takes is an error (`avformat_write_header`).
+    public func writeHeader(options: [(key: String, value: String)]) throws(AVError) {
+        var dictionary = AVDictionaryOwner(options)
+        try check(avformat_write_header(context, &dictionary.raw), "avformat_write_header", context: context)
+        if let unknown = dictionary.keys.first {
+            throw AVError(
+                code: tandem_option_not_found, operation: "avformat_write_header", detail: "option \(unknown) not taken")
+        }
+    }
+
+    /// The unit of a stream's time stamps, which the header may have changed.
+    public func timeBase(of index: Int) -> Rational {
+        tandem_stream(context, UInt32(clamping: index)).map { Rational($0.pointee.time_base) } ?? Rational(1, 1)
+    }
+
+    /// Writes a packet, in the order given; its time stamps are in the stream's time base (`av_write_frame`).
+    public func write(_ packet: borrowing Packet) throws(AVError) {
+        try check(av_write_frame(context, packet.raw), "av_write_frame", context: context)
+        try checkSink("write")
+    }
+
+    /// Drains the muxer's bit-stream filters, writes the trailer and all that is buffered, and reports
+    /// any write error since the beginning.
+    public func finish() throws(AVError) {
+        try check(av_write_frame(context, nil), "av_write_frame", context: context)
+        try check(av_write_trailer(context), "av_write_trailer", context: context)
+        avio_flush(io)
+        try check(io.pointee.error, "avio_flush")
+        try checkSink("write")
+    }
+
+    /// Bytes written, those of rewritten headers included.
+    public var bytesWritten: Int64 { sink.bytesWritten }
+
+    private func checkSink(_ operation: String) throws(AVError) {
+        if sink.failure < 0 { throw AVError(code: sink.failure, operation: operation) }
+    }
+}

@@ -1,0 +1,101 @@
+internal import CFFmpeg
+
+private let displayMatrixType = AV_PKT_DATA_DISPLAYMATRIX.rawValue
+
+/// What a container says of one of its streams (`AVStream`), as a value.
+public struct StreamInfo: Sendable {
+    /// Its index in the file.
+    public var index: Int
+    /// Its id in the file (track id, PID), 0 where it has none.
+    public var id: Int
+    /// Its codec and format.
+    public var parameters: CodecParameters
+    /// The unit of its time stamps.
+    public var timeBase: Rational
+    /// The first presentation time, in `timeBase`.
+    public var startTime: Int64?
+    /// Its duration as the container says, in `timeBase`.
+    public var duration: Int64?
+    /// How many packets the index has of it, those never shown included; 0 where there is no index.
+    public var indexedPackets: Int
+    /// The average frame rate.
+    public var averageFrameRate: Rational?
+    /// The lowest rate that all time stamps fit.
+    public var baseFrameRate: Rational?
+    /// Pixel aspect as the container says it.
+    public var sampleAspectRatio: Rational?
+    /// Dispositions by libav's names (`default`, `attached_pic`, …).
+    public var disposition: Set<String>
+    /// Its tags.
+    public var metadata: [MetadataEntry]
+    /// Global side data, to be handed on to an output's stream.
+    public var sideData: [StreamSideData]
+
+    /// A stream of a source that is generated, with nothing said but its format and length.
+    public init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {
+        self.init(
+            index: index, id: index + 1, parameters: parameters, timeBase: timeBase, startTime: 0, duration: duration,
+            indexedPackets: packets, averageFrameRate: nil, baseFrameRate: nil,
+            sampleAspectRatio: nil, disposition: ["default"], metadata: [], sideData: [])
+    }
+
+    init(
+        index: Int, id: Int, parameters: CodecParameters, timeBase: Rational, startTime: Int64?, duration: Int64?,
+        indexedPackets: Int, averageFrameRate: Rational?, baseFrameRate: Rational?,
+        sampleAspectRatio: Rational?, disposition: Set<String>, metadata: [MetadataEntry], sideData: [StreamSideData]
+    ) {
+        self.index = index
+        self.id = id
+        self.parameters = parameters
+        self.timeBase = timeBase
+        self.startTime = startTime
+        self.duration = duration
+        self.indexedPackets = indexedPackets
+        self.averageFrameRate = averageFrameRate
+        self.baseFrameRate = baseFrameRate
+        self.sampleAspectRatio = sampleAspectRatio
+        self.disposition = disposition
+        self.metadata = metadata
+        self.sideData = sideData
+    }
+
+    /// A cover or poster, not a track of moving pictures.
+    public var isAttachedPicture: Bool { disposition.contains("attached_pic") }
+
+    /// The nine numbers of the display matrix (16.16 and 2.30 fixed point), nil where there is none.
+    public var displayMatrix: [Int32]? {
+        guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36 else {
+            return nil
+        }
+        return bytes.withUnsafeBytes { raw in (0..<9).map { raw.loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) } }
+    }
+}
+
+/// One global side datum of a stream (`AVPacketSideData`).
+public struct StreamSideData: Hashable, Sendable {
+    let type: UInt32
+    /// A short stable name: `displaymatrix`, `mastering`, `cll`, `dovi`, or libav's own.
+    public let kind: String
+    /// The datum as libav lays it out in memory.
+    public let bytes: [UInt8]
+}
+
+/// A chapter of a container.
+public struct ChapterInfo: Hashable, Sendable {
+    /// The unit of its times.
+    public var timeBase: Rational
+    /// Its start, in `timeBase`.
+    public var start: Int64
+    /// Its end, in `timeBase`.
+    public var end: Int64
+    /// Its tags; the title is `title`.
+    public var metadata: [MetadataEntry]
+}
+
+extension StreamSideData {
+    /// A display matrix of nine numbers.
+    public static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
+        StreamSideData(
+            type: displayMatrixType, kind: "displaymatrix", bytes: matrix.withUnsafeBytes { Array($0) })
+    }
+}

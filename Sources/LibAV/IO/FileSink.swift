@@ -1,0 +1,107 @@
+internal import CFFmpeg
+internal import Glibc
+
+/// A seekable output over a file descriptor: written by offset, and readable again by the muxer's own
+/// second pass (index in front). The descriptor belongs to the caller.
+// @unchecked: used by the one muxer that owns it, on the muxer's queue.
+final class FileSink: @unchecked Sendable {
+    let descriptor: Int32
+    private var position: Int64 = 0
+    /// The first write or read error, as a negative code; it never clears.
+    private(set) var failure: Int32 = 0
+    /// Bytes written so far, rewrites included.
+    private(set) var bytesWritten: Int64 = 0
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
+        try makeContext(writable: true)
+    }
+
+    /// A second, read-only context on the same file, for the muxer that moves its index forward.
+    func makeReader() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
+        let reader = FileSink(descriptor: descriptor)
+        return try reader.makeContext(writable: false)
+    }
+
+    private func makeContext(writable: Bool) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
+        let opaque = Unmanaged.passRetained(self).toOpaque()
+        let context = tandem_avio_alloc(
+            1 << 17, writable ? 1 : 0, opaque,
+            { opaque, data, size in
+                guard let opaque, let data else { return tandem_einval }
+                return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().read(data, size)
+            },
+            { opaque, data, size in
+                guard let opaque, let data else { return tandem_einval }
+                return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().write(data, size)
+            },
+            { opaque, offset, whence in
+                guard let opaque else { return -1 }
+                return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
+            })
+        guard let context else {
+            Unmanaged<FileSink>.fromOpaque(opaque).release()
+            throw .outOfMemory("avio_alloc_context")
+        }
+        return context
+    }
+
+    static func free(_ context: UnsafeMutablePointer<AVIOContext>) {
+        let opaque = context.pointee.opaque
+        var copy: UnsafeMutablePointer<AVIOContext>? = context
+        tandem_avio_free(&copy)
+        if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
+    }
+
+    private func read(_ data: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
+        while true {
+            let got = pread(descriptor, data, Int(count), off_t(position))
+            if got > 0 {
+                position += Int64(got)
+                return Int32(got)
+            }
+            if got == 0 { return tandem_eof }
+            if errno != EINTR {
+                failure = tandem_averror(errno)
+                return failure
+            }
+        }
+    }
+
+    private func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+        // Once a write failed the file has a hole: nothing after it may look like success.
+        if failure != 0 { return failure }
+        var done = 0
+        while done < Int(count) {
+            let put = pwrite(descriptor, data + done, Int(count) - done, off_t(position))
+            if put > 0 {
+                done += put
+                position += Int64(put)
+                bytesWritten += Int64(put)
+            } else if put < 0 && errno == EINTR {
+                continue
+            } else {
+                failure = put == 0 ? tandem_eio : tandem_averror(errno)
+                return failure
+            }
+        }
+        return count
+    }
+
+    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+        switch whence & ~tandem_seek_force {
+        case tandem_seek_size:
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -1
+        case SEEK_SET: position = offset
+        case SEEK_CUR: position += offset
+        default: return -1
+        }
+        if position < 0 {
+            position = 0
+            return -1
+        }
+        return position
+    }
+}

@@ -1,0 +1,52 @@
+/// Why a source could not be opened.
+public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stood in the way.
+    public enum Reason: Hashable, Sendable {
+        /// The file itself.
+        case file(FileSourceProblem)
+        /// It is a playlist, a script or something else that would read other files.
+        case refersElsewhere(format: String)
+        /// A format that is not on the list of those opened.
+        case formatNotAllowed(format: String)
+        /// Its content is no media format that libavformat knows.
+        case unrecognized
+        /// libavformat failed on it.
+        case library(AVError)
+        /// No track in it.
+        case noTracks
+        /// More tracks than the limit.
+        case tooManyTracks(Int)
+    }
+
+    /// The path as it was asked for.
+    public var path: String
+    /// What stood in the way.
+    public var reason: Reason
+
+    /// Makes an error.
+    public init(path: String, reason: Reason) {
+        self.path = path
+        self.reason = reason
+    }
+
+    /// One line for people, without the path.
+    public var explanation: String {
+        switch reason {
+        case .file(.missing): "no such file"
+        case .file(.directory): "is a directory, not a media file"
+        case .file(.notRegular): "is a pipe, device or socket, not a file"
+        case .file(.empty): "the file is empty"
+        case .file(.system(let code)): AVError(code: -code, operation: "open").reason.lowercased()
+        case .refersElsewhere(let format):
+            "its content is a playlist or script (\(format)), which would read other files; it is refused"
+        case .formatNotAllowed(let format): "the format \(format) is not one that is opened"
+        case .unrecognized: "its content is no media format that this build knows"
+        case .library(let error): "can't be read as media: \(error)"
+        case .noTracks: "there is no track in it"
+        case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
+        }
+    }
+
+    /// Path and explanation.
+    public var description: String { "\(path): \(explanation)" }
+}

@@ -1,0 +1,114 @@
+internal import CFFmpeg
+
+/// What a track's packets are (`AVCodecParameters`): immutable once made, so it may be shared.
+// @unchecked: the pointee is written in the initialisers only.
+public final class CodecParameters: @unchecked Sendable {
+    let raw: UnsafeMutablePointer<AVCodecParameters>
+
+    init(copying source: UnsafePointer<AVCodecParameters>) throws(AVError) {
+        guard let raw = avcodec_parameters_alloc() else { throw .outOfMemory("avcodec_parameters_alloc") }
+        self.raw = raw
+        try check(avcodec_parameters_copy(raw, source), "avcodec_parameters_copy")
+    }
+
+    init(context: UnsafePointer<AVCodecContext>) throws(AVError) {
+        guard let raw = avcodec_parameters_alloc() else { throw .outOfMemory("avcodec_parameters_alloc") }
+        self.raw = raw
+        try check(avcodec_parameters_from_context(raw, context), "avcodec_parameters_from_context")
+    }
+
+    /// Uncompressed pictures, for sources that are generated.
+    public static func rawVideo(
+        width: Int, height: Int, pixelFormat: PixelFormat, sampleAspectRatio: Rational = Rational(1, 1)
+    ) throws(AVError) -> CodecParameters {
+        var parameters = AVCodecParameters()
+        parameters.codec_type = AVMEDIA_TYPE_VIDEO
+        parameters.codec_id = AV_CODEC_ID_RAWVIDEO
+        parameters.format = pixelFormat.av.rawValue
+        parameters.width = Int32(clamping: width)
+        parameters.height = Int32(clamping: height)
+        parameters.profile = FF_PROFILE_UNKNOWN
+        parameters.level = FF_LEVEL_UNKNOWN
+        parameters.field_order = AV_FIELD_PROGRESSIVE
+        parameters.sample_aspect_ratio = sampleAspectRatio.av
+        return try CodecParameters(copying: &parameters)
+    }
+
+    /// Uncompressed sound, for sources that are generated.
+    public static func rawAudio(_ format: AudioFormat) throws(AVError) -> CodecParameters {
+        var parameters = AVCodecParameters()
+        parameters.codec_type = AVMEDIA_TYPE_AUDIO
+        parameters.codec_id = av_get_pcm_codec(format.sampleFormat.av, -1)
+        parameters.format = format.sampleFormat.av.rawValue
+        parameters.sample_rate = format.sampleRate
+        parameters.profile = FF_PROFILE_UNKNOWN
+        parameters.level = FF_LEVEL_UNKNOWN
+        try format.layout.copy(to: &parameters.ch_layout)
+        return try CodecParameters(copying: &parameters)
+    }
+
+    deinit {
+        var copy: UnsafeMutablePointer<AVCodecParameters>? = raw
+        avcodec_parameters_free(&copy)
+    }
+
+    /// The track's kind.
+    public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
+    /// The codec's name (`h264`), `none` where unknown.
+    public var codecName: String { String(cString: avcodec_get_name(raw.pointee.codec_id)) }
+    /// The profile's name (`High`), where libav knows one.
+    public var profileName: String? {
+        avcodec_profile_name(raw.pointee.codec_id, raw.pointee.profile).map { String(cString: $0) }
+    }
+    /// The level as the codec numbers it (41 for H.264's 4.1), nil where unknown.
+    public var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
+    /// The four-character code in the container, printable.
+    public var codecTag: String? {
+        let tag = raw.pointee.codec_tag
+        guard tag != 0 else { return nil }
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * UInt32($0))) }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+    /// Bits per second, 0 where unknown.
+    public var bitRate: Int64 { raw.pointee.bit_rate }
+    /// Coded width in pixels.
+    public var width: Int { Int(raw.pointee.width) }
+    /// Coded height in pixels.
+    public var height: Int { Int(raw.pointee.height) }
+    /// The pixel format; `none` where it could not be found out.
+    public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
+    /// The sample format; `none` where it could not be found out.
+    public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
+    /// Samples per second.
+    public var sampleRate: Int32 { raw.pointee.sample_rate }
+    /// Channels and their places.
+    public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
+    /// Samples a packet holds, 0 where that varies.
+    public var frameSize: Int { Int(raw.pointee.frame_size) }
+    /// Samples of delay at the start that are not to be presented.
+    public var initialPadding: Int { Int(raw.pointee.initial_padding) }
+    /// Frames that decoding order may run ahead of presentation order.
+    public var reorderDelay: Int { Int(raw.pointee.video_delay) }
+    /// The shape of a pixel.
+    public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
+    /// Colour as tagged.
+    public var color: ColorDescription { ColorDescription(parameters: raw.pointee) }
+    /// Coded as fields; nil where unknown.
+    public var isInterlaced: Bool? {
+        switch raw.pointee.field_order {
+        case AV_FIELD_UNKNOWN: nil
+        case AV_FIELD_PROGRESSIVE: false
+        default: true
+        }
+    }
+    /// Bits of each sample that count, 0 where unknown.
+    public var bitsPerRawSample: Int { Int(raw.pointee.bits_per_raw_sample) }
+    /// Compressed without loss (`AV_CODEC_PROP_LOSSLESS` and not lossy too).
+    public var isLossless: Bool {
+        guard let descriptor = avcodec_descriptor_get(raw.pointee.codec_id) else { return false }
+        return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY) == AV_CODEC_PROP_LOSSLESS
+    }
+    /// This build has a decoder for it.
+    public var isDecodable: Bool { avcodec_find_decoder(raw.pointee.codec_id) != nil }
+}

@@ -1,0 +1,71 @@
+internal import CFFmpeg
+
+/// What the numbers of a picture mean: primaries, transfer, matrix, range and chroma siting, each by
+/// libav's name, nil where unspecified. Unknown stays unknown.
+public struct ColorDescription: Hashable, Codable, Sendable {
+    /// `bt709`, `bt2020`, `smpte170m`, …
+    public var primaries: String?
+    /// `bt709`, `smpte2084`, `arib-std-b67`, …
+    public var transfer: String?
+    /// `bt709`, `bt2020nc`, `smpte170m`, …
+    public var matrix: String?
+    /// `tv` or `pc`.
+    public var range: String?
+    /// `left`, `topleft`, …
+    public var chromaLocation: String?
+
+    /// Nothing specified.
+    public init() {}
+
+    init(parameters: AVCodecParameters) {
+        primaries = ColorDescription.name(
+            parameters.color_primaries.rawValue, AVCOL_PRI_UNSPECIFIED.rawValue,
+            av_color_primaries_name(parameters.color_primaries))
+        transfer = ColorDescription.name(
+            parameters.color_trc.rawValue, AVCOL_TRC_UNSPECIFIED.rawValue,
+            av_color_transfer_name(parameters.color_trc))
+        matrix = ColorDescription.name(
+            parameters.color_space.rawValue, AVCOL_SPC_UNSPECIFIED.rawValue,
+            av_color_space_name(parameters.color_space))
+        range = ColorDescription.name(
+            parameters.color_range.rawValue, AVCOL_RANGE_UNSPECIFIED.rawValue,
+            av_color_range_name(parameters.color_range))
+        chromaLocation = ColorDescription.name(
+            parameters.chroma_location.rawValue, AVCHROMA_LOC_UNSPECIFIED.rawValue,
+            av_chroma_location_name(parameters.chroma_location))
+    }
+
+    init(frame: UnsafePointer<AVFrame>) {
+        var parameters = AVCodecParameters()
+        parameters.color_primaries = frame.pointee.color_primaries
+        parameters.color_trc = frame.pointee.color_trc
+        parameters.color_space = frame.pointee.colorspace
+        parameters.color_range = frame.pointee.color_range
+        parameters.chroma_location = frame.pointee.chroma_location
+        self.init(parameters: parameters)
+    }
+
+    private static func name(_ value: UInt32, _ unspecified: UInt32, _ name: UnsafePointer<CChar>?) -> String? {
+        guard value != unspecified, let name else { return nil }
+        return String(cString: name)
+    }
+
+    /// Writes what is known into an encoder's context.
+    func apply(to context: UnsafeMutablePointer<AVCodecContext>) {
+        if let code = primaries.map({ av_color_primaries_from_name($0) }), code >= 0 {
+            context.pointee.color_primaries = AVColorPrimaries(UInt32(code))
+        }
+        if let code = transfer.map({ av_color_transfer_from_name($0) }), code >= 0 {
+            context.pointee.color_trc = AVColorTransferCharacteristic(UInt32(code))
+        }
+        if let code = matrix.map({ av_color_space_from_name($0) }), code >= 0 {
+            context.pointee.colorspace = AVColorSpace(UInt32(code))
+        }
+        if let code = range.map({ av_color_range_from_name($0) }), code >= 0 {
+            context.pointee.color_range = AVColorRange(UInt32(code))
+        }
+        if let code = chromaLocation.map({ av_chroma_location_from_name($0) }), code >= 0 {
+            context.pointee.chroma_sample_location = AVChromaLocation(UInt32(code))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import CFFmpeg
+
+/// What an encoder of this build can do (`AVCodec`).
+public struct EncoderInfo: Sendable {
+    /// Its libav name.
+    public let name: String
+    /// The codec that it makes.
+    public let codecName: String
+    /// Pixel formats that it takes, empty where any.
+    public let pixelFormats: [PixelFormat]
+    /// Sample formats that it takes, empty where any.
+    public let sampleFormats: [SampleFormat]
+    /// Sample rates that it takes, empty where any.
+    public let sampleRates: [Int32]
+    /// Layouts that it takes, empty where any.
+    public let layouts: [ChannelLayout]
+
+    /// The encoder of that name, or nil where this build has none.
+    public init?(named name: String) {
+        LogBridge.install()
+        guard let codec = avcodec_find_encoder_by_name(name) else { return nil }
+        self.name = name
+        codecName = String(cString: avcodec_get_name(codec.pointee.id))
+        pixelFormats = EncoderInfo.list(tandem_codec_pix_fmts(codec), until: { $0 == AV_PIX_FMT_NONE }).map {
+            PixelFormat($0)
+        }
+        sampleFormats = EncoderInfo.list(tandem_codec_sample_fmts(codec), until: { $0 == AV_SAMPLE_FMT_NONE }).map {
+            SampleFormat($0)
+        }
+        sampleRates = EncoderInfo.list(tandem_codec_sample_rates(codec), until: { $0 == 0 })
+        layouts = EncoderInfo.list(tandem_codec_layouts(codec), until: { $0.nb_channels == 0 }).map {
+            ChannelLayout($0)
+        }
+    }
+
+    private static func list<T>(_ first: UnsafePointer<T>?, until isEnd: (T) -> Bool) -> [T] {
+        guard let first else { return [] }
+        var items: [T] = []
+        while items.count < 1024, !isEnd(first[items.count]) { items.append(first[items.count]) }
+        return items
+    }
+
+    /// The names of its private options (`AVOption`), sorted.
+    public var optionNames: [String] {
+        guard let codec = avcodec_find_encoder_by_name(name), codec.pointee.priv_class != nil else { return [] }
+        var names: Set<String> = []
+        var holder: UnsafePointer<AVClass>? = codec.pointee.priv_class
+        withUnsafeMutablePointer(to: &holder) { object in
+            var option: UnsafePointer<AVOption>?
+            while let next = av_opt_next(object, option) {
+                if next.pointee.type != AV_OPT_TYPE_CONST { names.insert(String(cString: next.pointee.name)) }
+                option = next
+            }
+        }
+        return names.sorted()
+    }
+
+    /// Why a private option can't be set so.
+    public enum OptionProblem: Hashable, Sendable {
+        /// It has no option of that name.
+        case unknown
+        /// The value is of the wrong kind or out of range, in libav's words.
+        case value(String)
+    }
+
+    /// Tries a private option on an unopened context; nil when it can be set.
+    public func problem(option: String, value: String) -> OptionProblem? {
+        guard let codec = avcodec_find_encoder_by_name(name), let context = avcodec_alloc_context3(codec) else {
+            return .unknown
+        }
+        defer {
+            var copy: UnsafeMutablePointer<AVCodecContext>? = context
+            avcodec_free_context(&copy)
+        }
+        guard codec.pointee.priv_class != nil, let object = context.pointee.priv_data,
+            av_opt_find(object, option, nil, 0, 0) != nil
+        else { return .unknown }
+        let code = av_opt_set(object, option, value, 0)
+        guard code < 0 else { return nil }
+        let error = AVError(code: code, operation: "av_opt_set", detail: LogBridge.takeLastLine(of: object))
+        return .value(error.detail ?? error.reason)
+    }
+}
+
+/// What a container of this build can hold (`AVOutputFormat`).
+public struct MuxerInfo: Sendable {
+    /// Its libav name.
+    public let name: String
+
+    /// The muxer of that name, or nil where this build has none.
+    public init?(named name: String) {
+        guard av_guess_format(name, nil, nil) != nil else { return nil }
+        self.name = name
+    }
+
+    /// It can hold that codec, named as libav does (`avformat_query_codec`).
+    public func canHold(codec: String) -> Bool {
+        guard let format = av_guess_format(name, nil, nil), let descriptor = avcodec_descriptor_get_by_name(codec) else {
+            return false
+        }
+        return avformat_query_codec(format, descriptor.pointee.id, FF_COMPLIANCE_NORMAL) == 1
+    }
+}
+
+/// The libraries' own versions, for reports and fingerprints.
+public enum LibraryVersions {
+    /// Name and version of each, as loaded.
+    public static var all: [MetadataEntry] {
+        [
+            ("libavutil", avutil_version()), ("libavcodec", avcodec_version()),
+            ("libavformat", avformat_version()), ("libavfilter", avfilter_version()),
+            ("libswresample", swresample_version()), ("libswscale", swscale_version()),
+        ].map { name, version in
+            MetadataEntry(key: name, value: "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)")
+        }
+    }
+    /// FFmpeg's release, as its build names it (`av_version_info`).
+    public static var ffmpeg: String { String(cString: av_version_info()) }
+}

@@ -1,0 +1,202 @@
+internal import CFFmpeg
+
+/// The kind of a track (`AVMediaType`).
+public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
+    /// Pictures over time.
+    case video
+    /// Sound.
+    case audio
+    /// Timed text or bitmaps.
+    case subtitle
+    /// Timed data that is none of the others.
+    case data
+    /// A file that travels along, such as a font.
+    case attachment
+
+    init(_ type: AVMediaType) {
+        switch type {
+        case AVMEDIA_TYPE_VIDEO: self = .video
+        case AVMEDIA_TYPE_AUDIO: self = .audio
+        case AVMEDIA_TYPE_SUBTITLE: self = .subtitle
+        case AVMEDIA_TYPE_ATTACHMENT: self = .attachment
+        default: self = .data
+        }
+    }
+}
+
+/// A pixel format by its libav number (`AVPixelFormat`), named in plans.
+public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible {
+    let value: Int32
+    var av: AVPixelFormat { AVPixelFormat(rawValue: value) }
+
+    init(_ format: AVPixelFormat) { value = format.rawValue }
+
+    /// The format of that name (`yuv420p`), or nil.
+    public init?(named name: String) {
+        let format = av_get_pix_fmt(name)
+        guard format != AV_PIX_FMT_NONE else { return nil }
+        self.init(format)
+    }
+
+    /// No format.
+    public static var none: PixelFormat { PixelFormat(AV_PIX_FMT_NONE) }
+    /// 8-bit 4:2:0, what every player shows.
+    public static var yuv420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P) }
+
+    /// Its name, `none` where it has none.
+    public var description: String { av_get_pix_fmt_name(av).map { String(cString: $0) } ?? "none" }
+
+    /// Has an alpha plane.
+    public var hasAlpha: Bool {
+        av_pix_fmt_desc_get(av).map { $0.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 } ?? false
+    }
+    /// Pixels that share one chroma sample, horizontally and vertically.
+    public var chromaSubsampling: (x: Int, y: Int) {
+        av_pix_fmt_desc_get(av).map {
+            (1 << Int($0.pointee.log2_chroma_w), 1 << Int($0.pointee.log2_chroma_h))
+        } ?? (1, 1)
+    }
+    /// The format nearest to this one of those an encoder takes (`avcodec_find_best_pix_fmt_of_list`).
+    public func nearest(of formats: [PixelFormat]) -> PixelFormat? {
+        if formats.isEmpty || formats.contains(self) { return self }
+        var list = formats.map(\.av)
+        list.append(AV_PIX_FMT_NONE)
+        let best = avcodec_find_best_pix_fmt_of_list(list, av, hasAlpha ? 1 : 0, nil)
+        return best == AV_PIX_FMT_NONE ? nil : PixelFormat(best)
+    }
+
+    /// Reads a name.
+    public init(from decoder: any Decoder) throws {
+        self = PixelFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
+    }
+    /// Writes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// A sample format (`AVSampleFormat`), named in plans.
+public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible {
+    let value: Int32
+    var av: AVSampleFormat { AVSampleFormat(rawValue: value) }
+
+    init(_ format: AVSampleFormat) { value = format.rawValue }
+
+    /// The format of that name (`s16`, `fltp`), or nil.
+    public init?(named name: String) {
+        let format = av_get_sample_fmt(name)
+        guard format != AV_SAMPLE_FMT_NONE else { return nil }
+        self.init(format)
+    }
+
+    /// No format.
+    public static var none: SampleFormat { SampleFormat(AV_SAMPLE_FMT_NONE) }
+    /// 16-bit integers, interleaved.
+    public static var s16: SampleFormat { SampleFormat(AV_SAMPLE_FMT_S16) }
+    /// Its name, `none` where it has none.
+    public var description: String { av_get_sample_fmt_name(av).map { String(cString: $0) } ?? "none" }
+    /// Size of one sample of one channel.
+    public var bytesPerSample: Int { Int(max(0, av_get_bytes_per_sample(av))) }
+    /// Each channel has a plane of its own.
+    public var isPlanar: Bool { av_sample_fmt_is_planar(av) != 0 }
+    /// Floating point.
+    public var isFloat: Bool { ["flt", "fltp", "dbl", "dblp"].contains(description) }
+
+    /// Of an encoder's formats the one that loses least.
+    public func nearest(of formats: [SampleFormat]) -> SampleFormat? {
+        if formats.isEmpty || formats.contains(self) { return self }
+        let packed = SampleFormat(av_get_packed_sample_fmt(av))
+        if let same = formats.first(where: { SampleFormat(av_get_packed_sample_fmt($0.av)) == packed }) {
+            return same
+        }
+        // Wider first, then the widest there is: no silent loss of depth where it can be helped.
+        let wider = formats.filter { $0.bytesPerSample >= bytesPerSample }
+        return wider.min { $0.bytesPerSample < $1.bytesPerSample }
+            ?? formats.max { $0.bytesPerSample < $1.bytesPerSample }
+    }
+
+    /// Reads a name.
+    public init(from decoder: any Decoder) throws {
+        self = SampleFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
+    }
+    /// Writes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// A channel layout (`AVChannelLayout`) by its description: `stereo`, `5.1(side)`, `3 channels`.
+public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertible {
+    /// How many channels.
+    public let channels: Int
+    /// What libavutil calls it.
+    public let description: String
+
+    init(_ layout: AVChannelLayout) {
+        var copy = layout
+        channels = Int(layout.nb_channels)
+        description = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let base = buffer.baseAddress,
+                av_channel_layout_describe(&copy, base, buffer.count) >= 0
+            else { return "\(layout.nb_channels) channels" }
+            return String(cString: base)
+        }
+    }
+
+    /// The layout of that name (`mono`, `stereo`, `5.1`, `7.1(wide)`, `3c`), or nil.
+    public init?(named name: String) {
+        var layout = AVChannelLayout()
+        guard av_channel_layout_from_string(&layout, name) >= 0 else { return nil }
+        defer { av_channel_layout_uninit(&layout) }
+        guard layout.nb_channels > 0, layout.nb_channels <= 64 else { return nil }
+        self.init(layout)
+    }
+
+    /// The usual layout of so many channels (`av_channel_layout_default`).
+    public init(defaultFor channels: Int) {
+        var layout = AVChannelLayout()
+        av_channel_layout_default(&layout, Int32(clamping: channels))
+        self.init(layout)
+        av_channel_layout_uninit(&layout)
+    }
+
+    /// One channel.
+    public static var mono: ChannelLayout { ChannelLayout(defaultFor: 1) }
+    /// Left and right.
+    public static var stereo: ChannelLayout { ChannelLayout(defaultFor: 2) }
+
+    /// Names its channels' places; a bare count does not.
+    public var isSpecified: Bool {
+        var layout = AVChannelLayout()
+        guard av_channel_layout_from_string(&layout, description) >= 0 else { return false }
+        defer { av_channel_layout_uninit(&layout) }
+        return layout.order != AV_CHANNEL_ORDER_UNSPEC
+    }
+
+    /// Itself where it names places, the usual layout of as many channels otherwise.
+    public var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
+
+    func copy(to target: inout AVChannelLayout) throws(AVError) {
+        av_channel_layout_uninit(&target)
+        if av_channel_layout_from_string(&target, description) < 0 {
+            av_channel_layout_default(&target, Int32(clamping: channels))
+        }
+    }
+
+    /// Reads a description.
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let layout = ChannelLayout(named: text) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not a channel layout: \(text)"))
+        }
+        self = layout
+    }
+    /// Writes the description.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,117 @@
+internal import Dispatch
+public import FoundationEssentials
+public import LibAV
+internal import Synchronization
+
+/// How an asset's times are found out.
+public enum AssetTiming: String, Codable, Sendable, CaseIterable {
+    /// From the header and the index: quick, and an estimate where they are.
+    case fast
+    /// From every packet: exact.
+    case precise
+}
+
+/// A source of media (AVFoundation's `AVURLAsset`): a file, or a test pattern. Nothing is opened until a
+/// property is asked for; then its properties load together, off the caller's thread.
+public final class Asset: Sendable {
+    /// Where the media come from.
+    public enum Source: Hashable, Sendable {
+        /// A file by its path.
+        case file(String)
+        /// A generated picture and tone.
+        case pattern(TestPattern)
+    }
+
+    private enum State: Sendable {
+        case unknown
+        case loading
+        case loaded(AssetContents)
+        case failed(any Error)
+        case cancelled
+    }
+
+    /// Where the media come from.
+    public let source: Source
+    /// How times are found out.
+    public let timing: AssetTiming
+    /// What the file may ask of the machine.
+    public let limits: InputLimits
+    private let state = Mutex(State.unknown)
+    private let interrupt = InterruptFlag()
+    private let queue = DispatchQueue(label: "tandem.asset")
+
+    /// An asset over a source.
+    public init(_ source: Source, timing: AssetTiming = .fast, limits: InputLimits = InputLimits()) {
+        self.source = source
+        self.timing = timing
+        self.limits = limits
+    }
+
+    /// An asset over a file URL. Any other URL fails to load: nothing is fetched.
+    public convenience init(url: URL, timing: AssetTiming = .fast) {
+        self.init(.file(url.isFileURL ? url.path : url.absoluteString), timing: timing)
+    }
+
+    /// Where a property stands; all load together.
+    public func status<Value>(of property: AssetProperty<Value>) -> PropertyStatus {
+        state.withLock { state in
+            switch state {
+            case .unknown: .unknown
+            case .loading: .loading
+            case .loaded: .loaded
+            case .failed(let error): .failed(error)
+            case .cancelled: .cancelled
+            }
+        }
+    }
+
+    /// Loads a property without blocking the caller (AVFoundation's `load(_:)`).
+    /// - Throws: `InputError` where the file can't be opened, `CancellationError` after `cancelLoading()`.
+    public func load<Value>(_ property: AssetProperty<Value>) async throws -> Value {
+        let contents = try await withCheckedThrowingContinuation { continuation in
+            queue.async { @Sendable in continuation.resume(with: Result { try self.loadNow() }) }
+        }
+        return property.read(contents)
+    }
+
+    /// Loads everything on the calling thread, for callers that have a queue of their own.
+    public func loadSynchronously() throws -> AssetContents { try queue.sync { try loadNow() } }
+
+    /// Gives up loading; a read that is under way ends soon. What is loaded stays.
+    public func cancelLoading() {
+        interrupt.raise()
+        state.withLock { state in
+            switch state {
+            case .unknown, .loading: state = .cancelled
+            case .loaded, .failed, .cancelled: break
+            }
+        }
+    }
+
+    /// Runs on `queue`, so that it happens once.
+    private func loadNow() throws -> AssetContents {
+        let known: AssetContents? = try state.withLock { state in
+            switch state {
+            case .loaded(let contents): return contents
+            case .failed(let error): throw error
+            case .cancelled: throw CancellationError()
+            case .unknown, .loading:
+                state = .loading
+                return nil
+            }
+        }
+        if let known { return known }
+        let result = Result { try AssetLoader(limits: limits, interrupt: interrupt).load(source, timing: timing) }
+        return try state.withLock { state in
+            if case .cancelled = state { throw CancellationError() }
+            switch result {
+            case .success(let contents):
+                state = .loaded(contents)
+                return contents
+            case .failure(let error):
+                state = .failed(error)
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+internal import LibAV
+
+/// Opens a source once and turns what libavformat and the movie boxes say into `AssetContents`.
+struct AssetLoader {
+    let limits: InputLimits
+    let interrupt: InterruptFlag
+
+    func load(_ source: Asset.Source, timing: AssetTiming) throws -> AssetContents {
+        switch source {
+        case .pattern(let pattern): try Self.contents(of: pattern)
+        case .file(let path): try contents(ofFile: path, timing: timing)
+        }
+    }
+
+    private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
+        let demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt)
+        let container = demuxer.formatName
+        let names = Set(container.split(separator: ",").map(String.init))
+        let movie = names.contains("mov") ? MovieInspector(path: path) : nil
+        let hasOwnZero = names.contains("mov") || names.contains("matroska")
+
+        var streams: [StreamInfo] = []
+        for i in 0..<demuxer.streamCount { streams.append(try demuxer.stream(i)) }
+        let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams)
+
+        // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.
+        let isHeaderUnreliable = demuxer.isDurationGuessed || movie?.isFragmented == true
+        var measured: [Int: TrackMeasurement] = [:]
+        if timing == .precise {
+            measured = try TrackMeasurement.measure(demuxer, streams: streams, interrupt: interrupt)
+        }
+        let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
+        var tracks: [AssetTrack] = []
+        for stream in streams {
+            tracks.append(
+                Self.track(
+                    stream, movie: movie, timeZero: timeZero, header: header, measured: measured[stream.index],
+                    discarded: demuxer.discardedIndexEntries(of: stream.index),
+                    isExact: movie != nil && !isHeaderUnreliable))
+        }
+        let shown = tracks.filter { !$0.isAttachedPicture && ($0.mediaType == .video || $0.mediaType == .audio) }
+        let end = shown.map(\.timeRange.end).max()
+        let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
+        return AssetContents(
+            container: container, fileSize: demuxer.fileSize, tracks: tracks, duration: duration,
+            isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
+            metadata: demuxer.metadata,
+            chapters: demuxer.chapters.map { Self.chapter($0, timeZero: timeZero) })
+    }
+
+    private static func contents(of pattern: TestPattern) throws -> AssetContents {
+        var tracks: [AssetTrack] = []
+        let frames = pattern.frameCount
+        let video = StreamInfo(
+            index: 0,
+            parameters: try .rawVideo(width: pattern.width, height: pattern.height, pixelFormat: .yuv420p),
+            timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
+        tracks.append(track(video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true))
+        if pattern.toneFrequency != nil {
+            let rate = TestPattern.toneSampleRate
+            let audio = StreamInfo(
+                index: 1, parameters: try .rawAudio(AudioFormat(sampleFormat: .s16, sampleRate: rate, layout: .mono)),
+                timeBase: Rational(1, rate), duration: pattern.sampleCount, packets: 0)
+            tracks.append(track(audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true))
+        }
+        return AssetContents(
+            container: "pattern", fileSize: 0, tracks: tracks, duration: pattern.duration, isDurationExact: true,
+            timeZero: .zero, metadata: [], chapters: [])
+    }
+
+    /// The earliest start of any track, for formats whose clocks begin anywhere.
+    private static func earliestStart(_ streams: [StreamInfo]) -> MediaTime {
+        streams.compactMap { stream in
+            stream.isAttachedPicture || stream.parameters.mediaType == .data
+                ? nil : stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
+        }.min() ?? .zero
+    }
+
+    private static func chapter(_ chapter: ChapterInfo, timeZero: MediaTime) -> AssetChapter {
+        AssetChapter(
+            timeRange: TimeRange(
+                start: MediaTime(ticks: chapter.start, timeBase: chapter.timeBase) - timeZero,
+                end: MediaTime(ticks: chapter.end, timeBase: chapter.timeBase) - timeZero),
+            title: chapter.metadata.first { $0.key == "title" }?.value)
+    }
+
+    private static func track(
+        _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
+        measured: TrackMeasurement?, discarded: Int, isExact: Bool
+    ) -> AssetTrack {
+        let boxes = movie?.tracks.first { Int($0.id) == stream.id }
+        let edits = edits(boxes, movie: movie)
+        // Media past the edit list's end are not shown.
+        let editEnd = edits.isEmpty ? nil : edits.reduce(MediaTime.zero) { $0 + $1.duration }
+        let range = timeRange(stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd)
+        var count: Int?
+        if let measured {
+            count = measured.shownPackets
+        } else if isExact, stream.indexedPackets > 0 {
+            count = stream.indexedPackets - discarded
+        }
+        return AssetTrack(
+            index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
+            isAttachedPicture: stream.isAttachedPicture,
+            format: FormatDescription(stream, cleanAperture: boxes?.cleanAperture), timeBase: stream.timeBase,
+            timeRange: range, isTimeRangeExact: measured != nil || isExact, editEnd: editEnd, edits: edits,
+            sampleCount: count,
+            nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
+            languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,
+            title: stream.metadata.first { $0.key == "title" || $0.key == "handler_name" && isName($0.value) }?.value,
+            preferredTransform: stream.displayMatrix.flatMap { DisplayTransform(matrix: $0) },
+            disposition: stream.disposition, metadata: stream.metadata, sideData: stream.sideData)
+    }
+
+    /// A generated picture's time base is its frame's length.
+    private static func generatedRate(_ stream: StreamInfo) -> Rational? {
+        stream.parameters.codecName == "rawvideo" && stream.indexedPackets > 0 ? stream.timeBase.inverted : nil
+    }
+
+    /// Handler names that programs write by themselves are no titles.
+    private static func isName(_ handler: String) -> Bool {
+        !["VideoHandler", "SoundHandler", "SubtitleHandler", "DataHandler", ""].contains(handler)
+            && !handler.contains("Media Handler") && !handler.contains("Alias")
+            && !handler.hasPrefix("Core Media") && !handler.contains("GPAC")
+    }
+
+    private static func edits(_ track: MovieInspector.Track?, movie: MovieInspector?) -> [TrackEdit] {
+        guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0, !movie.isFragmented else { return [] }
+        // A duration of 0 means "to the end": nothing that limits.
+        if track.edits.contains(where: { $0.duration == 0 && $0.mediaTime >= 0 }) { return [] }
+        return track.edits.map { edit in
+            TrackEdit(
+                mediaStart: edit.mediaTime < 0 ? nil : MediaTime(Int128(edit.mediaTime), Int128(track.mediaTimescale)),
+                duration: MediaTime(Int128(edit.duration), Int128(movie.movieTimescale)))
+        }
+    }
+
+    private static func timeRange(
+        _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?, editEnd: MediaTime?
+    ) -> TimeRange {
+        let start: MediaTime
+        var end: MediaTime
+        if let measured, let first = measured.firstShown, let last = measured.end {
+            start = MediaTime(ticks: first, timeBase: stream.timeBase) - timeZero
+            end = MediaTime(ticks: last, timeBase: stream.timeBase) - timeZero
+        } else {
+            start = max(.zero, MediaTime(ticks: stream.startTime ?? 0, timeBase: stream.timeBase) - timeZero)
+            let length = stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } ?? taggedDuration(stream)
+            // Matroska tells no track's length but the file's.
+            end = length.map { start + $0 } ?? (stream.parameters.mediaType == .subtitle ? start : header ?? start)
+        }
+        if let editEnd {
+            // libavformat counts an edit's media in whole samples; what the list says is what is shown.
+            end = measured == nil ? editEnd : min(end, editEnd)
+        }
+        return TimeRange(start: max(start, .zero), end: max(end, start))
+    }
+
+    /// Matroska's statistics tags say how long each track is: `00:00:10.040000000`.
+    private static func taggedDuration(_ stream: StreamInfo) -> MediaTime? {
+        guard let text = stream.metadata.first(where: { $0.key == "DURATION" })?.value else { return nil }
+        let parts = text.split(separator: ":")
+        guard parts.count == 3, let hours = Int64(parts[0]), let minutes = Int64(parts[1]),
+            hours < 100_000, minutes < 60
+        else { return nil }
+        let seconds = parts[2].split(separator: ".")
+        guard let whole = Int64(seconds[0]), whole < 60 else { return nil }
+        let fraction = seconds.count > 1 ? Int64((seconds[1] + "000000000").prefix(9)) ?? 0 : 0
+        return MediaTime(
+            Int128((hours * 60 + minutes) * 60 + whole) * 1_000_000_000 + Int128(fraction), 1_000_000_000)
+    }
+}

@@ -1,0 +1,100 @@
+public import LibAV
+
+/// Where the loading of a property stands (AVFoundation's `AVKeyValueStatus`).
+public enum PropertyStatus: Sendable {
+    /// Nobody asked for it yet.
+    case unknown
+    /// Being loaded.
+    case loading
+    /// There.
+    case loaded
+    /// Loading failed, with the reason.
+    case failed(any Error)
+    /// `cancelLoading()` came first.
+    case cancelled
+}
+
+/// A property of an asset that is loaded on demand (AVFoundation's `AVAsyncProperty`).
+public struct AssetProperty<Value: Sendable>: Sendable {
+    let name: String
+    /// Needs every packet's time, not just the header.
+    let needsMeasurement: Bool
+    let read: @Sendable (AssetContents) -> Value
+}
+
+extension AssetProperty where Value == MediaTime {
+    /// From time zero to the end of the last track.
+    public static var duration: AssetProperty {
+        AssetProperty(name: "duration", needsMeasurement: false) { $0.duration }
+    }
+}
+extension AssetProperty where Value == [AssetTrack] {
+    /// All tracks, covers included, in file order.
+    public static var tracks: AssetProperty {
+        AssetProperty(name: "tracks", needsMeasurement: false) { $0.tracks }
+    }
+}
+extension AssetProperty where Value == [MetadataEntry] {
+    /// The file's own tags.
+    public static var metadata: AssetProperty {
+        AssetProperty(name: "metadata", needsMeasurement: false) { $0.metadata }
+    }
+}
+extension AssetProperty where Value == [AssetChapter] {
+    /// Chapters on the asset's time line.
+    public static var chapters: AssetProperty {
+        AssetProperty(name: "chapters", needsMeasurement: false) { $0.chapters }
+    }
+}
+extension AssetProperty where Value == DisplayTransform? {
+    /// How to turn the pictures of the first video track.
+    public static var preferredTransform: AssetProperty {
+        AssetProperty(name: "preferredTransform", needsMeasurement: false) { contents in
+            contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }?.preferredTransform
+        }
+    }
+}
+extension AssetProperty where Value == AssetContents {
+    /// Everything at once.
+    public static var contents: AssetProperty {
+        AssetProperty(name: "contents", needsMeasurement: false) { $0 }
+    }
+}
+
+/// A chapter on the asset's time line.
+public struct AssetChapter: Hashable, Codable, Sendable {
+    /// Where it lies.
+    public var timeRange: TimeRange
+    /// Its title, where it has one.
+    public var title: String?
+}
+
+/// All that is known of an asset once it is loaded.
+public struct AssetContents: Sendable {
+    /// libavformat's name of the container; `pattern` for a test pattern.
+    public let container: String
+    /// The size of the file, 0 for a test pattern.
+    public let fileSize: Int64
+    /// All tracks, covers included, in file order.
+    public let tracks: [AssetTrack]
+    /// From time zero to the end of the last track.
+    public let duration: MediaTime
+    /// `duration` was measured or stands in an index that covers the file; an estimate otherwise.
+    public let isDurationExact: Bool
+    /// Time zero on the file's own clock.
+    public let timeZero: MediaTime
+    /// The file's own tags.
+    public let metadata: [MetadataEntry]
+    /// Its chapters.
+    public let chapters: [AssetChapter]
+
+    /// Tracks of a kind; covers are no video tracks.
+    public func tracks(of type: MediaType) -> [AssetTrack] {
+        tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
+    }
+
+    /// Tracks that are good for something.
+    public func tracks(with characteristic: MediaCharacteristic) -> [AssetTrack] {
+        tracks.filter { $0.characteristics.contains(characteristic) }
+    }
+}

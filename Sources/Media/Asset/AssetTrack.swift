@@ -1,0 +1,79 @@
+public import LibAV
+
+/// What a track is good for (AVFoundation's `AVMediaCharacteristic`).
+public enum MediaCharacteristic: String, Codable, Sendable, CaseIterable {
+    /// Can be seen.
+    case visual
+    /// Can be heard.
+    case audible
+    /// Can be read: subtitles and captions.
+    case legible
+}
+
+/// One edit of a track: which part of its media is shown, and for how long (AVFoundation's `AVAssetTrackSegment`).
+public struct TrackEdit: Hashable, Codable, Sendable {
+    /// Where the media begins, in the track's own time; nil for an empty edit.
+    public var mediaStart: MediaTime?
+    /// How long it lasts on the asset's time line.
+    public var duration: MediaTime
+}
+
+/// A track of an asset (AVFoundation's `AVAssetTrack`), as a value.
+public struct AssetTrack: Sendable {
+    /// Its index among all streams of the file.
+    public let index: Int
+    /// The container's id of it, 0 where it has none.
+    public let trackID: Int
+    /// Its kind.
+    public let mediaType: MediaType
+    /// A cover or poster: not a track of moving pictures, and never selected as one.
+    public let isAttachedPicture: Bool
+    /// What its samples are.
+    public let format: FormatDescription
+    /// The unit of its samples' times.
+    public let timeBase: Rational
+    /// Where it lies on the asset's time line. Exact when the asset's timing is precise, as the
+    /// container says otherwise.
+    public let timeRange: TimeRange
+    /// `timeRange` was measured, or stands in the container's index.
+    public let isTimeRangeExact: Bool
+    /// The end that its edit list sets, which media may run past; nil where there is none.
+    public let editEnd: MediaTime?
+    /// Its edits, in order; empty where the container has none.
+    public let edits: [TrackEdit]
+    /// How many samples are shown; nil where only a measurement could tell.
+    public let sampleCount: Int?
+    /// Average frames per second.
+    public let nominalFrameRate: Rational?
+    /// The language as the container says (`eng`), nil where unspecified.
+    public let languageCode: String?
+    /// The track's name.
+    public let title: String?
+    /// How to turn its pictures.
+    public let preferredTransform: DisplayTransform?
+    /// Dispositions by libav's names.
+    public let disposition: Set<String>
+    /// Its tags.
+    public let metadata: [MetadataEntry]
+    /// Global side data (mastering display and the like).
+    public let sideData: [StreamSideData]
+
+    /// What it is good for.
+    public var characteristics: Set<MediaCharacteristic> {
+        switch mediaType {
+        case .video: isAttachedPicture ? [] : [.visual]
+        case .audio: [.audible]
+        case .subtitle: [.legible, .visual]
+        case .data, .attachment: []
+        }
+    }
+
+    /// `video 0`-like name for messages, by position among the tracks of its kind.
+    public var label: String { "track \(index) (\(isAttachedPicture ? "cover" : mediaType.rawValue))" }
+
+    /// Size as shown: presentation size, turned by the transform.
+    public var displaySize: (width: Double, height: Double) {
+        let size = format.presentationSize
+        return preferredTransform?.isQuarterTurn == true ? (size.height, size.width) : size
+    }
+}

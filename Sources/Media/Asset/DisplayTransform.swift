@@ -1,0 +1,35 @@
+/// How decoded pictures are turned for display: the container's 3×3 matrix (AVFoundation's `preferredTransform`).
+public struct DisplayTransform: Hashable, Codable, Sendable {
+    /// Nine numbers in the container's order: 16.16 fixed point, the third column 2.30.
+    public let matrix: [Int32]
+
+    /// Makes a transform of nine numbers; nil for any other count.
+    public init?(matrix: [Int32]) {
+        guard matrix.count == 9 else { return nil }
+        self.matrix = matrix
+    }
+
+    /// Leaves pictures as they are, apart from where they lie.
+    public var isIdentity: Bool { matrix[0] > 0 && matrix[4] > 0 && matrix[1] == 0 && matrix[3] == 0 }
+
+    /// Mirrors the picture.
+    public var isReflected: Bool {
+        Int64(matrix[0]) * Int64(matrix[4]) - Int64(matrix[1]) * Int64(matrix[3]) < 0
+    }
+
+    /// Exchanges width and height.
+    public var isQuarterTurn: Bool { matrix[0] == 0 && matrix[4] == 0 && matrix[1] != 0 && matrix[3] != 0 }
+
+    /// Clockwise rotation in degrees where it is a multiple of 90, after any reflection; nil otherwise.
+    public var clockwiseDegrees: Int? {
+        let a = isReflected ? -matrix[0] : matrix[0]
+        let b = isReflected ? -matrix[1] : matrix[1]
+        switch (a.signum(), b.signum()) {
+        case (1, 0): return 0
+        case (0, 1): return 90
+        case (-1, 0): return 180
+        case (0, -1): return 270
+        default: return nil
+        }
+    }
+}

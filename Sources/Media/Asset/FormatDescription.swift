@@ -1,0 +1,80 @@
+public import LibAV
+
+/// What a track's samples are (AVFoundation's `CMFormatDescription`).
+public struct FormatDescription: Sendable {
+    /// The codec's parameters, to be handed on unchanged by a passthrough.
+    public let parameters: CodecParameters
+    /// The codec's name (`h264`).
+    public let codec: String
+    /// The profile's name, where known.
+    public let profile: String?
+    /// The level as the codec numbers it.
+    public let level: Int?
+    /// The container's four-character code.
+    public let codecTag: String?
+    /// Bits per second as the container says, 0 where unknown.
+    public let bitRate: Int64
+
+    /// Coded pixels, width and height; 0 × 0 for sound.
+    public let width: Int
+    /// Coded pixels, height.
+    public let height: Int
+    /// Shape of a pixel; nil where unspecified (then square).
+    public let pixelAspectRatio: Rational?
+    /// The part of the picture that is meant to be seen (`clap`).
+    public let cleanAperture: CleanAperture?
+    /// Pixel format.
+    public let pixelFormat: PixelFormat
+    /// What the numbers of the picture mean.
+    public let color: ColorDescription
+    /// Coded as fields; nil where unknown.
+    public let isInterlaced: Bool?
+
+    /// Samples per second.
+    public let sampleRate: Int32
+    /// Sample format.
+    public let sampleFormat: SampleFormat
+    /// Channels and their places; nil for pictures.
+    public let channelLayout: ChannelLayout?
+
+    init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {
+        let parameters = stream.parameters
+        self.parameters = parameters
+        codec = parameters.codecName
+        profile = parameters.profileName
+        level = parameters.level
+        codecTag = parameters.codecTag
+        bitRate = parameters.bitRate
+        width = parameters.width
+        height = parameters.height
+        pixelAspectRatio =
+            stream.sampleAspectRatio ?? (parameters.sampleAspectRatio.isPositive ? parameters.sampleAspectRatio : nil)
+        self.cleanAperture = cleanAperture
+        pixelFormat = parameters.mediaType == .video ? parameters.pixelFormat : .none
+        color = parameters.color
+        isInterlaced = parameters.isInterlaced
+        sampleRate = parameters.sampleRate
+        sampleFormat = parameters.mediaType == .audio ? parameters.sampleFormat : .none
+        channelLayout = parameters.mediaType == .audio ? parameters.channelLayout : nil
+    }
+
+    /// Size on a screen with square pixels, before any rotation: the clean aperture where there is one,
+    /// widened by the pixel aspect.
+    public var presentationSize: (width: Double, height: Double) {
+        let aspect = pixelAspectRatio?.double ?? 1
+        if let cleanAperture { return (cleanAperture.width.double * aspect, cleanAperture.height.double) }
+        return (Double(width) * aspect, Double(height))
+    }
+}
+
+/// The rectangle of a coded picture that is meant to be shown (`clap` of the sample description), exact.
+public struct CleanAperture: Hashable, Codable, Sendable {
+    /// Width in pixels.
+    public var width: Rational
+    /// Height in pixels.
+    public var height: Rational
+    /// Its centre's distance to the right of the picture's centre.
+    public var horizontalOffset: Rational
+    /// Its centre's distance below the picture's centre.
+    public var verticalOffset: Rational
+}

@@ -1,0 +1,199 @@
+internal import Glibc
+internal import LibAV
+
+/// What libavformat 5.1 doesn't tell of an mp4 or mov file: edit lists as they were written, and clean
+/// apertures. A reader of those few boxes, bounded in every direction: the file is untrusted.
+struct MovieInspector: Sendable {
+    struct Track: Sendable {
+        var id: UInt32 = 0
+        var mediaTimescale: UInt32 = 0
+        /// Segment duration in movie time, media time in media time (−1: empty edit).
+        var edits: [(duration: UInt64, mediaTime: Int64)] = []
+        /// Where the entries of the edit list lie in the file, and how they are stored.
+        var editListOffset: Int64?
+        var editListVersion: UInt8 = 0
+        var cleanAperture: CleanAperture?
+    }
+
+    var movieTimescale: UInt32 = 0
+    var isFragmented = false
+    var tracks: [Track] = []
+
+    /// More than any real index; a larger one is left to libavformat alone.
+    private static let sizeLimit: Int64 = 256 << 20
+    private static let entryLimit = 65_536
+
+    /// Reads a file; nil where it has no readable movie box.
+    init?(path: String) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        self.init(descriptor: descriptor)
+    }
+
+    /// Reads an open file from its beginning, wherever its offset stands.
+    init?(descriptor: Int32) {
+        var offset: Int64 = 0
+        var boxes = 0
+        while boxes < 100_000, let header = Self.header(descriptor, at: offset) {
+            boxes += 1
+            if header.type == "moof" { isFragmented = true }
+            if header.type == "moov" {
+                let length = header.end - header.body
+                guard length > 0, length <= Self.sizeLimit, let bytes = Self.read(descriptor, at: header.body, Int(length))
+                else { return nil }
+                parseMovie(Box(bytes: bytes, range: 0..<bytes.count, fileOffset: header.body))
+                if isFragmented { break }
+                return
+            }
+            guard header.end > offset else { break }
+            offset = header.end
+        }
+        if movieTimescale == 0 { return nil }
+    }
+
+    private static func read(_ descriptor: Int32, at offset: Int64, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset) + done) }
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { return nil }
+            done += got
+        }
+        return bytes
+    }
+
+    private static func header(_ descriptor: Int32, at offset: Int64) -> (type: String, body: Int64, end: Int64)? {
+        guard let head = read(descriptor, at: offset, 8) else { return nil }
+        let box = Box(bytes: head, range: 0..<8, fileOffset: 0)
+        guard let size = box.u32(0), let type = box.type(4) else { return nil }
+        if size == 1 {
+            guard let large = read(descriptor, at: offset + 8, 8),
+                let long = Box(bytes: large, range: 0..<8, fileOffset: 0).u64(0), long >= 16, long < 1 << 62
+            else { return nil }
+            return (type, offset + 16, offset.addingReportingOverflow(Int64(long)).partialValue)
+        }
+        if size == 0 {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { return nil }
+            return (type, offset + 8, Int64(status.st_size))
+        }
+        return size < 8 ? nil : (type, offset + 8, offset + Int64(size))
+    }
+
+    private mutating func parseMovie(_ movie: Box) {
+        for child in movie.children() {
+            switch child.type {
+            case "mvhd": movieTimescale = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
+            case "mvex": isFragmented = true
+            case "trak" where tracks.count < 1024: tracks.append(Self.parseTrack(child.box))
+            default: break
+            }
+        }
+    }
+
+    private static func parseTrack(_ trak: Box) -> Track {
+        var track = Track()
+        for child in trak.children() {
+            switch child.type {
+            case "tkhd": track.id = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
+            case "edts":
+                for list in child.box.children() where list.type == "elst" { parseEdits(list.box, into: &track) }
+            case "mdia":
+                for part in child.box.children() {
+                    if part.type == "mdhd" { track.mediaTimescale = part.box.u32(part.box.u8(0) == 1 ? 20 : 12) ?? 0 }
+                    if part.type == "minf" {
+                        for table in part.box.children() where table.type == "stbl" {
+                            for entry in table.box.children() where entry.type == "stsd" {
+                                track.cleanAperture = parseSampleDescription(entry.box)
+                            }
+                        }
+                    }
+                }
+            default: break
+            }
+        }
+        return track
+    }
+
+    private static func parseEdits(_ list: Box, into track: inout Track) {
+        guard let version = list.u8(0), let count = list.u32(4) else { return }
+        let size = version == 1 ? 20 : 12
+        track.editListVersion = version
+        track.editListOffset = list.fileOffset(of: 8)
+        track.edits = []
+        for i in 0..<min(Int(count), entryLimit) {
+            let at = 8 + i * size
+            if version == 1 {
+                guard let duration = list.u64(at), let time = list.u64(at + 8) else { return }
+                track.edits.append((duration, Int64(bitPattern: time)))
+            } else {
+                guard let duration = list.u32(at), let time = list.u32(at + 4) else { return }
+                track.edits.append((UInt64(duration), Int64(Int32(bitPattern: time))))
+            }
+        }
+    }
+
+    /// Of the first entry alone: a change of description in mid-track is another trap.
+    private static func parseSampleDescription(_ table: Box) -> CleanAperture? {
+        guard let first = table.children(from: 8).first else { return nil }
+        // A visual sample entry has 78 bytes before its boxes; anything else has no `clap`.
+        for child in first.box.children(from: 78) where child.type == "clap" {
+            let v = (0..<8).compactMap { child.box.u32($0 * 4).map { Int32(bitPattern: $0) } }
+            guard v.count == 8, v[0] > 0, v[1] > 0, v[2] > 0, v[3] > 0, v[5] > 0, v[7] > 0 else { return nil }
+            return CleanAperture(
+                width: Rational(v[0], v[1]), height: Rational(v[2], v[3]), horizontalOffset: Rational(v[4], v[5]),
+                verticalOffset: Rational(v[6], v[7]))
+        }
+        return nil
+    }
+
+    /// A window on bytes; every access is checked.
+    private struct Box {
+        let bytes: [UInt8]
+        let range: Range<Int>
+        let fileOffset: Int64
+
+        func u8(_ at: Int) -> UInt8? { range.lowerBound + at < range.upperBound ? bytes[range.lowerBound + at] : nil }
+
+        func u32(_ at: Int) -> UInt32? {
+            guard at >= 0, range.lowerBound + at + 4 <= range.upperBound else { return nil }
+            return (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[range.lowerBound + at + $1]) }
+        }
+
+        func u64(_ at: Int) -> UInt64? {
+            guard let high = u32(at), let low = u32(at + 4) else { return nil }
+            return UInt64(high) << 32 | UInt64(low)
+        }
+
+        func type(_ at: Int) -> String? {
+            guard range.lowerBound + at + 4 <= range.upperBound else { return nil }
+            return String(decoding: bytes[(range.lowerBound + at)..<(range.lowerBound + at + 4)], as: UTF8.self)
+        }
+
+        func fileOffset(of at: Int) -> Int64 { fileOffset + Int64(range.lowerBound + at) }
+
+        func children(from start: Int = 0) -> [(type: String, box: Box)] {
+            var found: [(String, Box)] = []
+            var at = range.lowerBound + start
+            while found.count < 4096, at + 8 <= range.upperBound {
+                let head = Box(bytes: bytes, range: at..<range.upperBound, fileOffset: fileOffset)
+                guard let size32 = head.u32(0), let type = head.type(4) else { break }
+                var size = Int(size32)
+                var headSize = 8
+                if size32 == 1 {
+                    guard let long = head.u64(8), long < 1 << 40 else { break }
+                    size = Int(long)
+                    headSize = 16
+                } else if size32 == 0 {
+                    size = range.upperBound - at
+                }
+                guard size >= headSize, at + size <= range.upperBound else { break }
+                found.append((type, Box(bytes: bytes, range: (at + headSize)..<(at + size), fileOffset: fileOffset)))
+                at += size
+            }
+            return found
+        }
+    }
+}

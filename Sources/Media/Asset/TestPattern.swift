@@ -1,0 +1,54 @@
+public import LibAV
+
+/// A source that needs no file: a moving test picture and a tone, made by libavfilter's sources.
+public struct TestPattern: Hashable, Codable, Sendable {
+    /// The picture, one of `names`.
+    public var name: String
+    /// Width in pixels.
+    public var width: Int
+    /// Height in pixels.
+    public var height: Int
+    /// Frames per second.
+    public var frameRate: Rational
+    /// How long it lasts.
+    public var duration: MediaTime
+    /// Frequency of the tone in hertz; nil for no sound.
+    public var toneFrequency: Int?
+
+    /// Makes a pattern.
+    public init(
+        name: String, width: Int, height: Int, frameRate: Rational, duration: MediaTime, toneFrequency: Int?
+    ) {
+        self.name = name
+        self.width = width
+        self.height = height
+        self.frameRate = frameRate
+        self.duration = duration
+        self.toneFrequency = toneFrequency
+    }
+
+    /// The pictures there are, and the libavfilter source behind each.
+    public static let sources: [(name: String, filter: String)] = [
+        ("smpte", "smptebars"), ("smptehd", "smptehdbars"), ("pal75", "pal75bars"), ("pal100", "pal100bars"),
+        ("testsrc", "testsrc2"), ("black", "color=color=black"),
+    ]
+
+    /// Samples per second of the tone.
+    public static let toneSampleRate: Int32 = 48_000
+
+    var videoChain: String {
+        let filter = TestPattern.sources.first { $0.name == name }?.filter ?? "smptebars"
+        let separator = filter.contains("=") ? ":" : "="
+        return "\(filter)\(separator)size=\(width)x\(height):rate=\(frameRate),format=yuv420p"
+    }
+
+    var audioChain: String {
+        "sine=frequency=\(toneFrequency ?? 1000):sample_rate=\(TestPattern.toneSampleRate):samples_per_frame=1024"
+            + ",aformat=sample_fmts=s16:channel_layouts=mono"
+    }
+
+    /// Frames in all.
+    var frameCount: Int64 { duration.ticks(in: frameRate.inverted, rounding: .up) }
+    /// Samples in all.
+    var sampleCount: Int64 { duration.ticks(in: Rational(1, TestPattern.toneSampleRate)) }
+}

@@ -1,0 +1,56 @@
+internal import LibAV
+
+/// What reading every packet of a track tells: exact counts and times, in the stream's time base.
+struct TrackMeasurement: Sendable {
+    /// Packets, hidden ones included.
+    var packets = 0
+    /// Packets that are shown.
+    var shownPackets = 0
+    /// The earliest shown presentation time.
+    var firstShown: Int64?
+    /// The latest end of any packet.
+    var end: Int64?
+    /// A packet was marked damaged, or reading broke off.
+    var isDamaged = false
+
+    /// Reads a source to its end, once, for all of its tracks.
+    static func measure(
+        _ demuxer: borrowing Demuxer, streams: [StreamInfo], interrupt: InterruptFlag
+    ) throws -> [Int: TrackMeasurement] {
+        var all: [Int: TrackMeasurement] = [:]
+        let packet = try Packet()
+        while try demuxer.read(into: packet) {
+            if interrupt.isRaised { throw CancellationError() }
+            let index = packet.streamIndex
+            guard index < streams.count else { continue }
+            var track = all[index] ?? TrackMeasurement()
+            track.packets += 1
+            track.isDamaged = track.isDamaged || packet.isCorrupt
+            let time = packet.pts != noTimestamp ? packet.pts : packet.dts
+            if time != noTimestamp {
+                let skipped = skippedTicks(packet, stream: streams[index])
+                let (start, end) = (time + skipped.start, time + packet.duration - skipped.end)
+                if !packet.isDiscarded, packet.duration == 0 || end > start {
+                    track.shownPackets += 1
+                    track.firstShown = min(track.firstShown ?? start, start)
+                }
+                track.end = max(track.end ?? end, end)
+            } else {
+                track.shownPackets += 1
+            }
+            all[index] = track
+        }
+        return all
+    }
+
+    private static func skippedTicks(_ packet: borrowing Packet, stream: StreamInfo) -> (start: Int64, end: Int64) {
+        let rate = stream.parameters.sampleRate
+        guard rate > 0 else { return (0, 0) }
+        let skipped = packet.skippedSamples
+        if skipped.start == 0 && skipped.end == 0 { return (0, 0) }
+        let unit = Rational(1, rate)
+        return (
+            unit.rescale(Int64(skipped.start), to: stream.timeBase), unit.rescale(Int64(skipped.end), to: stream.timeBase)
+        )
+    }
+}

@@ -1,0 +1,164 @@
+internal import LibAV
+internal import Synchronization
+
+/// Where a reader or a writer stands (AVFoundation's `AVAssetReader.Status`).
+public enum SessionStatus: String, Sendable {
+    /// Not started.
+    case unknown
+    /// Reading or writing.
+    case working
+    /// All done.
+    case completed
+    /// Broken off by an error.
+    case failed
+    /// Broken off on request.
+    case cancelled
+}
+
+/// Reads one asset through any number of outputs (AVFoundation's `AVAssetReader`). A reader is used once.
+// @unchecked: `outputs` and `timeRange` are frozen by `startReading`; the rest is behind the mutex.
+public final class AssetReader: @unchecked Sendable {
+    /// The asset that is read.
+    public let asset: Asset
+    private let contents: AssetContents
+    private let interrupt = InterruptFlag()
+    private let state = Mutex(SessionStatus.unknown)
+
+    /// The stretch of the asset's time line that is read; nil for all of it. Set before reading starts.
+    public var timeRange: TimeRange?
+    /// The outputs, in the order they were added.
+    public private(set) var outputs: [AssetReaderTrackOutput] = []
+    /// Threads of each video decoder, 0 for as many as it likes.
+    public var decoderThreads = 0
+
+    /// A reader of an asset, which is loaded now where it isn't yet.
+    public init(asset: Asset) throws {
+        self.asset = asset
+        contents = try asset.loadSynchronously()
+    }
+
+    /// Adds an output. Its track must be one of the asset's.
+    public func add(_ output: AssetReaderTrackOutput) throws {
+        guard status == .unknown else { throw MediaError.misuse("outputs are added before reading starts") }
+        guard contents.tracks.contains(where: { $0.index == output.track.index }) else {
+            throw MediaError.misuse("the track is not one of the asset's")
+        }
+        outputs.append(output)
+    }
+
+    /// Where it stands. Completed once every output has vended all it has.
+    public var status: SessionStatus {
+        let known = state.withLock { $0 }
+        guard known == .working else { return known }
+        let outcomes = outputs.map(\.outcome)
+        if outcomes.contains(where: { $0.error != nil }) { return .failed }
+        return outcomes.allSatisfy(\.isFinished) ? .completed : .working
+    }
+
+    /// The first error of any output.
+    public var error: (any Error)? { outputs.lazy.compactMap { $0.outcome.error }.first }
+
+    /// Opens the demuxers and decoders, and begins to read ahead.
+    public func startReading() throws {
+        try state.withLock { state in
+            guard state == .unknown else { throw MediaError.misuse("a reader is started once") }
+            state = .working
+        }
+        do {
+            switch asset.source {
+            case .pattern(let pattern): try startPattern(pattern)
+            case .file(let path): try startFile(path)
+            }
+        } catch {
+            state.withLock { $0 = .failed }
+            for output in outputs { output.cancel() }
+            throw error
+        }
+    }
+
+    /// Stops reading: outputs vend nil from now on, and a read that is under way is interrupted.
+    public func cancelReading() {
+        interrupt.raise()
+        state.withLock { state in
+            if state == .working || state == .unknown { state = .cancelled }
+        }
+        for output in outputs { output.cancel() }
+    }
+
+    private func context(for output: AssetReaderTrackOutput) -> ProducerContext {
+        ProducerContext(track: output.track, timeZero: contents.timeZero, range: timeRange)
+    }
+
+    private func startFile(_ path: String) throws {
+        let isRanged = (timeRange?.start ?? .zero) > .zero
+        // Sparse tracks, and any track of a range that begins later (each kind has its own random-access
+        // points), read the file from their own place; the others share one demuxer.
+        func ownsLane(_ output: AssetReaderTrackOutput) -> Bool {
+            isRanged || (output.track.mediaType != .video && output.track.mediaType != .audio)
+        }
+        let shared = Set(outputs.filter { !ownsLane($0) }.map(\.track.index))
+        let limits = asset.limits
+        do {
+            let lane =
+                shared.isEmpty
+                ? nil : try DemuxLane(path: path, streams: shared, limits: limits, interrupt: interrupt)
+            for output in outputs {
+                let owns = ownsLane(output)
+                guard
+                    let source = owns
+                        ? try DemuxLane(path: path, streams: [output.track.index], limits: limits, interrupt: interrupt)
+                        : lane
+                else { continue }
+                let packets = PacketSource(
+                    track: output.track, lane: source, path: path, limits: limits, interrupt: interrupt, ownsLane: owns)
+                let context = context(for: output)
+                if isRanged { try seek(packets, to: context) }
+                output.begin(try producer(output, packets: packets, context: context))
+            }
+        } catch let error as InputError {
+            throw MediaError.input(error)
+        }
+    }
+
+    /// Sound decodes right only after what comes before it: its decoder starts a little earlier.
+    private func seek(_ packets: PacketSource, to context: ProducerContext) throws {
+        let preroll = MediaTime(value: context.track.mediaType == .audio ? 200 : 0, timescale: 1000)
+        let target = context.timeZero + context.start - preroll
+        try packets.seek(before: target.ticks(in: context.track.timeBase, rounding: .down))
+    }
+
+    private func producer(
+        _ output: AssetReaderTrackOutput, packets: PacketSource, context: ProducerContext
+    ) throws -> any SampleProducer {
+        switch output.settings {
+        case .passthrough: return PassthroughProducer(packets: packets, context: context)
+        case .video(let settings):
+            let frames = try DecodedFrames(packets: packets, threads: decoderThreads, limits: asset.limits)
+            return VideoProducer(frames: frames, context: context, settings: settings)
+        case .audio(let settings):
+            let frames = try DecodedFrames(packets: packets, threads: 1, limits: asset.limits)
+            return AudioProducer(frames: frames, context: context, settings: settings)
+        }
+    }
+
+    private func startPattern(_ pattern: TestPattern) throws {
+        for output in outputs {
+            // A generator never ends by itself; the pattern's own length does.
+            let end = min(timeRange?.end ?? pattern.duration, pattern.duration)
+            let range = TimeRange(start: timeRange?.start ?? .zero, end: end)
+            let context = ProducerContext(track: output.track, timeZero: .zero, range: range)
+            do {
+                let frames = try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
+                switch output.settings {
+                case .passthrough: throw MediaError.misuse("a test pattern has no packets to copy")
+                case .video(let settings):
+                    output.begin(VideoProducer(frames: frames, context: context, settings: settings))
+                case .audio(let settings):
+                    output.begin(AudioProducer(frames: frames, context: context, settings: settings))
+                }
+            } catch let error as AVError {
+                throw MediaError.reading(track: output.track.label, at: nil, error)
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import DequeModule
+internal import Dispatch
+internal import LibAV
+internal import Synchronization
+
+/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`).
+///
+/// Work is done ahead of the caller on the output's own queue, bounded in samples and bytes, so that
+/// decoding and what the caller does with the samples run at the same time. A caller that finds nothing
+/// ready does the work itself, on that queue: nobody waits on a semaphore.
+// @unchecked: the producer is touched on `queue` only, everything else is behind the mutex.
+public final class AssetReaderTrackOutput: @unchecked Sendable {
+    /// The track that is read.
+    public let track: AssetTrack
+    /// The form of the samples.
+    public let settings: ReaderOutputSettings
+
+    private struct Ready: ~Copyable {
+        var samples = UniqueDeque<SampleBuffer>()
+        var bytes = 0
+        var isFilling = false
+        var isFinished = false
+        var isCancelled = false
+        var error: (any Error)?
+    }
+
+    private let queue = DispatchQueue(label: "tandem.output")
+    private let ready = Mutex(Ready())
+    private var producer: (any SampleProducer)?
+    private let dropped = Atomic<Int>(0)
+
+    /// Samples made ahead; more than a decoder's own delay is not needed, since that is held inside it.
+    private static let aheadSamples = 8
+    private static let aheadBytes = 48 << 20
+
+    /// An output of a track; add it to a reader before reading starts.
+    public init(track: AssetTrack, settings: ReaderOutputSettings = .passthrough) {
+        self.track = track
+        self.settings = settings
+    }
+
+    /// Samples left out because their times did not increase.
+    public var droppedSamples: Int { dropped.load(ordering: .relaxed) }
+
+    func begin(_ producer: any SampleProducer) {
+        queue.sync { self.producer = producer }
+        fillAhead()
+    }
+
+    func cancel() {
+        ready.withLock { ready in
+            ready.isCancelled = true
+            ready.samples = UniqueDeque()
+            ready.bytes = 0
+        }
+        // What the producer holds (decoder, demuxer) goes when its queue gets round to it.
+        queue.async { @Sendable in self.producer = nil }
+    }
+
+    /// The next sample, or nil when there is no more: at the end, after an error (which the reader's status
+    /// and this call's `throws` tell), or after a cancel (AVFoundation's `copyNextSampleBuffer()`).
+    public func copyNextSampleBuffer() throws -> SampleBuffer? {
+        while true {
+            var shouldFill = false
+            var isDone = false
+            var failure: (any Error)?
+            let sample = ready.withLock { ready -> SampleBuffer? in
+                if ready.isCancelled {
+                    isDone = true
+                    return nil
+                }
+                if let sample = ready.samples.popFirst() {
+                    ready.bytes -= sample.byteCount
+                    shouldFill = !ready.isFilling && !ready.isFinished
+                    if shouldFill { ready.isFilling = true }
+                    return sample
+                }
+                failure = ready.error
+                isDone = ready.isFinished
+                return nil
+            }
+            if shouldFill { scheduleFill() }
+            if let sample { return sample }
+            if let failure { throw failure }
+            if isDone { return nil }
+            queue.sync { if needsOne() { produce() } }
+        }
+    }
+
+    private func needsOne() -> Bool { ready.withLock { $0.samples.isEmpty && !$0.isFinished && !$0.isCancelled } }
+
+    private func fillAhead() {
+        let shouldFill = ready.withLock { ready in
+            guard !ready.isFilling, !ready.isFinished, !ready.isCancelled else { return false }
+            ready.isFilling = true
+            return true
+        }
+        if shouldFill { scheduleFill() }
+    }
+
+    private func scheduleFill() {
+        queue.async { @Sendable in
+            self.produce()
+            // One sample a turn: a caller who waits for the queue comes next.
+            let goesOn = self.ready.withLock { ready in
+                let hasRoom =
+                    ready.samples.count < Self.aheadSamples && (ready.bytes < Self.aheadBytes || ready.samples.count < 2)
+                ready.isFilling = hasRoom && !ready.isFinished && !ready.isCancelled
+                return ready.isFilling
+            }
+            if goesOn { self.scheduleFill() }
+        }
+    }
+
+    /// Makes one sample; on `queue`.
+    private func produce() {
+        guard let producer else { return }
+        do {
+            var made = try producer.next()
+            if made != nil {
+                ready.withLock { ready in
+                    guard !ready.isCancelled, let sample = made.take() else { return }
+                    ready.bytes += sample.byteCount
+                    ready.samples.append(sample)
+                }
+                return
+            }
+            ready.withLock { $0.isFinished = true }
+        } catch {
+            ready.withLock { ready in
+                ready.error = error
+                ready.isFinished = true
+            }
+        }
+        dropped.store(producer.droppedSamples, ordering: .relaxed)
+        self.producer = nil
+    }
+
+    /// Finished, and whether with an error.
+    var outcome: (isFinished: Bool, error: (any Error)?) { ready.withLock { ($0.isFinished && $0.samples.isEmpty, $0.error) } }
+}

@@ -1,0 +1,56 @@
+public import LibAV
+
+/// What went wrong while media were read, converted or written.
+public enum MediaError: Error, Sendable, CustomStringConvertible {
+    /// A source could not be opened.
+    case input(InputError)
+    /// Reading, decoding or converting a track failed.
+    case reading(track: String, at: MediaTime?, AVError)
+    /// A damaged sample where damage is not tolerated.
+    case damaged(track: String, at: MediaTime?)
+    /// The source ends before its own index says so.
+    case truncated(track: String, expected: MediaTime, got: MediaTime)
+    /// Encoding failed.
+    case encoding(track: String, AVError)
+    /// Writing the output failed.
+    case writing(AVError)
+    /// A system call on the output failed.
+    case system(operation: String, errno: Int32)
+    /// The destination is taken.
+    case destinationExists
+    /// A call came at the wrong time, such as `append` before `startWriting`.
+    case misuse(String)
+    /// Nothing moved for too long.
+    case stalled(String)
+    /// A track gave no sample at all.
+    case noSamples(track: String)
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .input(let error): error.explanation
+        case .reading(let track, let time, let error): "\(track)\(Self.at(time)): \(error)"
+        case .damaged(let track, let time): "\(track)\(Self.at(time)): the data are damaged"
+        case .truncated(let track, let expected, let got):
+            "\(track): the source ends at \(got) s, its index says \(expected) s; it is truncated"
+        case .encoding(let track, let error): "\(track): \(error)"
+        case .writing(let error): "writing: \(error)"
+        case .system(let operation, let errno): "\(operation): \(AVError(code: -errno, operation: operation).reason)"
+        case .destinationExists: "the destination exists"
+        case .misuse(let what): what
+        case .stalled(let what): "stalled: \(what)"
+        case .noSamples(let track): "\(track): nothing to show in this range"
+        }
+    }
+
+    private static func at(_ time: MediaTime?) -> String { time.map { ", \($0) s" } ?? "" }
+
+    /// The system's error number behind it, where there is one: ENOSPC, EACCES, …
+    public var errnoValue: Int32? {
+        switch self {
+        case .system(_, let errno): errno
+        case .writing(let error), .encoding(_, let error): error.errnoValue
+        default: nil
+        }
+    }
+}

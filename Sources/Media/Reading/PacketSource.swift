@@ -1,0 +1,73 @@
+internal import LibAV
+
+/// The packets of one track, from whichever lane has them; confined to its output's queue.
+final class PacketSource {
+    let track: AssetTrack
+    private var lane: DemuxLane
+    private let path: String
+    private let limits: InputLimits
+    private let interrupt: InterruptFlag
+    private let ownsLane: Bool
+
+    /// Reads from the file's beginning through a lane shared with others.
+    init(track: AssetTrack, lane: DemuxLane, path: String, limits: InputLimits, interrupt: InterruptFlag, ownsLane: Bool) {
+        self.track = track
+        self.lane = lane
+        self.path = path
+        self.limits = limits
+        self.interrupt = interrupt
+        self.ownsLane = ownsLane
+    }
+
+    /// The next packet, or nil at the end.
+    func next() throws -> Packet? {
+        switch try lane.next(track.index) {
+        case .packet(let packet): return packet
+        case .ended: return nil
+        case .moved(let count):
+            lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+            for _ in 0..<count {
+                // The same file from the same beginning gives the same packets.
+                if case .ended = try lane.next(track.index) { return nil }
+            }
+            return try next()
+        }
+    }
+
+    /// Goes to a random-access point from which everything from `target` on can be decoded; `target` is in
+    /// the track's time base, on the file's own clock. Only for a source with a lane of its own.
+    ///
+    /// Index time stamps are decoding times, which run ahead of presentation: the key frame found may lie
+    /// after the target, and then the search begins again earlier.
+    func seek(before target: Int64) throws {
+        guard ownsLane, target > 0 else { return }
+        var probe = target
+        let second = max(1, Rational(1, 1).rescale(1, to: track.timeBase))
+        for step in 0..<8 {
+            do {
+                try lane.seek(stream: track.index, before: probe)
+            } catch {
+                // A file that can't be searched is read from its beginning.
+                lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+                return
+            }
+            guard let first = try nextKeyTime() else { break }
+            try lane.seek(stream: track.index, before: probe)
+            if first <= target { return }
+            probe -= second << Int64(step)
+        }
+        lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+    }
+
+    /// The presentation time of the first packet that can be decoded by itself.
+    private func nextKeyTime() throws -> Int64? {
+        for _ in 0..<512 {
+            guard let packet = try next() else { return nil }
+            if packet.isKey || track.mediaType == .audio {
+                let time = packet.pts != noTimestamp ? packet.pts : packet.dts
+                return time == noTimestamp ? nil : time
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,59 @@
+internal import LibAV
+
+/// A track's packets as they are, those of a range alone.
+///
+/// Sound is cut at packets: the one that holds the range's start comes with the ones its decoder needs
+/// before it, and the last one's duration ends with the range, so that a container with edit lists can say
+/// it to the sample. Pictures must begin at a key frame; whoever plans the copy has made sure of it.
+final class PassthroughProducer: SampleProducer {
+    private let packets: PacketSource
+    private let track: AssetTrack
+    private let zero: Int64
+    private let start: Int64?
+    private let end: Int64?
+    private let preroll: Int64
+    private var hasBegun = false
+    private(set) var droppedSamples = 0
+
+    init(packets: PacketSource, context: ProducerContext) {
+        self.packets = packets
+        track = context.track
+        zero = context.timeZero.ticks(in: track.timeBase)
+        start = context.range == nil ? nil : context.start.ticks(in: track.timeBase)
+        end = context.end?.ticks(in: track.timeBase, rounding: .up)
+        // AAC and its kin need the packet before; Opus 80 ms.
+        preroll = track.mediaType == .audio ? MediaTime(value: track.format.codec == "opus" ? 80 : 25, timescale: 1000)
+            .ticks(in: track.timeBase) : 0
+    }
+
+    func next() throws -> SampleBuffer? {
+        do {
+            while let packet = try packets.next() {
+                if packet.isCorrupt { throw MediaError.damaged(track: track.label, at: nil) }
+                let time = packet.pts != noTimestamp ? packet.pts : packet.dts
+                guard time != noTimestamp else {
+                    droppedSamples += 1
+                    continue
+                }
+                let pts = time - zero
+                let dts = (packet.dts != noTimestamp ? packet.dts : time) - zero
+                var duration = packet.duration
+                if let start, !hasBegun {
+                    if track.mediaType == .video, !packet.isKey || pts < start { continue }
+                    if pts + duration <= start - preroll { continue }
+                }
+                if let end {
+                    // In decoding order pictures past the end may come before some that are inside.
+                    if dts >= end { return nil }
+                    if pts >= end { continue }
+                    duration = min(duration, end - pts)
+                }
+                hasBegun = true
+                return SampleBuffer(packet: packet, pts: pts, dts: dts, duration: duration, timeBase: track.timeBase)
+            }
+            return nil
+        } catch let error as AVError {
+            throw MediaError.reading(track: track.label, at: nil, error)
+        }
+    }
+}

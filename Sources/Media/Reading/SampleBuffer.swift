@@ -1,0 +1,85 @@
+public import LibAV
+
+/// One packet, picture or run of samples with its timing (AVFoundation's `CMSampleBuffer`). It has one
+/// owner at a time; its data are reference-counted by the library and never copied.
+public struct SampleBuffer: ~Copyable, Sendable {
+    /// What it holds.
+    public enum Payload: ~Copyable, Sendable {
+        /// Compressed data.
+        case packet(Packet)
+        /// A decoded picture or run of samples.
+        case frame(Frame)
+    }
+
+    /// What it holds.
+    public var payload: Payload
+    /// Presentation time on the asset's time line, in ticks of `timeBase`.
+    public var pts: Int64
+    /// Decoding time in ticks of `timeBase`; equals `pts` for frames.
+    public var dts: Int64
+    /// How long it is presented, in ticks of `timeBase`.
+    public var duration: Int64
+    /// The unit of the times.
+    public var timeBase: Rational
+    /// The number of audio samples per channel, 1 for anything else.
+    public var sampleCount: Int
+    /// Memory that its data take.
+    public var byteCount: Int
+
+    /// Wraps a packet; times are as given, in `timeBase`.
+    public init(packet: consuming Packet, pts: Int64, dts: Int64, duration: Int64, timeBase: Rational) {
+        self.pts = pts
+        self.dts = dts
+        self.duration = duration
+        self.timeBase = timeBase
+        sampleCount = 1
+        byteCount = packet.size
+        payload = .packet(packet)
+    }
+
+    /// Wraps a frame; times are as given, in `timeBase`.
+    public init(frame: consuming Frame, pts: Int64, duration: Int64, timeBase: Rational) {
+        self.pts = pts
+        dts = pts
+        self.duration = duration
+        self.timeBase = timeBase
+        sampleCount = frame.width > 0 ? 1 : frame.sampleCount
+        byteCount = frame.byteCount
+        payload = .frame(frame)
+    }
+
+    /// When it is presented, on the asset's time line.
+    public var presentationTime: MediaTime { MediaTime(ticks: pts, timeBase: timeBase) }
+
+    /// The frame itself, or nil for a packet.
+    public consuming func takeFrame() -> Frame? {
+        switch consume payload {
+        case .frame(let frame): frame
+        case .packet: nil
+        }
+    }
+
+    /// The packet itself, or nil for a frame.
+    public consuming func takePacket() -> Packet? {
+        switch consume payload {
+        case .packet(let packet): packet
+        case .frame: nil
+        }
+    }
+
+    /// Calls `body` with the frame, or returns nil for a packet.
+    public borrowing func withFrame<R>(_ body: (borrowing Frame) throws -> R) rethrows -> R? {
+        switch payload {
+        case .frame(let frame): try body(frame)
+        case .packet: nil
+        }
+    }
+
+    /// Calls `body` with the packet, or returns nil for a frame.
+    public borrowing func withPacket<R>(_ body: (borrowing Packet) throws -> R) rethrows -> R? {
+        switch payload {
+        case .packet(let packet): try body(packet)
+        case .frame: nil
+        }
+    }
+}

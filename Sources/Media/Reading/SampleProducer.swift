@@ -1,0 +1,111 @@
+internal import LibAV
+
+/// Makes one track's samples one after the other; confined to its output's queue.
+protocol SampleProducer: AnyObject {
+    /// The next sample, or nil at the end.
+    func next() throws -> SampleBuffer?
+    /// Samples that were left out because their times did not increase.
+    var droppedSamples: Int { get }
+}
+
+/// What a producer is to make: a track, a stretch of its asset's time line, and how to treat damage.
+struct ProducerContext: Sendable {
+    let track: AssetTrack
+    /// Time zero on the file's own clock.
+    let timeZero: MediaTime
+    /// Nil: everything.
+    let range: TimeRange?
+
+    var start: MediaTime { range?.start ?? .zero }
+    var end: MediaTime? { range?.end }
+
+    /// The tick of the asset's time line in which the track's times, time zero and the range's start are whole.
+    var videoTick: Rational {
+        let ticks = [track.timeBase, timeZero.asTick, start.asTick].compactMap { $0 }
+        return commonTick(ticks) ?? track.timeBase
+    }
+}
+
+/// Frames one after the other: from a decoder, or from a generator.
+protocol FrameStream: AnyObject {
+    /// Puts the next frame into `frame`, with its pts in `timeBase` on the file's own clock; false at the end.
+    func next(into frame: borrowing Frame) throws -> Bool
+    var timeBase: Rational { get }
+}
+
+/// Frames of a decoder.
+final class DecodedFrames: FrameStream {
+    let timeBase: Rational
+    private let packets: PacketSource
+    private let decoder: PacketDecoder
+    private let name: String
+    private var pending: Packet?
+    private var isDraining = false
+
+    init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
+        self.packets = packets
+        timeBase = packets.track.timeBase
+        name = packets.track.label
+        do {
+            decoder = try PacketDecoder.open(
+                packets.track.format.parameters, timeBase: timeBase, threads: threads, limits: limits)
+        } catch {
+            throw MediaError.reading(track: packets.track.label, at: nil, error)
+        }
+    }
+
+    private func nextPacket() throws -> Packet? {
+        if let packet = pending.take() { return packet }
+        return try packets.next()
+    }
+
+    func next(into frame: borrowing Frame) throws -> Bool {
+        var time: MediaTime?
+        do {
+            while true {
+                switch try decoder.receive(into: frame) {
+                case .ready:
+                    if frame.pts == noTimestamp { frame.pts = frame.bestEffortPTS }
+                    if frame.isDamaged {
+                        throw MediaError.damaged(track: name, at: MediaTime(ticks: frame.pts, timeBase: timeBase))
+                    }
+                    return true
+                case .ended: return false
+                case .needsInput:
+                    if isDraining { return false }
+                    guard let packet = try nextPacket() else {
+                        isDraining = true
+                        try decoder.sendEnd()
+                        continue
+                    }
+                    if packet.pts != noTimestamp { time = MediaTime(ticks: packet.pts, timeBase: timeBase) }
+                    if packet.isCorrupt { throw MediaError.damaged(track: name, at: time) }
+                    if try !decoder.send(packet) { pending = consume packet }
+                }
+            }
+        } catch let error as AVError {
+            throw MediaError.reading(track: name, at: time, error)
+        } catch let error as InputError {
+            throw MediaError.input(error)
+        }
+    }
+}
+
+/// Frames of a test pattern.
+final class GeneratedFrames: FrameStream {
+    let timeBase: Rational
+    private let graph: FilterGraph
+
+    init(pattern: TestPattern, mediaType: MediaType) throws {
+        graph = try FilterGraph.generator(
+            mediaType == .audio ? pattern.audioChain : pattern.videoChain, mediaType: mediaType)
+        timeBase = graph.timeBase
+    }
+
+    func next(into frame: borrowing Frame) throws -> Bool {
+        switch try graph.receive(into: frame) {
+        case .ready: true
+        case .ended, .needsInput: false
+        }
+    }
+}

@@ -1,0 +1,166 @@
+public import LibAV
+
+/// An exact point or length of media time: `value / timescale` seconds (AVFoundation's `CMTime`).
+///
+/// Arithmetic is exact as long as the result fits; past that it rounds to the nearest nanosecond.
+public struct MediaTime: Sendable, CustomStringConvertible {
+    /// Units of `1 / timescale` seconds.
+    public let value: Int64
+    /// Units a second, at least 1.
+    public let timescale: Int32
+
+    /// A time as given; a timescale below 1 is taken as 1.
+    public init(value: Int64, timescale: Int32) {
+        self.value = value
+        self.timescale = max(1, timescale)
+    }
+
+    /// So many ticks of a time base.
+    public init(ticks: Int64, timeBase: Rational) {
+        self.init(Int128(ticks) * Int128(max(1, timeBase.num)), Int128(max(1, timeBase.den)))
+    }
+
+    /// A ratio of seconds, reduced.
+    init(_ numerator: Int128, _ denominator: Int128) {
+        let divisor = max(1, gcd(numerator.magnitude, denominator.magnitude))
+        var num = numerator / Int128(divisor)
+        var den = denominator / Int128(divisor)
+        if den > Int128(Int32.max) || num > Int128(Int64.max) || num < Int128(Int64.min) {
+            num = roundedDivision(num * 1_000_000_000, den)
+            den = 1_000_000_000
+        }
+        value = Int64(clamping: num)
+        timescale = Int32(clamping: den)
+    }
+
+    /// 0 s.
+    public static let zero = MediaTime(value: 0, timescale: 1)
+
+    /// For display and estimates only.
+    public var seconds: Double { Double(value) / Double(timescale) }
+
+    /// How many ticks of a time base, rounded.
+    public func ticks(in timeBase: Rational, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero) -> Int64 {
+        let numerator = Int128(value) * Int128(max(1, timeBase.den))
+        let denominator = Int128(timescale) * Int128(max(1, timeBase.num))
+        switch rule {
+        case .up: return Int64(clamping: -floorDivision(-numerator, denominator))
+        case .down: return Int64(clamping: floorDivision(numerator, denominator))
+        default: return Int64(clamping: roundedDivision(numerator, denominator))
+        }
+    }
+
+    /// As a time base of one tick, where it fits; for finding a common tick.
+    var asTick: Rational? {
+        guard value > 0, value <= Int64(Int32.max) else { return nil }
+        return Rational(Int32(value), timescale)
+    }
+
+    /// Seconds with up to six decimals, such as `1.1`.
+    public var description: String {
+        let micros = ticks(in: Rational(1, 1_000_000))
+        let sign = micros < 0 ? "-" : ""
+        let magnitude = micros.magnitude
+        var fraction = String(magnitude % 1_000_000)
+        fraction = String(repeating: "0", count: 6 - fraction.count) + fraction
+        while fraction.last == "0" { fraction.removeLast() }
+        return sign + "\(magnitude / 1_000_000)" + (fraction.isEmpty ? "" : "." + fraction)
+    }
+
+    /// The sum, exact where it fits.
+    public static func + (a: MediaTime, b: MediaTime) -> MediaTime {
+        MediaTime(
+            Int128(a.value) * Int128(b.timescale) + Int128(b.value) * Int128(a.timescale),
+            Int128(a.timescale) * Int128(b.timescale))
+    }
+    /// The difference, exact where it fits.
+    public static func - (a: MediaTime, b: MediaTime) -> MediaTime { a + MediaTime(value: 0 &- b.value, timescale: b.timescale) }
+}
+
+extension MediaTime: Comparable, Hashable {
+    /// Equal as numbers, whatever the timescale.
+    public static func == (a: MediaTime, b: MediaTime) -> Bool {
+        Int128(a.value) * Int128(b.timescale) == Int128(b.value) * Int128(a.timescale)
+    }
+    /// Ordered as numbers.
+    public static func < (a: MediaTime, b: MediaTime) -> Bool {
+        Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)
+    }
+    /// The same for equal numbers.
+    public func hash(into hasher: inout Hasher) {
+        let reduced = MediaTime(Int128(value), Int128(timescale))
+        hasher.combine(reduced.value)
+        hasher.combine(reduced.timescale)
+    }
+}
+
+extension MediaTime: Codable {
+    /// Reads `value/timescale`.
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        let parts = text.split(separator: "/")
+        guard parts.count == 2, let value = Int64(parts[0]), let scale = Int32(parts[1]), scale > 0 else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not a time: \(text)"))
+        }
+        self.init(value: value, timescale: scale)
+    }
+    /// Writes `value/timescale`, so that a plan is exact and readable.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode("\(value)/\(timescale)")
+    }
+}
+
+/// A stretch of media time, half-open (AVFoundation's `CMTimeRange`).
+public struct TimeRange: Hashable, Codable, Sendable {
+    /// Where it begins.
+    public var start: MediaTime
+    /// How long it is.
+    public var duration: MediaTime
+
+    /// Makes a range.
+    public init(start: MediaTime, duration: MediaTime) {
+        self.start = start
+        self.duration = duration
+    }
+
+    /// Makes the range `[start, end)`.
+    public init(start: MediaTime, end: MediaTime) { self.init(start: start, duration: end - start) }
+
+    /// Where it ends; the end is not part of it.
+    public var end: MediaTime { start + duration }
+}
+
+/// The largest tick of which every one given is a whole multiple, or nil where that is finer than `limit` a second.
+func commonTick(_ ticks: [Rational], limit: Int32 = 1_000_000_000) -> Rational? {
+    var num: UInt128 = 0
+    var den: UInt128 = 1
+    for tick in ticks where tick.isPositive {
+        // gcd(a/b, c/d) = gcd(ad, cb) / bd
+        let a = num * UInt128(tick.den)
+        let c = UInt128(tick.num) * den
+        num = gcd(a, c)
+        den *= UInt128(tick.den)
+        let divisor = max(1, gcd(num, den))
+        num /= divisor
+        den /= divisor
+        if den > UInt128(limit) || num > UInt128(Int32.max) { return nil }
+    }
+    return num == 0 ? nil : Rational(Int32(num), Int32(den))
+}
+
+private func gcd(_ a: UInt128, _ b: UInt128) -> UInt128 {
+    var (a, b) = (a, b)
+    while b != 0 { (a, b) = (b, a % b) }
+    return a
+}
+
+private func floorDivision(_ a: Int128, _ b: Int128) -> Int128 {
+    let quotient = a / b
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient
+}
+
+private func roundedDivision(_ a: Int128, _ b: Int128) -> Int128 {
+    a >= 0 ? (a + b / 2) / b : -((-a + b / 2) / b)
+}

@@ -1,0 +1,440 @@
+internal import DequeModule
+internal import Dispatch
+public import FoundationEssentials
+public import LibAV
+internal import Synchronization
+
+/// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once; what
+/// it writes has no name until it is finished, and leaves nothing behind when it fails or is cancelled.
+///
+/// Packets of the inputs wait here, are written in the order of their decoding times, and the input that is
+/// behind is always ready: so tracks stay interleaved, memory stays bounded, and nothing can deadlock.
+// @unchecked: configuration is frozen by `startWriting`, the muxer is touched on `queue` only, and the rest
+// is behind the mutex.
+public final class AssetWriter: @unchecked Sendable {
+    /// What is written.
+    public let container: ContainerType
+    /// The file, unnamed until it is published.
+    public let output: TemporaryFile
+    /// The file's own tags. Set before writing starts.
+    public var metadata: [MetadataEntry] = []
+    /// The index goes to the front (`faststart`). Set before writing starts.
+    public var shouldOptimizeForNetworkUse = false
+    /// The inputs, in track order.
+    public private(set) var inputs: [AssetWriterInput] = []
+
+    private let publishesItself: Bool
+    private let queue = DispatchQueue(label: "tandem.mux")
+    private var muxer: Muxer?
+    private var timeBases: [Rational] = []
+    private var codecDelays: [Int64] = []
+    private let state = Mutex(State())
+    private let written = Atomic<Int64>(0)
+
+    private struct Waiting: ~Copyable {
+        let packet: Packet
+        /// Decoding time in microseconds, for the order alone.
+        let key: Int64
+    }
+
+    private final class InputState {
+        var waiting = UniqueDeque<Waiting>()
+        var bytes = 0
+        var newestKey: Int64 = Int64.min
+        var isFinished = false
+        /// Packets written, and the latest end of any, in the packets' time base.
+        var packets = 0
+        var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
+        /// The pump found the input not ready and returned; it is called again.
+        var isAsleep = false
+        var timeBase = Rational(1, 1_000_000)
+    }
+
+    // @unchecked: inside the mutex.
+    private struct State: @unchecked Sendable {
+        var status = SessionStatus.unknown
+        var error: (any Error)?
+        var inputs: [InputState] = []
+        var isDraining = false
+        var hasStartedSession = false
+    }
+
+    /// Ahead of the slowest track by at most so much, once something waits.
+    private static let aheadMicroseconds: Int64 = 2_000_000
+    private static let aheadBytes = 8 << 20
+
+    /// A writer into a temporary file, which the caller publishes after `finishWriting`.
+    public init(output: TemporaryFile, container: ContainerType) {
+        self.output = output
+        self.container = container
+        publishesItself = false
+    }
+
+    /// A writer that publishes at a file URL when it is finished. A file that is there is not replaced.
+    public init(url: URL, container: ContainerType) throws {
+        guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
+        output = try TemporaryFile(destination: url.path)
+        self.container = container
+        publishesItself = true
+    }
+
+    /// Adds an input, before writing starts.
+    public func add(_ input: AssetWriterInput) throws {
+        guard status == .unknown else { throw MediaError.misuse("inputs are added before writing starts") }
+        guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty else {
+            throw MediaError.misuse("\(container.name) can't hold this track")
+        }
+        input.attach(to: self, index: inputs.count)
+        inputs.append(input)
+        state.withLock { $0.inputs.append(InputState()) }
+    }
+
+    /// Where it stands.
+    public var status: SessionStatus { state.withLock { $0.status } }
+    /// What made it fail.
+    public var error: (any Error)? { state.withLock { $0.error } }
+    /// Packets written of each input so far.
+    public var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
+    /// Bytes of packets handed to the muxer so far.
+    public var writtenBytes: Int64 { written.load(ordering: .relaxed) }
+
+    /// Opens the encoders and writes the header.
+    public func startWriting() throws {
+        try state.withLock { state in
+            guard state.status == .unknown else { throw MediaError.misuse("a writer is started once") }
+            guard !state.inputs.isEmpty else { throw MediaError.misuse("a writer needs an input") }
+            state.status = .working
+        }
+        do {
+            try queue.sync { try open() }
+        } catch {
+            let failure = (error as? AVError).map(MediaError.writing) ?? error
+            fail(failure)
+            throw failure
+        }
+    }
+
+    private func open() throws {
+        var muxer = try Muxer.open(format: container.muxer, descriptor: output.descriptor)
+        if !container.hasEditLists { muxer.keepNegativeTimestamps() }
+        muxer.setMetadata(metadata)
+        for input in inputs {
+            let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
+            codecDelays.append(codecDelay(parameters, timeBase: input.packetTimeBase))
+            try addStream(input, parameters: parameters, to: &muxer)
+        }
+        try muxer.writeHeader(options: headerOptions())
+        timeBases = inputs.indices.map { muxer.timeBase(of: $0) }
+        state.withLock { state in
+            for (index, input) in inputs.enumerated() { state.inputs[index].timeBase = input.packetTimeBase }
+        }
+        self.muxer = consume muxer
+    }
+
+    private func addStream(_ input: AssetWriterInput, parameters: CodecParameters, to muxer: inout Muxer) throws {
+        var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
+        if let transform = input.transform, !transform.isIdentity {
+            sideData.append(StreamSideData.displayMatrix(transform.matrix))
+        }
+        var rate: Rational?
+        var tag: String?
+        if case .encode(let configuration) = input.settings {
+            rate = configuration.frameRate
+            // Parameter sets are out of band: Apple's players want it said.
+            if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
+        }
+        let aspect = parameters.sampleAspectRatio
+        _ = try muxer.addStream(
+            parameters, timeBase: input.packetTimeBase, frameRate: rate,
+            sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil, metadata: input.metadata,
+            disposition: input.disposition, sideData: sideData, codecTag: tag)
+    }
+
+    private func headerOptions() -> [(key: String, value: String)] {
+        guard container.hasEditLists else { return [] }
+        var options = [(key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1")]
+        if shouldOptimizeForNetworkUse { options.append((key: "movflags", value: "+faststart")) }
+        return options
+    }
+
+    /// A time scale in which every track's edits are whole: the muxer rounds them otherwise.
+    private var movieTimescale: Int32 {
+        var common: Int64 = 1
+        for input in inputs {
+            var scale = Int64(input.packetTimeBase.den)
+            if input.mediaType == .video { while scale < 10_000 { scale *= 2 } }
+            var (a, b) = (common, scale)
+            while b != 0 { (a, b) = (b, a % b) }
+            let next = common / a * scale
+            if next > Int64(Int32.max) { break }
+            common = next
+        }
+        return Int32(max(1000, common))
+    }
+
+    /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once,
+    /// before the first sample.
+    public func startSession(atSourceTime time: MediaTime) throws { try setSession(start: time, end: nil) }
+
+    /// Sets both ends of the session: what lies past the end is cut (`endSession(atSourceTime:)`, known early).
+    public func startSession(atSourceTime time: MediaTime, end: MediaTime?) throws {
+        try setSession(start: time, end: end)
+    }
+
+    private func setSession(start: MediaTime, end: MediaTime?) throws {
+        try state.withLock { state in
+            guard state.status == .working, !state.hasStartedSession else {
+                throw MediaError.misuse("a session is started once, after startWriting")
+            }
+            state.hasStartedSession = true
+        }
+        for input in inputs { input.setSession(start: start, end: end) }
+    }
+
+    // MARK: Packets come in
+
+    func isReady(_ index: Int) -> Bool {
+        state.withLock { state in
+            let ready = Self.isReady(index, state)
+            if !ready { state.inputs[index].isAsleep = true }
+            return ready
+        }
+    }
+
+    private static func isReady(_ index: Int, _ state: State) -> Bool {
+        guard state.status == .working else { return false }
+        let input = state.inputs[index]
+        guard !input.isFinished else { return false }
+        if input.waiting.isEmpty { return true }
+        guard input.bytes < aheadBytes else { return false }
+        let slowest = state.inputs.lazy.filter { !$0.isFinished }.map(\.newestKey).min() ?? Int64.min
+        return input.newestKey - max(slowest, 0) < aheadMicroseconds
+    }
+
+    func request(_ index: Int, on queue: DispatchQueue, _ block: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.inputs[index].request = (queue, block)
+            state.inputs[index].isAsleep = false
+        }
+        queue.async(execute: block)
+    }
+
+    /// Forgets the pumps, which hold the session that holds this writer.
+    func endRequests() {
+        state.withLock { state in
+            for input in state.inputs { input.request = nil }
+        }
+    }
+
+    func enqueue(_ packet: consuming Packet, input index: Int) {
+        var pending: Packet? = consume packet
+        let shouldDrain = state.withLock { state -> Bool in
+            guard state.status == .working, let packet = pending.take() else { return false }
+            let input = state.inputs[index]
+            let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
+            input.newestKey = max(input.newestKey, key)
+            input.bytes += packet.size
+            input.waiting.append(Waiting(packet: packet, key: key))
+            return Self.beginDrain(&state)
+        }
+        if shouldDrain { scheduleDrain() }
+    }
+
+    func finishInput(_ index: Int) {
+        let shouldDrain = state.withLock { state -> Bool in
+            state.inputs[index].isFinished = true
+            state.inputs[index].request = nil
+            return Self.beginDrain(&state)
+        }
+        inputs[index].takeDelay()
+        if shouldDrain { scheduleDrain() }
+        wakeSleepers()
+    }
+
+    /// Every track that still comes has a packet here, so the earliest one is known.
+    private static func nextInput(_ state: State) -> Int? {
+        var best: Int?
+        var bestKey = Int64.max
+        for (index, input) in state.inputs.enumerated() {
+            if input.waiting.isEmpty {
+                if input.isFinished { continue }
+                return nil
+            }
+            let key = input.waiting[0].key
+            if best == nil || key < bestKey {
+                best = index
+                bestKey = key
+            }
+        }
+        return best
+    }
+
+    private static func beginDrain(_ state: inout State) -> Bool {
+        guard !state.isDraining, nextInput(state) != nil else { return false }
+        state.isDraining = true
+        return true
+    }
+
+    private func scheduleDrain() { queue.async { @Sendable in self.drain() } }
+
+    /// Writes what can be written; on `queue`.
+    private func drain() {
+        while true {
+            var index = 0
+            var next: Packet?
+            state.withLock { state in
+                guard state.status == .working, let found = Self.nextInput(state),
+                    let waiting = state.inputs[found].waiting.popFirst()
+                else {
+                    state.isDraining = false
+                    return
+                }
+                index = found
+                let packet = waiting.packet
+                state.inputs[found].bytes -= packet.size
+                state.inputs[found].packets += 1
+                next = consume packet
+            }
+            guard let packet = next.take() else { break }
+            do {
+                try write(packet, input: index)
+            } catch {
+                fail(MediaError.writing(error))
+                break
+            }
+            wakeSleepers()
+        }
+        wakeSleepers()
+    }
+
+    private func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
+        let from = inputs[index].packetTimeBase
+        let to = timeBases[index]
+        // Matroska's codec delay is taken off by every reader, so it is put on here.
+        packet.pts = from.rescale(packet.pts + codecDelays[index], to: to)
+        packet.dts = from.rescale(packet.dts + codecDelays[index], to: to)
+        packet.duration = from.rescale(packet.duration, to: to)
+        packet.streamIndex = index
+        written.add(Int64(packet.size), ordering: .relaxed)
+        try muxer?.write(packet)
+    }
+
+    /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
+    private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
+        guard container.muxer == "matroska" || container.muxer == "webm", parameters.codecName == "opus" else { return 0 }
+        return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
+    }
+
+    /// Pumps that slept because their track was ahead, and may go on, are called again.
+    private func wakeSleepers() {
+        let wakes = state.withLock { state -> [(queue: DispatchQueue, block: @Sendable () -> Void)] in
+            var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
+            for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
+                guard let request = input.request, state.status != .working || Self.isReady(index, state) else { continue }
+                input.isAsleep = false
+                wakes.append(request)
+            }
+            return wakes
+        }
+        for wake in wakes { wake.queue.async(execute: wake.block) }
+    }
+
+    /// Who waits for whom: "audio 1 waits for video 0: 64 packets queued".
+    var stallDescription: String {
+        state.withLock { state in
+            let behind = state.inputs.indices.filter { state.inputs[$0].waiting.isEmpty && !state.inputs[$0].isFinished }
+            let names = behind.map { inputs[$0].label }.joined(separator: ", ")
+            let waits = state.inputs.indices.filter { !state.inputs[$0].waiting.isEmpty }.map {
+                "\(inputs[$0].label) waits for \(names.isEmpty ? "the disk" : names): "
+                    + "\(state.inputs[$0].waiting.count) packets queued"
+            }
+            return waits.isEmpty ? "nothing comes from \(names)" : waits.joined(separator: "; ")
+        }
+    }
+
+    // MARK: The end
+
+    /// Makes it fail, once; the first error stays.
+    func fail(_ error: any Error) {
+        state.withLock { state in
+            guard state.status == .working || state.status == .unknown else { return }
+            state.status = .failed
+            state.error = error
+            Self.dropWaiting(state)
+        }
+        release()
+        wakeSleepers()
+    }
+
+    /// Stops writing and drops everything (`cancelWriting`).
+    public func cancelWriting() {
+        state.withLock { state in
+            guard state.status == .working || state.status == .unknown else { return }
+            state.status = .cancelled
+            Self.dropWaiting(state)
+        }
+        release()
+        wakeSleepers()
+    }
+
+    private static func dropWaiting(_ state: State) {
+        for input in state.inputs {
+            input.waiting = UniqueDeque()
+            input.bytes = 0
+        }
+    }
+
+    private func release() {
+        output.discard()
+        queue.async { @Sendable in self.muxer = nil }
+    }
+
+    /// Writes what is left and the trailer, brings the file to disk, and publishes it where the writer was
+    /// made with a URL. Every input must be marked as finished. Completion comes on a private queue.
+    public func finishWriting(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        queue.async { @Sendable in
+            let unfinished = self.state.withLock { state in
+                state.status != .working || state.inputs.contains { !$0.isFinished }
+            }
+            guard !unfinished else {
+                completion(self.error ?? MediaError.misuse("every input is finished before the writer is"))
+                return
+            }
+            self.drain()
+            do {
+                if let error = self.error { throw error }
+                try self.muxer?.finish()
+                self.muxer = nil
+                try self.correctEditLists()
+                try self.output.synchronize()
+                if self.publishesItself { try self.output.publish(replacing: false) }
+                self.state.withLock { $0.status = .completed }
+                completion(nil)
+            } catch {
+                let failure = (error as? AVError).map(MediaError.writing) ?? error
+                self.fail(failure)
+                completion(failure)
+            }
+        }
+    }
+
+    /// The same, for `async` callers.
+    public func finishWriting() async throws {
+        let failure: (any Error)? = await withCheckedContinuation { continuation in
+            finishWriting { @Sendable error in continuation.resume(returning: error) }
+        }
+        if let failure { throw failure }
+    }
+
+    private func correctEditLists() throws {
+        guard container.hasEditLists else { return }
+        for (index, input) in inputs.enumerated() {
+            guard let start = input.delayedStart else { continue }
+            let unit = input.packetTimeBase
+            let scale = Rational(1, movieTimescale)
+            try MovieEditPatch(
+                delay: unit.rescale(start.delay, to: scale), padding: unit.rescale(start.padding, to: scale)
+            ).apply(descriptor: output.descriptor, track: index, mediaTimescale: Int64(timeBases[index].den))
+        }
+    }
+}

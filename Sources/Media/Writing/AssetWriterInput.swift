@@ -1,0 +1,169 @@
+public import Dispatch
+public import LibAV
+internal import Synchronization
+
+/// Takes one track's samples, compresses them or not, and hands them to its writer (AVFoundation's
+/// `AVAssetWriterInput`). Samples are appended from one queue.
+// @unchecked: configuration is frozen by `startWriting`; the encoder is touched on the appending queue only.
+public final class AssetWriterInput: @unchecked Sendable {
+    /// The track's kind.
+    public let mediaType: MediaType
+    /// What is done with samples.
+    public let settings: WriterInputSettings
+    /// How pictures are to be turned. Set before writing starts.
+    public var transform: DisplayTransform?
+    /// Tags of the track. Set before writing starts.
+    public var metadata: [MetadataEntry] = []
+    /// Dispositions by libav's names. Set before writing starts.
+    public var disposition: Set<String> = []
+    /// Global side data to write (mastering display and the like). Set before writing starts.
+    public var sideData: [StreamSideData] = []
+
+    private weak var writer: AssetWriter?
+    private var index = 0
+    private var sessionStart: MediaTime = .zero
+    private var sessionEnd: MediaTime?
+    private var stage: (any EncoderStage)?
+    private let appended = Atomic<Int>(0)
+    private let lastTime = Atomic<Int64>(0)
+
+    /// An input of a kind; add it to a writer before writing starts.
+    public init(mediaType: MediaType, settings: WriterInputSettings) {
+        self.mediaType = mediaType
+        self.settings = settings
+    }
+
+    /// The writer wants more of this track now. False when it is too far ahead of the others, after a
+    /// cancel, and after an error.
+    public var isReadyForMoreMediaData: Bool { writer?.isReady(index) ?? false }
+
+    /// Calls `block` on `queue` whenever the input wants more, until it is marked as finished. The block
+    /// appends while `isReadyForMoreMediaData`, then returns. It is called after a cancel or an error too, once.
+    public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void) {
+        writer?.request(index, on: queue, block)
+    }
+
+    /// Says that no more comes; drains the encoder. Call it on the appending queue.
+    public func markAsFinished() throws {
+        guard let writer else { return }
+        do {
+            try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
+            writer.finishInput(index)
+        } catch {
+            let failure = MediaError.encoding(track: label, error)
+            writer.fail(failure)
+            throw failure
+        }
+        stage = nil
+    }
+
+    /// Takes a sample. Its time is on the source's time line; the writer's session start is taken off.
+    public func append(_ sample: consuming SampleBuffer) throws {
+        guard let writer, writer.status == .working else {
+            if let error = writer?.error { throw error }
+            if writer?.status == .cancelled { return }
+            throw MediaError.misuse("samples are appended between startWriting and finishWriting")
+        }
+        appended.add(sample.sampleCount, ordering: .relaxed)
+        let end = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase) - sessionStart
+        lastTime.store(max(lastTime.load(ordering: .relaxed), end.ticks(in: Self.progressUnit)), ordering: .relaxed)
+        do {
+            switch settings {
+            case .passthrough(_, let timeBase): try copy(sample, timeBase: timeBase, writer: writer)
+            case .encode:
+                try stage?.encode(sample, start: sessionStart, end: sessionEnd) { packet throws(AVError) in
+                    writer.enqueue(packet, input: index)
+                }
+            }
+        } catch let error as AVError {
+            let failure = MediaError.encoding(track: label, error)
+            writer.fail(failure)
+            throw failure
+        }
+    }
+
+    private func copy(_ sample: consuming SampleBuffer, timeBase: Rational, writer: AssetWriter) throws {
+        let offset = sessionStart.ticks(in: timeBase)
+        let source = sample.timeBase
+        let (pts, dts) = (source.rescale(sample.pts, to: timeBase) - offset, source.rescale(sample.dts, to: timeBase) - offset)
+        var duration = source.rescale(sample.duration, to: timeBase)
+        if let end = sessionEnd.map({ ($0 - sessionStart).ticks(in: timeBase) }) {
+            if pts >= end { return }
+            duration = min(duration, end - pts)
+        }
+        guard let packet = sample.takePacket() else {
+            throw MediaError.misuse("a passthrough input takes packets, not frames")
+        }
+        packet.pts = pts
+        packet.dts = dts
+        packet.duration = duration
+        writer.enqueue(packet, input: index)
+    }
+
+    // MARK: What the session and the writer ask
+
+    /// Samples of audio, pictures or packets appended so far.
+    public var appendedSamples: Int { appended.load(ordering: .relaxed) }
+
+    static let progressUnit = Rational(1, 1_000_000)
+    /// How far the track has come, from the session's start.
+    public var appendedTime: MediaTime { MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000) }
+
+    var label: String { "\(mediaType.rawValue) \(index)" }
+
+    /// The unit of the packets that it makes.
+    var packetTimeBase: Rational {
+        switch settings {
+        case .passthrough(_, let timeBase): timeBase
+        case .encode(let configuration): stage?.timeBase ?? configuration.timeBase
+        }
+    }
+
+    func attach(to writer: AssetWriter, index: Int) {
+        self.writer = writer
+        self.index = index
+    }
+
+    func setSession(start: MediaTime, end: MediaTime?) {
+        sessionStart = start
+        sessionEnd = end
+    }
+
+    /// Opens the encoder and tells what the track is.
+    func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
+        switch settings {
+        case .passthrough(let format, _): return format.parameters
+        case .encode(let configuration):
+            do {
+                let encoder = try FrameEncoder.open(configuration, globalHeaders: globalHeaders)
+                let parameters = encoder.parameters
+                stage =
+                    mediaType == .audio
+                    ? AudioEncoderStage(encoder: encoder, configuration: configuration, container: container)
+                    : VideoEncoderStage(encoder: encoder)
+                return parameters
+            } catch {
+                throw MediaError.encoding(track: label, error)
+            }
+        }
+    }
+
+    /// Presented samples at the start of the encoded track that are its encoder's delay, and how long the
+    /// track itself is delayed, in `packetTimeBase`; for the edit list that libavformat can't write.
+    var delayedStart: (delay: Int64, padding: Int64)? { delayed }
+    private var delayed: (Int64, Int64)? { recordedDelay.withLock { $0 } }
+    private let recordedDelay = Mutex<(Int64, Int64)?>(nil)
+
+    func record(delay: Int64, padding: Int64) { recordedDelay.withLock { $0 = (delay, padding) } }
+    func takeDelay() { if let stage = stage as? AudioEncoderStage, let delay = stage.delayedStart { record(delay: delay.delay, padding: delay.padding) } }
+}
+
+/// Turns samples into packets; confined to the appending queue.
+protocol EncoderStage: AnyObject {
+    var timeBase: Rational { get }
+    func encode(
+        _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
+        into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws
+    func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError)
+}

@@ -1,0 +1,114 @@
+internal import LibAV
+
+/// Runs of samples in, packets out: cut to the encoder's frame size, ended exactly.
+final class AudioEncoderStage: EncoderStage {
+    private let encoder: FrameEncoder
+    private let container: ContainerType
+    private let codec: String
+    private let frameSize: Int
+    private let format: AudioFormat
+    private var fifo: SampleFIFO?
+    /// The time of the next sample given to the encoder.
+    private var position: Int64?
+    /// The track begins late by so much, with the encoder's delay; nil where it doesn't, or is filled.
+    private(set) var delayedStart: (delay: Int64, padding: Int64)?
+
+    init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType) {
+        frameSize = encoder.frameSize
+        codec = encoder.parameters.codecName
+        self.encoder = encoder
+        self.container = container
+        format = AudioFormat(
+            sampleFormat: configuration.sampleFormat, sampleRate: configuration.sampleRate,
+            layout: configuration.channelLayout ?? .stereo)
+    }
+
+    var timeBase: Rational { encoder.timeBase }
+
+    func encode(
+        _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
+        into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws {
+        let unit = Rational(1, format.sampleRate)
+        let offset = start.ticks(in: unit)
+        let time = sample.timeBase.rescale(sample.pts, to: unit) - offset
+        guard let frame = sample.takeFrame() else { throw MediaError.misuse("an encoding input takes frames, not packets") }
+        guard frame.sampleRate == format.sampleRate, frame.sampleFormat == format.sampleFormat,
+            frame.channelLayout.channels == format.layout.channels
+        else { throw MediaError.misuse("sound comes in another form than the encoder was opened for") }
+        if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
+            guard time < end else { return }
+            frame.narrow(start: 0, count: Int(end - time))
+        }
+        if position == nil { try begin(at: time) }
+        if (fifo?.count ?? 0) == 0, frameSize == 0 || frame.sampleCount == frameSize {
+            try send(frame, into: sink)
+        } else {
+            try store(frame, from: 0)
+            while true {
+                let waiting = fifo?.count ?? 0
+                guard waiting >= max(1, frameSize), let run = try fifo?.take(frameSize == 0 ? waiting : frameSize) else {
+                    break
+                }
+                try send(run, into: sink)
+            }
+        }
+    }
+
+    /// A late start is said by the container where it can be, and filled with silence otherwise.
+    private func begin(at time: Int64) throws {
+        let padding = Int64(encoder.initialPadding)
+        if time > 0, !container.canDelayAudio(by: time, padding: padding, codec: codec) {
+            position = 0
+            if fifo == nil { fifo = try SampleFIFO(format: format) }
+            try fifo?.appendSilence(Int(time))
+        } else {
+            position = time
+            if time > 0 && padding > 0 { delayedStart = (time, padding) }
+        }
+    }
+
+    private func store(_ frame: borrowing Frame, from: Int) throws(AVError) {
+        if fifo == nil { fifo = try SampleFIFO(format: format) }
+        try fifo?.append(frame, from: from)
+    }
+
+    func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
+            var left = rest
+            if frameSize > 0, left > frameSize {
+                // More than a frame can wait only right after a late start was filled.
+                var taken = 0
+                while left > 0 {
+                    let count = min(frameSize, left)
+                    let part = try frame.reference()
+                    part.narrow(start: taken, count: count)
+                    try send(part, into: sink)
+                    taken += count
+                    left -= count
+                }
+            } else {
+                try send(frame, into: sink)
+            }
+        }
+        try encoder.sendEnd()
+        try drain(into: sink)
+    }
+
+    private func send(_ frame: consuming Frame, into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        let at = position ?? 0
+        frame.pts = Rational(1, format.sampleRate).rescale(at, to: timeBase)
+        position = at + Int64(frame.sampleCount)
+        while try !encoder.send(frame) { try drain(into: sink) }
+        try drain(into: sink)
+    }
+
+    private func drain(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        while true {
+            let packet = try Packet()
+            guard case .ready = try encoder.receive(into: packet) else { return }
+            if packet.dts == noTimestamp { packet.dts = packet.pts }
+            try sink(packet)
+        }
+    }
+}

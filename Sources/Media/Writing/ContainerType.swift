@@ -1,0 +1,86 @@
+public import LibAV
+
+/// A kind of file that can be written (AVFoundation's `AVFileType`), and what it can say.
+public struct ContainerType: Hashable, Sendable {
+    /// The name in job files.
+    public let name: String
+    /// The libavformat muxer.
+    public let muxer: String
+    /// File name extensions that stand for it, the usual one first.
+    public let extensions: [String]
+    /// Kinds of tracks that it holds.
+    public let mediaTypes: Set<MediaType>
+    /// It holds one track alone.
+    public let isSingleTrack: Bool
+    /// It has edit lists: delays and cuts inside packets can be said exactly.
+    public let hasEditLists: Bool
+    /// It keeps the times of samples; otherwise they follow one another from 0.
+    public let hasTimestamps: Bool
+    /// It can say how a picture is turned.
+    public let hasDisplayMatrix: Bool
+    /// Its index can be moved to the front.
+    public let canOptimizeForNetwork: Bool
+    /// The tags that it can hold; nil for any.
+    public let metadataKeys: Set<String>?
+
+    /// All of them.
+    public static let all: [ContainerType] = [
+        movie("mp4", muxer: "mp4", ["mp4", "m4v"], [.video, .audio, .subtitle]),
+        movie("mov", muxer: "mov", ["mov", "qt"], [.video, .audio, .subtitle, .data]),
+        movie("m4a", muxer: "ipod", ["m4a"], [.audio]),
+        ContainerType(
+            name: "mkv", muxer: "matroska", extensions: ["mkv", "mka"], mediaTypes: [.video, .audio, .subtitle],
+            isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
+            canOptimizeForNetwork: false, metadataKeys: nil),
+        ContainerType(
+            name: "webm", muxer: "webm", extensions: ["webm"], mediaTypes: [.video, .audio, .subtitle],
+            isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
+            canOptimizeForNetwork: false, metadataKeys: nil),
+        sound("wav", muxer: "wav", ["wav"], keys: ["artist", "comment", "copyright", "date", "genre", "language", "title", "album", "track", "encoder"]),
+        sound("flac", muxer: "flac", ["flac"], keys: nil),
+        sound("ogg", muxer: "ogg", ["ogg", "oga", "opus"], keys: nil),
+        sound("mp3", muxer: "mp3", ["mp3"], keys: nil),
+        sound("adts", muxer: "adts", ["aac", "adts"], keys: []),
+    ]
+
+    private static func movie(
+        _ name: String, muxer: String, _ extensions: [String], _ types: Set<MediaType>
+    ) -> ContainerType {
+        ContainerType(
+            name: name, muxer: muxer, extensions: extensions, mediaTypes: types, isSingleTrack: false,
+            hasEditLists: true, hasTimestamps: true, hasDisplayMatrix: true, canOptimizeForNetwork: true,
+            metadataKeys: [
+                "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright", "grouping",
+                "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track", "disc",
+                "encoder",
+            ])
+    }
+
+    private static func sound(_ name: String, muxer: String, _ extensions: [String], keys: Set<String>?) -> ContainerType {
+        ContainerType(
+            name: name, muxer: muxer, extensions: extensions, mediaTypes: [.audio], isSingleTrack: true,
+            hasEditLists: false, hasTimestamps: false, hasDisplayMatrix: false, canOptimizeForNetwork: false,
+            metadataKeys: keys)
+    }
+
+    /// The container of that name.
+    public static func named(_ name: String) -> ContainerType? { all.first { $0.name == name } }
+
+    /// The container that a file name's extension stands for.
+    public static func forExtension(_ name: String) -> ContainerType? {
+        let lowered = name.lowercased()
+        return all.first { $0.extensions.contains(lowered) }
+    }
+
+    /// It can hold that codec, named as libav does.
+    public func canHold(codec: String) -> Bool { MuxerInfo(named: muxer)?.canHold(codec: codec) ?? false }
+
+    /// Delays at the start of sound can be said, given the encoder's own delay and the codec.
+    func canDelayAudio(by samples: Int64, padding: Int64, codec: String) -> Bool {
+        // The muxer writes the two edits needed only where something is left of the delay.
+        if hasEditLists { return samples > padding }
+        guard hasTimestamps else { return false }
+        // Matroska has a field for a codec's delay, which libavformat writes for Opus alone.
+        return padding == 0 || codec == "opus"
+    }
+}

@@ -1,0 +1,169 @@
+internal import CLinux
+internal import Glibc
+internal import LibAV
+internal import Synchronization
+
+/// A file that is complete or absent: written without a name in its destination's folder, and linked there
+/// once it is finished and on disk.
+///
+/// `O_TMPFILE` where the file system has it, a `.name.<attempt>.part` otherwise, which a lock marks as alive
+/// so that the next run can tell dead ones.
+// @unchecked: the descriptor is fixed; the state is behind the mutex.
+public final class TemporaryFile: @unchecked Sendable {
+    /// Where it will be published.
+    public let destination: String
+    /// Open for reading and writing; owned by this object.
+    public let descriptor: Int32
+    private let directory: String
+    private let directoryDescriptor: Int32
+    private let name: String
+
+    private struct State {
+        /// Its name while it has one in the folder.
+        var partName: String?
+        var isPublished = false
+    }
+    private let state: Mutex<State>
+
+    /// Makes an unnamed file in the destination's folder, which must exist.
+    public init(destination: String) throws {
+        let parts = Self.split(destination)
+        directory = parts.directory
+        name = parts.name
+        self.destination = destination
+        let directoryDescriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directoryDescriptor >= 0 else {
+            throw MediaError.system(operation: "opening the folder \(directory)", errno: errno)
+        }
+        // O_TMPFILE is a combination of bits that Swift doesn't import.
+        let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
+        var part: String?
+        var descriptor = Glibc.open(directory, unnamed | O_RDWR | O_CLOEXEC, 0o666)
+        if descriptor < 0, [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) {
+            let candidate = Self.partName(for: name)
+            descriptor = openat(directoryDescriptor, candidate, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            part = candidate
+        }
+        guard descriptor >= 0 else {
+            let code = errno
+            close(directoryDescriptor)
+            throw MediaError.system(operation: "creating a file in \(directory)", errno: code)
+        }
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        self.descriptor = descriptor
+        self.directoryDescriptor = directoryDescriptor
+        state = Mutex(State(partName: part))
+    }
+
+    deinit {
+        discard()
+        close(descriptor)
+        close(directoryDescriptor)
+    }
+
+    /// A path through which the file can be opened again before it has a name.
+    public var reopenPath: String { "/proc/self/fd/\(descriptor)" }
+
+    /// Bytes in it.
+    public var size: Int64 {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Writes an extended attribute; false where the file system has none.
+    @discardableResult
+    public func setAttribute(_ name: String, _ value: String) -> Bool {
+        let bytes = Array(value.utf8)
+        return fsetxattr(descriptor, name, bytes, bytes.count, 0) == 0
+    }
+
+    /// Brings the file's data to disk (`fsync`).
+    public func synchronize() throws {
+        guard fsync(descriptor) == 0 else { throw MediaError.system(operation: "fsync", errno: errno) }
+    }
+
+    /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
+    /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
+    public func publish(replacing: Bool) throws {
+        try state.withLock { state in
+            guard !state.isPublished else { return }
+            if let part = state.partName {
+                try move(part, replacing: replacing)
+                state.partName = nil
+            } else if !replacing {
+                try link(as: name)
+            } else {
+                // A link can't replace: it gets a name of its own first, which then takes the other's place.
+                let part = Self.partName(for: name)
+                try link(as: part)
+                state.partName = part
+                try move(part, replacing: true)
+                state.partName = nil
+            }
+            state.isPublished = true
+        }
+        guard fsync(directoryDescriptor) == 0 else {
+            throw MediaError.system(operation: "fsync of the folder", errno: errno)
+        }
+    }
+
+    /// Removes what has a name and is not published; an unnamed file goes with its descriptor.
+    public func discard() {
+        state.withLock { state in
+            if let part = state.partName { unlinkat(directoryDescriptor, part, 0) }
+            state.partName = nil
+        }
+    }
+
+    private func link(as name: String) throws {
+        guard linkat(AT_FDCWD, reopenPath, directoryDescriptor, name, AT_SYMLINK_FOLLOW) == 0 else {
+            if errno == EEXIST { throw MediaError.destinationExists }
+            throw MediaError.system(operation: "linking the file", errno: errno)
+        }
+    }
+
+    private func move(_ part: String, replacing: Bool) throws {
+        guard tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 else {
+            if errno == EEXIST { throw MediaError.destinationExists }
+            throw MediaError.system(operation: "renaming the file", errno: errno)
+        }
+    }
+
+    private static func split(_ path: String) -> (directory: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let directory = String(path[..<slash])
+        return (directory.isEmpty ? "/" : directory, String(path[path.index(after: slash)...]))
+    }
+
+    /// At most 255 bytes, whatever the name.
+    private static func partName(for name: String) -> String {
+        let attempt = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        var stem = name
+        while stem.utf8.count > 200 { stem.removeLast() }
+        return ".\(stem).\(attempt).part"
+    }
+
+    /// Removes the temporary files that runs which died left beside a destination, and tells their names.
+    /// One that is being written is locked, and stays.
+    public static func collectDeadParts(beside destination: String) -> [String] {
+        let parts = split(destination)
+        guard let stream = opendir(parts.directory) else { return [] }
+        defer { closedir(stream) }
+        var stem = parts.name
+        while stem.utf8.count > 200 { stem.removeLast() }
+        var removed: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name.hasPrefix(".\(stem)."), name.hasSuffix(".part") else { continue }
+            let attempt = name.dropFirst(stem.count + 2).dropLast(5)
+            guard !attempt.isEmpty, attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) }) else { continue }
+            let descriptor = openat(dirfd(stream), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, unlinkat(dirfd(stream), name, 0) == 0 { removed.append(name) }
+            close(descriptor)
+        }
+        return removed
+    }
+}

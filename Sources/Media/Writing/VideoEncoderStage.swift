@@ -1,0 +1,55 @@
+internal import LibAV
+
+/// Pictures in, packets out, each with the length of its picture: encoders forget it.
+final class VideoEncoderStage: EncoderStage {
+    private let encoder: FrameEncoder
+    /// Lengths by presentation time, of the pictures inside the encoder.
+    private var durations: [Int64: Int64] = [:]
+    private var lastTime: Int64?
+
+    init(encoder: consuming FrameEncoder) {
+        self.encoder = encoder
+        durations.reserveCapacity(256)
+    }
+
+    var timeBase: Rational { encoder.timeBase }
+
+    func encode(
+        _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
+        into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws {
+        let source = sample.timeBase
+        let offset = start.ticks(in: timeBase)
+        let pts = source.rescale(sample.pts, to: timeBase) - offset
+        var until = source.rescale(sample.pts + sample.duration, to: timeBase) - offset
+        if let end = end.map({ $0.ticks(in: timeBase, rounding: .up) - offset }) {
+            if pts >= end { return }
+            until = min(until, end)
+        }
+        guard pts >= 0, pts > lastTime ?? -1 else {
+            throw AVError(code: -22, operation: "encoding", detail: "a picture's time does not increase")
+        }
+        lastTime = pts
+        guard let frame = sample.takeFrame() else { throw MediaError.misuse("an encoding input takes frames, not packets") }
+        frame.pts = pts
+        frame.duration = max(1, until - pts)
+        durations[pts] = max(1, until - pts)
+        while try !encoder.send(frame) { try drain(into: sink) }
+        try drain(into: sink)
+    }
+
+    func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        try encoder.sendEnd()
+        try drain(into: sink)
+    }
+
+    private func drain(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        while true {
+            let packet = try Packet()
+            guard case .ready = try encoder.receive(into: packet) else { return }
+            if packet.dts == noTimestamp { packet.dts = packet.pts }
+            if let duration = durations.removeValue(forKey: packet.pts) { packet.duration = duration }
+            try sink(packet)
+        }
+    }
+}
