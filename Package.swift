@@ -49,10 +49,10 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
-            name: "JobPlan", dependencies: ["JobSpec", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
+            name: "JobPlan", dependencies: ["JobSpec", "CLinux", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
         // Floor 4
         .target(
-            name: "JobRun", dependencies: ["JobPlan", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
+            name: "JobRun", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
         // Floor 5
         .executableTarget(
             name: "tandem",

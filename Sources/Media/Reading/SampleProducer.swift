@@ -21,8 +21,7 @@ struct ProducerContext: Sendable {
 
     /// The tick of the asset's time line in which the track's times, time zero and the range's start are whole.
     var videoTick: Rational {
-        let ticks = [track.timeBase, timeZero.asTick, start.asTick].compactMap { $0 }
-        return commonTick(ticks) ?? track.timeBase
+        AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, start: start)
     }
 }
 

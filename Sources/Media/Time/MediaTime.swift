@@ -132,6 +132,13 @@ public struct TimeRange: Hashable, Codable, Sendable {
     public var end: MediaTime { start + duration }
 }
 
+extension AssetReader {
+    /// The tick in which pictures of a track are vended: its times, time zero and the range's start are whole in it.
+    public static func videoTick(timeBase: Rational, timeZero: MediaTime, start: MediaTime) -> Rational {
+        commonTick([timeBase, timeZero.asTick, start.asTick].compactMap { $0 }) ?? timeBase
+    }
+}
+
 /// The largest tick of which every one given is a whole multiple, or nil where that is finer than `limit` a second.
 func commonTick(_ ticks: [Rational], limit: Int32 = 1_000_000_000) -> Rational? {
     var num: UInt128 = 0
@@ -163,4 +170,11 @@ private func floorDivision(_ a: Int128, _ b: Int128) -> Int128 {
 
 private func roundedDivision(_ a: Int128, _ b: Int128) -> Int128 {
     a >= 0 ? (a + b / 2) / b : -((-a + b / 2) / b)
+}
+
+extension MediaTime {
+    /// The time times a ratio of whole numbers, exact where it fits.
+    public func multiplied(by factor: Int64, dividedBy divisor: Int64) -> MediaTime {
+        MediaTime(Int128(value) * Int128(factor), Int128(timescale) * Int128(max(1, divisor)))
+    }
 }

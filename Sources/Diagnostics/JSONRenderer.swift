@@ -1,0 +1,22 @@
+public import FoundationEssentials
+
+/// Renders messages for programs: one JSON object with a version, messages and counts.
+public enum JSONRenderer {
+    private struct Report: Codable {
+        var version = 1
+        var diagnostics: [Diagnostic]
+        var errors: Int
+        var warnings: Int
+    }
+
+    /// All messages as JSON, keys sorted.
+    public static func render(_ sink: DiagnosticSink) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let all = sink.diagnostics
+        return try encoder.encode(
+            Report(
+                diagnostics: all, errors: all.filter { $0.severity == .error }.count + sink.omitted,
+                warnings: all.filter { $0.severity == .warning }.count))
+    }
+}

@@ -1,0 +1,38 @@
+/// Finds what was probably meant.
+public enum Suggestion {
+    /// The candidate nearest to `word`, where one is near enough (edit distance with swaps, a third of its length).
+    public static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        guard word.count <= 64 else { return nil }
+        let lowered = Array(word.lowercased())
+        var best: (distance: Int, word: String)?
+        for candidate in candidates where candidate.count <= 64 {
+            let distance = distance(lowered, Array(candidate.lowercased()))
+            guard distance <= max(1, max(lowered.count, candidate.count) / 3), distance < best?.distance ?? Int.max else {
+                continue
+            }
+            best = (distance, candidate)
+        }
+        return best?.word
+    }
+
+    /// "did you mean …?", or nil.
+    public static func help(for word: String, among candidates: some Sequence<String>) -> String? {
+        nearest(to: word, among: candidates).map { "did you mean `\($0)`?" }
+    }
+
+    private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+        if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+        var before: [Int] = []
+        var last = Array(0...b.count)
+        for i in 1...a.count {
+            var row = [i] + [Int](repeating: 0, count: b.count)
+            for j in 1...b.count {
+                row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { row[j] = min(row[j], before[j - 2] + 1) }
+            }
+            before = last
+            last = row
+        }
+        return last[b.count]
+    }
+}

@@ -1,0 +1,100 @@
+/// Renders messages for people: `file:line:column: error[rule]: …`, the line, and a caret under the exact range.
+public struct TextRenderer: Sendable {
+    /// Lines of a file by its name, without their ends.
+    private let sources: [String: [String]]
+    private let usesColor: Bool
+
+    /// A renderer with the texts of the files that messages point into.
+    public init(sources: [String: [String]], usesColor: Bool = false) {
+        self.sources = sources
+        self.usesColor = usesColor
+    }
+
+    /// All messages, one after the other, with a count at the end.
+    public func render(_ sink: DiagnosticSink) -> String {
+        var text = ""
+        for diagnostic in sink.diagnostics { text += render(diagnostic) }
+        let errors = sink.diagnostics.filter { $0.severity == .error }.count + sink.omitted
+        let warnings = sink.diagnostics.filter { $0.severity == .warning }.count
+        var counts: [String] = []
+        if errors > 0 { counts.append("\(errors) error\(errors == 1 ? "" : "s")") }
+        if warnings > 0 { counts.append("\(warnings) warning\(warnings == 1 ? "" : "s")") }
+        if !counts.isEmpty { text += counts.joined(separator: ", ") + "\n" }
+        return text
+    }
+
+    /// One message with its excerpt, notes and help.
+    public func render(_ diagnostic: Diagnostic) -> String {
+        let range = diagnostic.range
+        var text =
+            bold("\(Self.printable(range.description)): ")
+            + paint("\(diagnostic.severity.rawValue)[\(diagnostic.rule.rawValue)]", diagnostic.severity) + bold(": ")
+            + Self.printable(diagnostic.message) + "\n"
+        text += excerpt(range, severity: diagnostic.severity)
+        for note in diagnostic.notes {
+            text += "  note: "
+            if let place = note.range { text += Self.printable(place.description) + ": " }
+            text += Self.printable(note.message) + "\n"
+            if let place = note.range { text += excerpt(place, severity: .note) }
+        }
+        if let help = diagnostic.help { text += "  help: " + Self.printable(help) + "\n" }
+        return text
+    }
+
+    private func excerpt(_ range: SourceRange, severity: Severity) -> String {
+        guard let lines = sources[range.file], range.line >= 1, range.line <= lines.count else { return "" }
+        let (shown, caret) = Self.window(lines[range.line - 1].unicodeScalars.map(Character.init), range)
+        guard !shown.isEmpty else { return "" }
+        let number = "\(range.line)"
+        let margin = String(repeating: " ", count: number.count)
+        return " \(number) | \(shown)\n \(margin) | \(paint(caret, severity))\n"
+    }
+
+    /// Columns count code points. The part of a long line around the range, and the carets under it; tabs stay tabs in both.
+    private static func window(_ line: [Character], _ range: SourceRange) -> (String, String) {
+        let start = max(0, min(range.column - 1, line.count))
+        let end = range.endLine == range.line ? max(start + 1, min(range.endColumn - 1, line.count)) : max(start + 1, line.count)
+        let from = start > 60 ? start - 40 : 0
+        let to = min(line.count, max(from + 110, min(end, start + 100)))
+        let shown = (from > 0 ? "…" : "") + printable(String(line[from..<to])) + (to < line.count ? "…" : "")
+        var caret = from > 0 ? " " : ""
+        for i in from..<start { caret += i < line.count && line[i] == "\t" ? "\t" : spaces(for: line[i]) }
+        caret += "^" + String(repeating: "~", count: max(0, min(end, max(to, start + 1)) - start - 1))
+        return (shown, caret)
+    }
+
+    /// Wide characters take two cells on a terminal.
+    private static func spaces(for character: Character) -> String {
+        let isWide = character.unicodeScalars.contains { scalar in
+            switch scalar.value {
+            case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe4f, 0xff00...0xff60,
+                0x1f300...0x1f64f, 0x1f900...0x1f9ff, 0x20000...0x3fffd:
+                true
+            default: false
+            }
+        }
+        return isWide ? "  " : " "
+    }
+
+    /// Without control characters, so that a job file can't write to a terminal.
+    public static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || (0x7f...0x9f).contains($0.value) }) else {
+            return text
+        }
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.value < 0x20 && $0 != "\t" || (0x7f...0x9f).contains($0.value) ? "\u{fffd}" : $0 }))
+    }
+
+    private func bold(_ text: String) -> String { usesColor ? "\u{1b}[1m\(text)\u{1b}[0m" : text }
+
+    private func paint(_ text: String, _ severity: Severity) -> String {
+        guard usesColor else { return text }
+        let code = switch severity {
+        case .error: "31"
+        case .warning: "33"
+        case .note: "36"
+        }
+        return "\u{1b}[1;\(code)m\(text)\u{1b}[0m"
+    }
+}

@@ -1,0 +1,93 @@
+internal import CLinux
+internal import Glibc
+
+/// A destination's absolute path and what tells it from every other, whatever links lead there.
+public struct DestinationPath: Hashable, Sendable {
+    /// The absolute path, with links of existing folders resolved.
+    public let path: String
+    /// The folder that exists, and what of the path is still to be made.
+    let existingFolder: String
+    let missing: [String]
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// The extended attribute that marks what Tandem published.
+    public static let attribute = "user.tandem.plan"
+
+    /// Resolves a path as written, from a folder. Nil where no part of it exists, or part of it is a file.
+    public init?(_ written: String, from directory: String) {
+        let absolute = written.hasPrefix("/") ? written : directory + "/" + written
+        var rest: [String] = []
+        var components = absolute.split(separator: "/").map(String.init).filter { $0 != "." }
+        guard let name = components.popLast() else { return nil }
+        // The deepest folder that exists is looked at by the system; what is missing can have no links.
+        while true {
+            let candidate = "/" + components.joined(separator: "/")
+            if let identity = FileIdentity(path: candidate) {
+                guard identity.isDirectory, let real = Self.resolve(candidate) else { return nil }
+                existingFolder = real
+                device = identity.device
+                inode = identity.inode
+                break
+            }
+            guard let last = components.popLast() else { return nil }
+            rest.insert(last, at: 0)
+        }
+        // `..` after a folder that doesn't exist yet can only mean the one before it.
+        var folders: [String] = []
+        for part in rest {
+            if part == ".." {
+                guard folders.popLast() != nil else { return nil }
+            } else {
+                folders.append(part)
+            }
+        }
+        missing = folders + [name]
+        path = (existingFolder == "/" ? "" : existingFolder) + "/" + missing.joined(separator: "/")
+    }
+
+    private static func resolve(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The folder that the output will lie in.
+    public var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+
+    /// What is there now.
+    public enum Occupant: Sendable {
+        /// Nothing.
+        case nothing
+        /// A folder or something else that can't be replaced.
+        case notAFile
+        /// Somebody's file.
+        case foreign
+        /// A file that Tandem published.
+        case published
+    }
+
+    /// Looks at what is at a path now.
+    public static func occupant(of path: String) -> Occupant {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return .nothing }
+        let type = status.st_mode & S_IFMT
+        guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
+        if type == S_IFLNK { return .foreign }
+        return getxattr(path, attribute, nil, 0) >= 0 ? .published : .foreign
+    }
+
+    /// The folder exists and can be written, as far as can be told without writing.
+    var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
+
+    /// The same place on the same device.
+    public static func == (a: DestinationPath, b: DestinationPath) -> Bool {
+        a.device == b.device && a.inode == b.inode && a.missing == b.missing
+    }
+    /// As `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(device)
+        hasher.combine(inode)
+        hasher.combine(missing)
+    }
+}

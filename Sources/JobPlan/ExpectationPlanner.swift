@@ -1,0 +1,51 @@
+internal import LibAV
+internal import Media
+
+/// Foretells what an output's track will be.
+struct ExpectationPlanner {
+    let track: SourceDescription.Track
+    let action: TrackPlan.Action
+    let range: TimeRange?
+    let container: ContainerType
+
+    var expectation: TrackPlan.Expectation {
+        let start = range?.start ?? .zero
+        let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
+        // What is on screen at the start of the range shows at 0; sound begins where it begins.
+        let first = max(track.timeRange.start, start)
+        var shown = TimeRange(start: first - start, end: max(end, first) - start)
+        var isExact = track.isExact
+        var frames: Int?
+        var samples: Int64?
+        if track.mediaType == .video {
+            let counted = self.frames(shown)
+            frames = counted.count
+            isExact = isExact && counted.isExact
+            if range != nil, !track.hasConstantFrameRate { isExact = false }
+        } else if track.mediaType == .audio, case .encode(let encoding) = action {
+            if !container.hasTimestamps { shown = TimeRange(start: .zero, end: shown.end) }
+            let source = Rational(1, max(1, track.sampleRate))
+            let unit = Rational(1, max(1, encoding.encoder.sampleRate))
+            let count = (shown.start + shown.duration).ticks(in: source) - shown.start.ticks(in: source)
+            samples = source.rescale(count, to: unit)
+        } else if range != nil {
+            isExact = false
+        }
+        return TrackPlan.Expectation(frames: frames, samples: samples, timeRange: shown, isExact: isExact)
+    }
+
+    private func frames(_ shown: TimeRange) -> (count: Int?, isExact: Bool) {
+        if case .encode(let encoding) = action, let rate = encoding.video?.frameRate {
+            return (Int(clamping: shown.end.ticks(in: rate.inverted)), false)
+        }
+        if range == nil, let count = track.sampleCount { return (count, true) }
+        guard let rate = track.frameRate else { return (nil, false) }
+        let frame = rate.inverted
+        if let range, track.hasConstantFrameRate {
+            let first = range.start.ticks(in: frame, rounding: .down)
+            let last = min(range.end, track.timeRange.end).ticks(in: frame, rounding: .up)
+            return (Int(clamping: last - first), true)
+        }
+        return (Int(clamping: shown.duration.ticks(in: frame)), false)
+    }
+}

@@ -1,0 +1,34 @@
+internal import Glibc
+
+/// Which file something is, whatever its path: device and inode, with size and time of last change.
+public struct FileIdentity: Codable, Hashable, Sendable {
+    /// The device it is on.
+    public var device: UInt64
+    /// Its number there.
+    public var inode: UInt64
+    /// Bytes.
+    public var size: Int64
+    /// Seconds of its last change.
+    public var modified: Int64
+    /// Nanoseconds of its last change.
+    public var modifiedNanoseconds: Int64
+    /// A folder.
+    var isDirectory = false
+
+    private enum CodingKeys: CodingKey { case device, inode, size, modified, modifiedNanoseconds }
+
+    /// Looks at a path, through links; nil where nothing is.
+    public init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = Int64(status.st_mtim.tv_sec)
+        modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The same file, changed or not.
+    public func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+}

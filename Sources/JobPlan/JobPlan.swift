@@ -1,0 +1,175 @@
+public import Diagnostics
+public import JobSpec
+public import LibAV
+public import Media
+
+/// Everything that will happen to one job: a value. Printing it is `tandem plan`; a run carries it out and
+/// decides nothing anew.
+public struct JobPlan: Codable, Hashable, Sendable {
+    /// Where media come from.
+    public enum Source: Codable, Hashable, Sendable {
+        /// A file by its absolute path, as it was when the plan was made.
+        case file(path: String, identity: FileIdentity)
+        /// A test signal.
+        case pattern(TestPattern)
+        /// What another job of the batch publishes, at an absolute path.
+        case job(id: String, path: String)
+    }
+
+    /// The job's id.
+    public var id: String
+    /// The job file as the user named it.
+    public var file: String
+    /// The job's place in the file.
+    public var location: SourceRange
+    /// Where media come from.
+    public var source: Source
+    /// How times are found out.
+    public var timing: AssetTiming
+    /// What the source is; foretold where another job makes it.
+    public var sourceDescription: SourceDescription
+    /// The stretch that is read; nil for all.
+    public var range: TimeRange?
+    /// Where the range was written.
+    public var rangeLocation: SourceRange?
+    /// The container's name.
+    public var container: String
+    /// The index goes to the front.
+    public var optimizesForNetwork: Bool
+    /// The output's tags.
+    public var metadata: [MetadataEntry]
+    /// The absolute path of the output.
+    public var destination: String
+    /// Where the destination was written.
+    public var destinationLocation: SourceRange
+    /// What happens to somebody else's file there.
+    public var ifExists: IfExists
+    /// Missing folders are made.
+    public var makesDirectories: Bool
+    /// The output's tracks in order.
+    public var tracks: [TrackPlan]
+    /// What becomes of everything in the source.
+    public var ledger: [LedgerEntry]
+    /// How long the output will be.
+    public var expectedDuration: MediaTime
+    /// Things worth knowing, such as scaling up.
+    public var notes: [String]
+}
+
+/// One track of an output.
+public struct TrackPlan: Codable, Hashable, Sendable {
+    /// What is done.
+    public enum Action: Codable, Hashable, Sendable {
+        /// Packets as they are.
+        case copy
+        /// Compressed anew.
+        case encode(Encoding)
+    }
+
+    /// How a track is compressed anew.
+    public struct Encoding: Codable, Hashable, Sendable {
+        /// The codec's name in job files.
+        public var codec: String
+        /// Everything the encoder is opened with.
+        public var encoder: EncoderConfiguration
+        /// In what form pictures are read.
+        public var video: VideoOutputSettings?
+        /// In what form sound is read.
+        public var audio: AudioOutputSettings?
+        /// The settings for people, each with where it came from.
+        public var settings: [Setting]
+    }
+
+    /// A resolved setting.
+    public struct Setting: Codable, Hashable, Sendable {
+        /// Where a setting came from.
+        public enum Origin: String, Codable, Sendable {
+            /// The job says it.
+            case job
+            /// The source has it.
+            case source
+            /// Nobody said anything.
+            case `default`
+        }
+        /// Its key.
+        public var key: String
+        /// Its value.
+        public var value: String
+        /// Where it came from.
+        public var origin: Origin
+    }
+
+    /// What the output's track will be.
+    public struct Expectation: Codable, Hashable, Sendable {
+        /// Pictures, for video.
+        public var frames: Int?
+        /// Samples per channel, for sound that is compressed anew.
+        public var samples: Int64?
+        /// Where it will lie on the output's time line.
+        public var timeRange: TimeRange
+        /// The figures are exact; estimates otherwise.
+        public var isExact: Bool
+    }
+
+    /// The source's track.
+    public var source: SourceDescription.Track
+    /// What is done.
+    public var action: Action
+    /// What comes of it.
+    public var expected: Expectation
+    /// The rule's place in the file.
+    public var location: SourceRange
+    /// Tags of the track.
+    public var metadata: [MetadataEntry]
+    /// Dispositions by libav's names.
+    public var disposition: [String]
+    /// Kinds of side data that go along.
+    public var sideData: [String]
+}
+
+/// What becomes of one thing in a source.
+public struct LedgerEntry: Codable, Hashable, Sendable {
+    /// What becomes of it.
+    public enum Outcome: String, Codable, Sendable {
+        /// Taken as it is.
+        case copied
+        /// Compressed anew.
+        case encoded
+        /// Not in the output.
+        case left
+    }
+    /// The index of the track it is or belongs to; nil for the file's own.
+    public var track: Int?
+    /// What it is: `video h264 1280x720`, `chapters`, `tag title`.
+    public var item: String
+    /// What becomes of it.
+    public var outcome: Outcome
+    /// Why, or as what.
+    public var reason: String
+}
+
+/// All jobs of one call, in the order they may start.
+public struct BatchPlan: Codable, Sendable {
+    /// The version of this form.
+    public var version = 1
+    /// The plans, every job after the ones it waits for.
+    public var jobs: [JobPlan]
+    /// Messages about jobs that can't be carried out, and notes; by job.
+    public var refusals: [Refusal]
+
+    /// A job that can't be carried out.
+    public struct Refusal: Codable, Sendable {
+        /// The job's id.
+        public var id: String
+        /// The job file.
+        public var file: String
+        /// Why.
+        public var diagnostics: [Diagnostic]
+    }
+
+    /// Makes a plan.
+    public init(jobs: [JobPlan], refusals: [Refusal]) {
+        self.jobs = jobs
+        self.refusals = refusals
+    }
+}

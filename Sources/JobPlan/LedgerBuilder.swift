@@ -1,0 +1,117 @@
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Which of the source's tags go along, and which the job sets.
+struct MetadataPlanner {
+    let entries: [MetadataEntry]
+    let left: [(key: String, reason: String)]
+    let kept: [String]
+
+    /// Tags that describe the file they came from, not what is in it.
+    private static let technical: Set<String> = [
+        "major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "duration", "track",
+        "com.android.version",
+    ]
+
+    init(spec: MetadataSpec, container: ContainerType, source: [MetadataEntry]) {
+        var entries: [MetadataEntry] = []
+        var left: [(String, String)] = []
+        var kept: [String] = []
+        let set = Set(spec.set.map(\.key.value))
+        for entry in source {
+            let key = entry.key
+            let isKept =
+                switch spec.keep {
+                case .all: true
+                case .none: false
+                case .keys(let keys): keys.contains(key)
+                }
+            if set.contains(key) {
+                left.append((key, "the job sets it"))
+            } else if !isKept {
+                left.append((key, "the job doesn't keep it"))
+            } else if Self.technical.contains(key.lowercased()), key != "track" {
+                left.append((key, "describes the source's own container"))
+            } else if let keys = container.metadataKeys, !keys.contains(key.lowercased()) {
+                left.append((key, "\(container.name) can't hold it"))
+            } else {
+                entries.append(entry)
+                kept.append(key)
+            }
+        }
+        entries += spec.set.map { MetadataEntry(key: $0.key.value, value: $0.value) }
+        self.entries = entries
+        self.left = left
+        self.kept = kept
+    }
+}
+
+/// Accounts for everything in the source: each track, cover, chapter list, tag and side datum.
+struct LedgerBuilder {
+    let source: SourceDescription
+    let tracks: [TrackPlan]
+    let metadata: MetadataPlanner
+    let container: ContainerType
+
+    var entries: [LedgerEntry] {
+        var all = source.tracks.flatMap { entries(for: $0) }
+        if !source.chapters.isEmpty {
+            all.append(
+                LedgerEntry(
+                    track: nil, item: "\(source.chapters.count) chapters", outcome: .left,
+                    reason: "this version writes no chapters"))
+        }
+        for key in metadata.kept { all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .copied, reason: "kept")) }
+        for (key, reason) in metadata.left {
+            all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .left, reason: reason))
+        }
+        return all
+    }
+
+    private func entries(for track: SourceDescription.Track) -> [LedgerEntry] {
+        let item = Self.name(track)
+        let uses = tracks.enumerated().filter { $0.element.source.index == track.index }
+        guard !uses.isEmpty else {
+            let reason = track.isAttachedPicture ? "this version writes no covers" : "no rule selects it"
+            return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: reason)]
+        }
+        var result: [LedgerEntry] = uses.map { position, use in
+            switch use.action {
+            case .copy:
+                LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "as track \(position)")
+            case .encode(let encoding):
+                LedgerEntry(
+                    track: track.index, item: item, outcome: .encoded, reason: "as track \(position), \(encoding.codec)")
+            }
+        }
+        let carried = Set(uses.flatMap(\.element.sideData))
+        for kind in track.sideData {
+            let isCarried = carried.contains(kind)
+            let reason =
+                isCarried
+                ? "goes along" : kind == "dovi" ? "Dolby Vision's layer is gone once the picture is compressed anew" : "not carried over"
+            result.append(
+                LedgerEntry(
+                    track: track.index, item: "side data \(kind)", outcome: isCarried ? .copied : .left, reason: reason))
+        }
+        if track.cleanAperture != nil {
+            result.append(
+                LedgerEntry(
+                    track: track.index, item: "clean aperture", outcome: .left, reason: "libavformat 5.1 can't write it"))
+        }
+        return result
+    }
+
+    static func name(_ track: SourceDescription.Track) -> String {
+        if track.isAttachedPicture { return "cover \(track.codec)" }
+        var parts = [track.mediaType.rawValue, track.codec == "none" ? "unknown codec" : track.codec]
+        if track.mediaType == .video { parts.append("\(track.width)x\(track.height)") }
+        if track.mediaType == .audio {
+            parts.append("\(track.sampleRate) Hz")
+            if let layout = track.channelLayout { parts.append(layout.description) }
+        }
+        if let language = track.language { parts.append("(\(language))") }
+        return parts.joined(separator: " ")
+    }
+}

@@ -1,0 +1,89 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+public import Media
+
+/// Renders a plan for people.
+public enum PlanText {
+    /// The whole plan, with totals.
+    public static func render(_ plan: BatchPlan) -> String {
+        var text = ""
+        for job in plan.jobs { text += render(job) + "\n" }
+        var total = MediaTime.zero
+        for job in plan.jobs { total = total + job.expectedDuration }
+        let outputs = plan.jobs.count
+        text += "\(outputs) output\(outputs == 1 ? "" : "s"), \(time(total)) of media"
+        if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) can't be carried out" }
+        return text + "\n"
+    }
+
+    private static func render(_ job: JobPlan) -> String {
+        var lines = ["\(job.id)  →  \(TextRenderer.printable(job.destination))"]
+        lines.append("  source     \(source(job))")
+        if let range = job.range {
+            lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")
+        }
+        var container = job.container
+        if job.optimizesForNetwork { container += ", index in front" }
+        if job.ifExists != .fail { container += ", if the destination exists: \(job.ifExists.rawValue)" }
+        lines.append("  container  \(container)")
+        for (index, track) in job.tracks.enumerated() { lines += render(track, index) }
+        lines.append("  ledger")
+        for entry in job.ledger {
+            let place = entry.track.map { "track \($0)" } ?? "file"
+            lines.append("    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(entry.item)): \(entry.reason)")
+        }
+        for note in job.notes { lines.append("  note       \(note)") }
+        lines.append("  expected   \(time(job.expectedDuration))")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func render(_ track: TrackPlan, _ index: Int) -> [String] {
+        let name = LedgerBuilder.name(track.source)
+        switch track.action {
+        case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
+        case .encode(let encoding):
+            var lines = ["  track \(index)    \(name) → \(encoding.codec); \(expectation(track.expected))"]
+            for setting in encoding.settings {
+                let origin = setting.origin == .job ? "" : "  (\(setting.origin.rawValue))"
+                lines.append("    \(pad(setting.key, 18)) \(TextRenderer.printable(setting.value))\(origin)")
+            }
+            return lines
+        }
+    }
+
+    private static func expectation(_ expected: TrackPlan.Expectation) -> String {
+        let about = expected.isExact ? "" : "about "
+        var parts: [String] = []
+        if let frames = expected.frames { parts.append("\(about)\(frames) frames") }
+        if let samples = expected.samples { parts.append("\(about)\(samples) samples") }
+        var span = "\(about)\(expected.timeRange.duration) s"
+        if expected.timeRange.start > .zero { span += " from \(expected.timeRange.start) s on" }
+        return (parts + [span]).joined(separator: ", ")
+    }
+
+    private static func source(_ job: JobPlan) -> String {
+        switch job.source {
+        case .file(let path, _):
+            let about = job.sourceDescription.isDurationExact ? "" : "about "
+            return "\(TextRenderer.printable(path)) (\(job.sourceDescription.container), \(about)\(time(job.sourceDescription.duration)))"
+        case .pattern(let pattern):
+            let tone = pattern.toneFrequency.map { ", tone \($0) Hz" } ?? ", silent"
+            return "test signal \(pattern.name) \(pattern.width)x\(pattern.height), \(pattern.frameRate) frames/s, \(pattern.duration) s\(tone)"
+        case .job(let id, let path): return "what the job \(id) publishes: \(TextRenderer.printable(path)) (foretold)"
+        }
+    }
+
+    private static func pad(_ text: String, _ width: Int) -> String {
+        text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
+    }
+
+    /// As `1:30.5`.
+    public static func time(_ time: MediaTime) -> String {
+        let millis = max(0, time.ticks(in: Rational(1, 1000)))
+        let (hours, minutes, seconds) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60)
+        let fraction = millis % 1000 == 0 ? "" : "." + String(String(millis % 1000 + 1000).dropFirst())
+        let two = { (value: Int64) in value < 10 ? "0\(value)" : "\(value)" }
+        return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds))\(fraction)" : "\(minutes):\(two(seconds))\(fraction)"
+    }
+}

@@ -1,0 +1,51 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+
+/// Renders what is known of a source for people.
+public enum ProbeText {
+    /// A few lines for the file, then one or two a track.
+    public static func render(_ source: SourceDescription, name: String, size: Int64) -> String {
+        let about = source.isDurationExact ? "" : "about "
+        var lines = [
+            TextRenderer.printable(name), "  container  \(source.container), \(size) bytes",
+            "  duration   \(about)\(PlanText.time(source.duration)) (\(source.duration) s)",
+        ]
+        if source.timeZero != .zero { lines.append("  time zero  \(source.timeZero) s on the file's own clock") }
+        for track in source.tracks {
+            lines.append("  track \(track.index)    \(TextRenderer.printable(LedgerBuilder.name(track)))")
+            let details = details(track)
+            if !details.isEmpty { lines.append("             \(TextRenderer.printable(details))") }
+        }
+        for (index, chapter) in source.chapters.enumerated() {
+            lines.append(
+                "  chapter \(index + 1)  \(chapter.timeRange.start) s to \(chapter.timeRange.end) s"
+                    + (chapter.title.map { "  \(TextRenderer.printable($0))" } ?? ""))
+        }
+        for entry in source.metadata {
+            lines.append("  tag        \(TextRenderer.printable(entry.key)) = \(TextRenderer.printable(entry.value))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func details(_ track: SourceDescription.Track) -> String {
+        if track.isAttachedPicture { return "" }
+        var parts: [String] = ["\(track.timeRange.start) s to \(track.timeRange.end) s"]
+        if let count = track.sampleCount { parts.append("\(count) samples") }
+        if track.mediaType == .video {
+            parts.append(track.pixelFormat.description)
+            if let rate = track.frameRate { parts.append("\(rate) frames/s") }
+            if let aspect = track.pixelAspectRatio, aspect != Rational(1, 1) { parts.append("pixel aspect \(aspect.num):\(aspect.den)") }
+            if let transform = track.transform, !transform.isIdentity {
+                let turn = transform.clockwiseDegrees.map { "turned \($0)°" } ?? "turned"
+                parts.append(transform.isReflected ? "\(turn), mirrored" : turn)
+            }
+            if track.isInterlaced { parts.append("interlaced") }
+            let color = [track.color.primaries, track.color.transfer, track.color.matrix, track.color.range].compactMap { $0 }
+            if !color.isEmpty { parts.append(color.joined(separator: "/")) }
+        }
+        if !track.isDecodable { parts.append("this build can't decode it") }
+        if let title = track.title { parts.append("“\(title)”") }
+        return parts.joined(separator: ", ")
+    }
+}

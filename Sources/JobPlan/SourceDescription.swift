@@ -1,0 +1,141 @@
+public import LibAV
+public import Media
+
+/// What a plan knows of a source: probed, or foretold from the plan of the job that makes it.
+public struct SourceDescription: Codable, Hashable, Sendable {
+    /// One of its tracks.
+    public struct Track: Codable, Hashable, Sendable {
+        /// Its index in the file.
+        public var index: Int
+        /// Its kind.
+        public var mediaType: MediaType
+        /// A cover, not moving pictures.
+        public var isAttachedPicture: Bool
+        /// The codec's libav name.
+        public var codec: String
+        /// This build can decode it.
+        public var isDecodable: Bool
+        /// Compressed without loss.
+        public var isLossless: Bool
+        /// Where it lies on the asset's time line.
+        public var timeRange: TimeRange
+        /// `timeRange` stands in an index or was measured.
+        public var isExact: Bool
+        /// Samples that are shown, where known.
+        public var sampleCount: Int?
+        /// The unit of its times.
+        public var timeBase: Rational
+        /// Coded width.
+        public var width: Int
+        /// Coded height.
+        public var height: Int
+        /// Pixel format.
+        public var pixelFormat: PixelFormat
+        /// Shape of a pixel.
+        public var pixelAspectRatio: Rational?
+        /// What the numbers of the picture mean.
+        public var color: ColorDescription
+        /// Coded as fields.
+        public var isInterlaced: Bool
+        /// Average frames a second.
+        public var frameRate: Rational?
+        /// Every frame lasts exactly as long as every other.
+        public var hasConstantFrameRate: Bool
+        /// How to turn its pictures.
+        public var transform: DisplayTransform?
+        /// The part that is meant to be seen.
+        public var cleanAperture: CleanAperture?
+        /// Samples a second.
+        public var sampleRate: Int32
+        /// Sample format.
+        public var sampleFormat: SampleFormat
+        /// Channels and their places.
+        public var channelLayout: ChannelLayout?
+        /// Language as the container says.
+        public var language: String?
+        /// The track's name.
+        public var title: String?
+        /// Dispositions by libav's names.
+        public var disposition: [String]
+        /// Kinds of global side data.
+        public var sideData: [String]
+    }
+
+    /// libavformat's name of the container.
+    public var container: String
+    /// From time zero to the end of the last track.
+    public var duration: MediaTime
+    /// `duration` is exact.
+    public var isDurationExact: Bool
+    /// Time zero on the file's own clock.
+    public var timeZero: MediaTime
+    /// Its tracks in file order.
+    public var tracks: [Track]
+    /// Its tags.
+    public var metadata: [MetadataEntry]
+    /// Its chapters.
+    public var chapters: [AssetChapter]
+
+    /// What an asset was found to be.
+    public init(_ contents: AssetContents) {
+        container = contents.container
+        duration = contents.duration
+        isDurationExact = contents.isDurationExact
+        timeZero = contents.timeZero
+        metadata = contents.metadata
+        chapters = contents.chapters
+        tracks = contents.tracks.map { track in
+            let format = track.format
+            return Track(
+                index: track.index, mediaType: track.mediaType, isAttachedPicture: track.isAttachedPicture,
+                codec: format.codec, isDecodable: format.parameters.isDecodable, isLossless: format.parameters.isLossless,
+                timeRange: track.timeRange, isExact: track.isTimeRangeExact, sampleCount: track.sampleCount,
+                timeBase: track.timeBase, width: format.width, height: format.height, pixelFormat: format.pixelFormat,
+                pixelAspectRatio: format.pixelAspectRatio, color: format.color, isInterlaced: format.isInterlaced == true,
+                frameRate: track.nominalFrameRate, hasConstantFrameRate: contents.container == "pattern",
+                transform: track.preferredTransform, cleanAperture: format.cleanAperture, sampleRate: format.sampleRate,
+                sampleFormat: format.sampleFormat, channelLayout: format.channelLayout, language: track.languageCode,
+                title: track.title, disposition: track.disposition.sorted(),
+                sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" })
+        }
+    }
+
+    /// What a job's output will be.
+    init(foretoldBy plan: JobPlan) {
+        container = plan.container
+        duration = plan.expectedDuration
+        isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
+        timeZero = .zero
+        metadata = plan.metadata
+        chapters = []
+        tracks = plan.tracks.enumerated().map { index, track in
+            var result = track.source
+            result.index = index
+            result.timeRange = track.expected.timeRange
+            result.isExact = track.expected.isExact
+            result.sampleCount = track.expected.frames
+            result.sideData = []
+            result.cleanAperture = nil
+            guard case .encode(let encoding) = track.action else { return result }
+            let encoder = encoding.encoder
+            result.codec = encoding.codec
+            result.isDecodable = true
+            result.isLossless = false
+            result.timeBase = encoder.timeBase
+            result.width = encoder.width
+            result.height = encoder.height
+            result.pixelFormat = encoder.pixelFormat
+            result.pixelAspectRatio = encoder.sampleAspectRatio
+            result.frameRate = encoder.frameRate
+            result.hasConstantFrameRate =
+                encoding.video?.frameRate != nil || track.source.hasConstantFrameRate && track.expected.isExact
+            result.sampleRate = encoder.sampleRate
+            result.sampleFormat = encoder.sampleFormat
+            result.channelLayout = encoder.channelLayout
+            return result
+        }
+    }
+
+    /// Tracks of a kind; covers are no video tracks.
+    func tracks(of type: MediaType) -> [Track] { tracks.filter { $0.mediaType == type && !$0.isAttachedPicture } }
+}

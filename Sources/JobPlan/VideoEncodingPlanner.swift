@@ -1,0 +1,207 @@
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Resolves how a track of pictures is compressed: what the job says, what the source has, what is usual.
+struct VideoEncodingPlanner {
+    let spec: VideoEncodeSpec
+    let track: SourceDescription.Track
+    let timeZero: MediaTime
+    let range: TimeRange?
+    let encoder: EncoderInfo
+    var notes: [String] = []
+    private var settings: [TrackPlan.Setting] = []
+
+    init(spec: VideoEncodeSpec, track: SourceDescription.Track, timeZero: MediaTime, range: TimeRange?, encoder: EncoderInfo) {
+        self.spec = spec
+        self.track = track
+        self.timeZero = timeZero
+        self.range = range
+        self.encoder = encoder
+    }
+
+    mutating func plan() -> TrackPlan.Encoding {
+        let codec = spec.codec.value
+        let format = pixelFormat()
+        let size = size(format: format)
+        let source = PixelSize(width: track.width, height: track.height)
+        var configuration = EncoderConfiguration(encoder: encoder.name, mediaType: .video, timeBase: timeBase)
+        configuration.width = size.width
+        configuration.height = size.height
+        configuration.pixelFormat = format
+        configuration.frameRate = spec.frameRate?.value ?? track.frameRate
+        configuration.sampleAspectRatio = aspect(source: source, target: size)
+        configuration.color = track.color
+        if format.description.hasPrefix("yuvj") { configuration.color.range = "pc" }
+        configuration.isInterlaced = track.isInterlaced && size == source && codec.name == "h264"
+        configuration.keyframeInterval = keyframeInterval
+
+        note("codec", "\(codec.name) (\(encoder.name))", .job)
+        rate(into: &configuration)
+        if let preset = spec.preset { note("preset", preset.value, .job) }
+        if let profile = spec.profile { note("profile", profile.value, .job) }
+        if let level = spec.level { note("level", level.value, .job) }
+        note("size", size.description, spec.size != nil ? .job : .source)
+        note("pixel_format", format.description, spec.pixelFormat != nil ? .job : format == track.pixelFormat ? .source : .default)
+        if let frameRate = spec.frameRate {
+            note("frame_rate", frameRate.value.description, .job)
+        } else {
+            note("frame_rate", track.frameRate.map { "source timing (about \($0))" } ?? "source timing", .source)
+        }
+        if let interval = configuration.keyframeInterval { note("keyframe_interval", "\(interval) frames", .job) }
+        choices(into: &configuration)
+        for option in spec.options { note(option.name.value, option.value.value, .job) }
+        warn(source: source, size: size, format: format)
+
+        let video = VideoOutputSettings(
+            pixelFormat: format == track.pixelFormat ? nil : format, size: size == source ? nil : size,
+            frameRate: spec.frameRate?.value)
+        return TrackPlan.Encoding(
+            codec: codec.name, encoder: configuration, video: video, audio: nil, settings: settings)
+    }
+
+    private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
+        settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
+    }
+
+    /// The tick in which every picture's time is whole.
+    private var timeBase: Rational {
+        if let rate = spec.frameRate?.value { return rate.inverted }
+        return AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, start: range?.start ?? .zero)
+    }
+
+    private func pixelFormat() -> PixelFormat {
+        if let format = spec.pixelFormat { return format.value }
+        // Motion JPEG means full range; libav's other formats for it are unofficial.
+        let formats = encoder.name == "mjpeg" ? encoder.pixelFormats.filter { $0.description.hasPrefix("yuvj") } : encoder.pixelFormats
+        return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
+    }
+
+    /// One side alone follows the source's shape. Sides are rounded to what the format's chroma allows:
+    /// to the nearest where they were computed, down where the source is odd.
+    private func size(format: PixelFormat) -> PixelSize {
+        let step = ["h264", "hevc", "av1", "prores"].contains(spec.codec.value.name) ? format.chromaSubsampling : (1, 1)
+        func nearest(_ value: Double, _ unit: Int) -> Int { max(unit, Int((value / Double(unit)).rounded()) * unit) }
+        func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
+        let (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
+        switch (spec.size?.value.width, spec.size?.value.height) {
+        case (let w?, let h?): return PixelSize(width: down(w, step.0), height: down(h, step.1))
+        case (let w?, nil):
+            let target = down(w, step.0)
+            return PixelSize(width: target, height: nearest(height * Double(target) / width, step.1))
+        case (nil, let h?):
+            let target = down(h, step.1)
+            return PixelSize(width: nearest(width * Double(target) / height, step.0), height: target)
+        case (nil, nil): return PixelSize(width: down(track.width, step.0), height: down(track.height, step.1))
+        }
+    }
+
+    /// Scaling both sides unequally changes the shape of a pixel, so that the picture's shape stays.
+    private func aspect(source: PixelSize, target: PixelSize) -> Rational? {
+        let own = track.pixelAspectRatio ?? Rational(1, 1)
+        if source == target { return track.pixelAspectRatio }
+        var num = Int64(own.num) * Int64(source.width) * Int64(target.height)
+        var den = Int64(own.den) * Int64(source.height) * Int64(target.width)
+        var (a, b) = (num, den)
+        while b != 0 { (a, b) = (b, a % b) }
+        num /= max(1, a)
+        den /= max(1, a)
+        // A side that was rounded by less than a pixel keeps the pixel's shape.
+        let change = Double(num) / Double(max(1, den)) / own.double
+        if spec.size?.value.width == nil || spec.size?.value.height == nil, abs(change - 1) < 0.02 { return track.pixelAspectRatio }
+        while num > 65_535 || den > 65_535 {
+            num = (num + 1) / 2
+            den = (den + 1) / 2
+        }
+        return Rational(Int32(num), Int32(max(1, den)))
+    }
+
+    private var keyframeInterval: Int? {
+        switch spec.keyframeInterval?.value {
+        case nil: nil
+        case .frames(let frames): frames
+        case .time(let time):
+            (spec.frameRate?.value ?? track.frameRate).map { max(1, Int(time.ticks(in: $0.inverted))) } ?? 250
+        }
+    }
+
+    private mutating func rate(into configuration: inout EncoderConfiguration) {
+        func add(_ key: String, _ value: String) { configuration.options.append(MetadataEntry(key: key, value: value)) }
+        let codec = spec.codec.value.name
+        switch spec.rateControl?.value {
+        case .crf(let value):
+            let text = Self.thousandths(value)
+            add("crf", text)
+            // Constant quality of VP9 is said by a bit rate of 0.
+            if codec == "vp9" { configuration.bitRate = 0 }
+            note("crf", text, .job)
+        case .qp(let value):
+            if codec == "mjpeg" { configuration.fixedQuantizer = value } else { add("qp", "\(value)") }
+            note("qp", "\(value)", .job)
+        case .bitRate(let value):
+            configuration.bitRate = value
+            note("bitrate", "\(value)", .job)
+        case .lossless:
+            switch codec {
+            case "h264": add("qp", "0")
+            case "hevc": hevcParameters.append("lossless=1")
+            case "vp9": add("lossless", "1")
+            default: break
+            }
+            note("lossless", "true", .job)
+        case nil:
+            switch codec {
+            case "h264": add("crf", "23")
+            case "hevc": add("crf", "28")
+            case "vp9":
+                add("crf", "32")
+                configuration.bitRate = 0
+            case "av1": add("crf", "35")
+            case "mjpeg": configuration.fixedQuantizer = 3
+            default: break
+            }
+            note("rate control", spec.codec.value.defaultRate, .default)
+        }
+        if let maximum = spec.maxBitRate {
+            configuration.maxBitRate = maximum.value
+            note("max_bitrate", "\(maximum.value)", .job)
+        }
+        if let buffer = spec.bufferSize {
+            configuration.bufferSize = buffer.value
+            note("buffer_size", "\(buffer.value)", .job)
+        }
+    }
+    private var hevcParameters = ["log-level=error"]
+
+    private static func thousandths(_ value: Int) -> String {
+        if value % 1000 == 0 { return "\(value / 1000)" }
+        var fraction = String(value % 1000)
+        fraction = String(repeating: "0", count: 3 - fraction.count) + fraction
+        while fraction.last == "0" { fraction.removeLast() }
+        return "\(value / 1000).\(fraction)"
+    }
+
+    private mutating func choices(into configuration: inout EncoderConfiguration) {
+        func add(_ key: String, _ value: String) { configuration.options.append(MetadataEntry(key: key, value: value)) }
+        let codec = spec.codec.value.name
+        if let preset = spec.preset?.value { add(codec == "vp9" ? "deadline" : "preset", preset) }
+        if let profile = spec.profile?.value { add("profile", profile) }
+        if let level = spec.level?.value {
+            if codec == "hevc" { hevcParameters.append("level-idc=\(level)") } else { add("level", level) }
+        }
+        for option in spec.options {
+            if option.name.value == "x265-params" {
+                hevcParameters.append(option.value.value)
+            } else {
+                add(option.name.value, option.value.value)
+            }
+        }
+        if codec == "hevc" { add("x265-params", hevcParameters.joined(separator: ":")) }
+    }
+
+    private mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
+        if size.width > source.width || size.height > source.height { notes.append("scaled up from \(source) to \(size)") }
+        if spec.size == nil, size != source { notes.append("odd size \(source) becomes \(size), as \(format) needs") }
+        if track.pixelFormat.hasAlpha, !format.hasAlpha { notes.append("the alpha plane is left: \(format) has none") }
+    }
+}

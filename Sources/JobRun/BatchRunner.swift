@@ -1,0 +1,186 @@
+internal import Diagnostics
+internal import Dispatch
+public import JobPlan
+public import JobSpec
+internal import Media
+internal import Synchronization
+
+/// Hears of what happens to a batch. Called on a private queue, one call at a time.
+public protocol RunObserver: Sendable {
+    /// A job begins.
+    func jobStarted(_ plan: JobPlan)
+    /// A job ended.
+    func jobFinished(_ id: String, file: String, outcome: JobOutcome)
+}
+
+/// A job under way, for progress.
+public struct RunningJob: Sendable {
+    /// The job's id.
+    public var id: String
+    /// From 0 to 1.
+    public var fraction: Double
+    /// Media seconds done.
+    public var media: Double
+    /// Wall-clock seconds since it began.
+    public var elapsed: Double
+
+    /// Media seconds a second.
+    public var speed: Double { elapsed > 0 ? media / elapsed : 0 }
+    /// Seconds that are left at this speed, where that can be told.
+    public var remaining: Double? { fraction > 0.001 ? elapsed / fraction * (1 - fraction) : nil }
+}
+
+/// Carries out a batch: several jobs at a time, each job after the ones it waits for, in one dispatch group.
+// @unchecked: everything mutable is touched on `control` only.
+public final class BatchRunner: @unchecked Sendable {
+    private struct Key: Hashable {
+        let file: String
+        let id: String
+    }
+
+    private let plan: BatchPlan
+    private let files: [JobFile]
+    private let limit: Int
+    private let observer: any RunObserver
+    private let sources: [FileIdentity]
+    private let control = DispatchQueue(label: "tandem.batch")
+    private let group = DispatchGroup()
+    private var waiting: [JobPlan]
+    private var running: [Key: JobExecutor] = [:]
+    private var outcomes: [Key: JobOutcome] = [:]
+    private var order: [Key] = []
+    private var isAdmitting = true
+    private var isCancelled = false
+
+    /// A runner of a plan; at most `limit` jobs at a time. `files` are the job files it was made of.
+    public init(plan: BatchPlan, files: [JobFile], limit: Int, observer: any RunObserver) {
+        self.plan = plan
+        self.files = files
+        self.limit = max(1, limit)
+        self.observer = observer
+        waiting = plan.jobs
+        sources = plan.jobs.compactMap { if case .file(_, let identity) = $0.source { identity } else { nil } }
+    }
+
+    /// Runs everything; returns each job's outcome in the order they ended.
+    public func run() async -> [(id: String, file: String, outcome: JobOutcome)] {
+        await withCheckedContinuation { continuation in
+            control.async { @Sendable in
+                for _ in self.waiting { self.group.enter() }
+                for refusal in self.plan.refusals { self.refuse(refusal) }
+                self.admit()
+                self.group.notify(queue: self.control) { @Sendable in
+                    continuation.resume(
+                        returning: self.order.map { ($0.id, $0.file, self.outcomes[$0] ?? .notRun("it was not reached")) })
+                }
+            }
+        }
+    }
+
+    /// No further job is started; running ones go on to their end.
+    public func stopAdmitting() {
+        control.async { @Sendable in
+            self.isAdmitting = false
+            self.admit()
+        }
+    }
+
+    /// Cancels what runs and starts nothing more.
+    public func cancel() {
+        control.async { @Sendable in
+            self.isAdmitting = false
+            self.isCancelled = true
+            for executor in self.running.values { executor.cancel() }
+            self.admit()
+        }
+    }
+
+    /// What runs now, in the plan's order, with how many jobs have ended and how many there are.
+    public func snapshot() -> (running: [RunningJob], finished: Int, total: Int) {
+        control.sync {
+            let jobs = plan.jobs.compactMap { plan -> RunningJob? in
+                guard let executor = running[Key(file: plan.file, id: plan.id)] else { return nil }
+                let (fraction, media) = executor.progress
+                return RunningJob(id: plan.id, fraction: fraction, media: media, elapsed: executor.elapsed)
+            }
+            return (jobs, outcomes.count, plan.jobs.count + plan.refusals.count)
+        }
+    }
+
+    private func refuse(_ refusal: BatchPlan.Refusal) {
+        let key = Key(file: refusal.file, id: refusal.id)
+        let first = refusal.diagnostics.first { $0.severity == .error }
+        let failure = JobFailure(
+            first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file), rule: first?.rule)
+        outcomes[key] = .failed(failure)
+        order.append(key)
+        observer.jobFinished(refusal.id, file: refusal.file, outcome: .failed(failure))
+    }
+
+    /// Starts what may start; on `control`.
+    private func admit() {
+        var held: [JobPlan] = []
+        for (index, job) in waiting.enumerated() {
+            if !isAdmitting {
+                finish(job, isCancelled ? .cancelled : .notRun("the run was interrupted"), wasStarted: false)
+            } else if running.count >= limit {
+                held += waiting[index...]
+                break
+            } else {
+                switch readiness(of: job) {
+                case .ready: start(job)
+                case .waits: held.append(job)
+                case .hopeless(let why): finish(job, .notRun(why), wasStarted: false)
+                }
+            }
+        }
+        waiting = held
+    }
+
+    private enum Readiness {
+        case ready
+        case waits
+        case hopeless(String)
+    }
+
+    private func readiness(of job: JobPlan) -> Readiness {
+        guard case .job(let id, _) = job.source else { return .ready }
+        switch outcomes[Key(file: job.file, id: id)] {
+        case nil: return .waits
+        case .succeeded, .skipped: return .ready
+        case .failed, .cancelled, .notRun: return .hopeless("the job `\(id)`, whose output it reads, did not succeed")
+        }
+    }
+
+    private func start(_ job: JobPlan) {
+        var plan = job
+        if case .job = job.source {
+            do throws(PlanningError) {
+                // Foretold until now; the file is there, and is looked at.
+                plan = try Planner.replan(job, in: files)
+            } catch {
+                let first = error.diagnostics.first
+                finish(
+                    job, .failed(JobFailure(first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)),
+                    wasStarted: false)
+                return
+            }
+        }
+        let executor = JobExecutor(plan: plan, sources: sources)
+        running[Key(file: job.file, id: job.id)] = executor
+        observer.jobStarted(plan)
+        executor.start { @Sendable outcome in
+            self.control.async { @Sendable in self.finish(job, outcome, wasStarted: true) }
+        }
+    }
+
+    private func finish(_ job: JobPlan, _ outcome: JobOutcome, wasStarted: Bool) {
+        let key = Key(file: job.file, id: job.id)
+        running[key] = nil
+        outcomes[key] = outcome
+        order.append(key)
+        observer.jobFinished(job.id, file: job.file, outcome: outcome)
+        group.leave()
+        if wasStarted { admit() }
+    }
+}

@@ -1,0 +1,195 @@
+internal import Diagnostics
+internal import Dispatch
+internal import FoundationEssentials
+internal import Glibc
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Media
+internal import Synchronization
+
+/// Carries out one plan: temporary file, session, check, publish.
+// @unchecked: everything mutable is touched on `queue` only, or is behind the mutex.
+final class JobExecutor: @unchecked Sendable {
+    let plan: JobPlan
+    /// The sources of the whole call: none of them is ever replaced.
+    private let sources: [FileIdentity]
+    private let queue = DispatchQueue(label: "tandem.job")
+    private let begun = DispatchTime.now()
+
+    private struct Running {
+        var session: ReencodeSession?
+        var isCancelled = false
+    }
+    private let running = Mutex(Running())
+
+    init(plan: JobPlan, sources: [FileIdentity]) {
+        self.plan = plan
+        self.sources = sources
+    }
+
+    /// Begins; `completion` is called once, on a private queue.
+    func start(completion: @escaping @Sendable (JobOutcome) -> Void) {
+        queue.async { @Sendable in
+            do {
+                try self.begin(completion)
+            } catch {
+                completion(self.outcome(of: error))
+            }
+        }
+    }
+
+    /// Cancels at once; the completion still comes.
+    func cancel() {
+        let session = running.withLock { running in
+            running.isCancelled = true
+            return running.session
+        }
+        session?.cancel()
+    }
+
+    /// How far it has come, from 0 to 1, and how much media time that is.
+    var progress: (fraction: Double, media: Double) {
+        guard let session = running.withLock({ $0.session }) else { return (0, 0) }
+        let media = session.progress.seconds
+        let total = plan.expectedDuration.seconds
+        return (total > 0 ? min(1, media / total) : 0, media)
+    }
+
+    /// Wall-clock seconds since it was made.
+    var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
+
+    private struct Skip: Error {
+        let reason: String
+    }
+
+    private func outcome(of error: any Error) -> JobOutcome {
+        if running.withLock({ $0.isCancelled }) || error is CancellationError { return .cancelled }
+        if let skip = error as? Skip { return .skipped(skip.reason) }
+        if let failure = error as? JobFailure { return .failed(failure) }
+        return .failed(JobFailure("\(error)", at: location(of: error)))
+    }
+
+    /// Which part of the job file asked for what failed.
+    private func location(of error: any Error) -> SourceRange {
+        switch error as? MediaError {
+        case .writing, .system, .destinationExists: plan.destinationLocation
+        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _):
+            plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
+        case .encoding(let track, _):
+            plan.tracks.enumerated().first { track == "\($0.element.source.mediaType.rawValue) \($0.offset)" }?.element.location
+                ?? plan.location
+        default: plan.location
+        }
+    }
+
+    private func begin(_ completion: @escaping @Sendable (JobOutcome) -> Void) throws {
+        try checkSource(when: "since it was planned")
+        _ = try replacesExisting()
+        try makeFolder()
+        _ = TemporaryFile.collectDeadParts(beside: plan.destination)
+        let output = try TemporaryFile(destination: plan.destination)
+        let session = try SessionBuilder(plan: plan).build(output: output)
+        let goesOn = running.withLock { running in
+            running.session = session
+            return !running.isCancelled
+        }
+        guard goesOn else { throw CancellationError() }
+        session.start { @Sendable outcome in
+            self.queue.async { @Sendable in completion(self.end(outcome, session: session, output: output)) }
+        }
+    }
+
+    private func end(_ outcome: SessionOutcome, session: ReencodeSession, output: TemporaryFile) -> JobOutcome {
+        do {
+            switch outcome {
+            case .cancelled: throw CancellationError()
+            case .failed(let error): throw error
+            case .completed: return .succeeded(try publish(session: session, output: output))
+            }
+        } catch {
+            output.discard()
+            return self.outcome(of: error)
+        }
+    }
+
+    // MARK: Publishing
+
+    private func publish(session: ReencodeSession, output: TemporaryFile) throws -> JobResult {
+        let reports = session.reports
+        try checkSource(when: "while it was read")
+        if let problem = OutputVerifier(plan: plan, reports: reports).problem(path: output.reopenPath) {
+            throw JobFailure(problem, at: plan.location)
+        }
+        if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+        output.setAttribute(DestinationPath.attribute, "1 \(plan.id)")
+        try output.synchronize()
+        do {
+            try output.publish(replacing: try replacesExisting())
+        } catch MediaError.destinationExists {
+            // Somebody was quicker; whose file it is decides again.
+            try output.publish(replacing: try replacesExisting())
+        }
+        var warnings: [String] = []
+        for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
+            warnings.append(
+                "source track \(track.source.index): \(report.droppedSamples) pictures left out, their times did not increase")
+        }
+        return JobResult(
+            destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero, tracks: reports,
+            seconds: elapsed, warnings: warnings)
+    }
+
+    /// Whether what is at the destination may be replaced. Throws where it may not.
+    private func replacesExisting() throws -> Bool {
+        if let identity = FileIdentity(path: plan.destination), sources.contains(where: { $0.isSameFile(as: identity) }) {
+            throw JobFailure(
+                "the destination is a source, and sources are never overwritten: \(plan.destination)",
+                at: plan.destinationLocation, rule: .destinationIsSource)
+        }
+        switch DestinationPath.occupant(of: plan.destination) {
+        case .nothing: return false
+        case .published: return true
+        case .notAFile:
+            throw JobFailure(
+                "the destination is a folder or no regular file: \(plan.destination)", at: plan.destinationLocation,
+                rule: .destinationExists)
+        case .foreign:
+            switch plan.ifExists {
+            case .replace: return true
+            case .skip: throw Skip(reason: "the destination exists")
+            case .fail:
+                throw JobFailure(
+                    "the destination exists, and Tandem did not publish it: \(plan.destination)", at: plan.destinationLocation,
+                    rule: .destinationExists)
+            }
+        }
+    }
+
+    private func makeFolder() throws {
+        let folder = String(plan.destination[..<(plan.destination.lastIndex(of: "/") ?? plan.destination.startIndex)])
+        if folder.isEmpty || FileIdentity(path: folder) != nil { return }
+        guard plan.makesDirectories else {
+            throw JobFailure(
+                "the folder \(folder) doesn't exist, and `make_directories` is false", at: plan.destinationLocation,
+                rule: .destinationUnwritable)
+        }
+        var path = ""
+        for part in folder.split(separator: "/") {
+            path += "/" + part
+            guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+                throw MediaError.system(operation: "making the folder \(path)", errno: errno)
+            }
+        }
+    }
+
+    private func checkSource(when: String) throws {
+        guard case .file(let path, let identity) = plan.source else { return }
+        guard let now = FileIdentity(path: path) else {
+            throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
+        }
+        guard now == identity else {
+            throw JobFailure("the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import Diagnostics
+public import Media
+
+/// How a job ended.
+public enum JobOutcome: Sendable {
+    /// Its output is published.
+    case succeeded(JobResult)
+    /// Nothing was to be done, and why.
+    case skipped(String)
+    /// It failed; nothing of it is left.
+    case failed(JobFailure)
+    /// It was cancelled; nothing of it is left.
+    case cancelled
+    /// It was not started, and why.
+    case notRun(String)
+
+    /// Nothing is wrong.
+    public var isSuccess: Bool {
+        switch self {
+        case .succeeded, .skipped: true
+        case .failed, .cancelled, .notRun: false
+        }
+    }
+}
+
+/// What a job published.
+public struct JobResult: Sendable {
+    /// The absolute path.
+    public var destination: String
+    /// Bytes.
+    public var size: Int64
+    /// How long the output lasts.
+    public var duration: MediaTime
+    /// What was done with each track.
+    public var tracks: [TrackReport]
+    /// Wall-clock seconds that it took.
+    public var seconds: Double
+    /// Things that a person should know, such as samples left out.
+    public var warnings: [String]
+}
+
+/// Why a job failed, and which part of the job file asked for it.
+public struct JobFailure: Error, Sendable {
+    /// The reason in one line.
+    public var message: String
+    /// The part of the job file.
+    public var location: SourceRange
+    /// A stable rule, where a rule says it.
+    public var rule: Rule?
+
+    /// Makes a failure.
+    public init(_ message: String, at location: SourceRange, rule: Rule? = nil) {
+        self.message = message
+        self.location = location
+        self.rule = rule
+    }
+}

@@ -1,0 +1,100 @@
+internal import JobPlan
+internal import LibAV
+internal import Media
+
+/// Reopens a finished output before it is published and compares it with the plan and with what was appended.
+struct OutputVerifier {
+    let plan: JobPlan
+    let reports: [TrackReport]
+
+    /// Nil when all is as it should be; otherwise what is not.
+    func problem(path: String) -> String? {
+        let contents: AssetContents
+        do {
+            contents = try Asset(.file(path), timing: .precise).loadSynchronously()
+        } catch {
+            return "the finished output can't be read back: \(error)"
+        }
+        let tracks = contents.tracks.filter { !$0.isAttachedPicture }
+        guard tracks.count == plan.tracks.count else {
+            return "the output has \(tracks.count) tracks instead of \(plan.tracks.count)"
+        }
+        for (index, planned) in plan.tracks.enumerated() {
+            if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") { return problem }
+        }
+        return nil
+    }
+
+    private func problem(
+        _ planned: TrackPlan, _ track: AssetTrack, _ report: TrackReport, _ name: String
+    ) -> String? {
+        guard track.mediaType == planned.source.mediaType else { return "\(name) is \(track.mediaType.rawValue)" }
+        if let problem = sourceProblem(planned, report, name) { return problem }
+        switch planned.action {
+        case .copy:
+            // A container may merge or split packets of sound, never pictures.
+            guard track.mediaType == .audio || track.sampleCount == nil || report.writtenPackets == report.appendedSamples else {
+                return "\(name) has \(report.writtenPackets) packets written of \(report.appendedSamples)"
+            }
+        case .encode(let encoding):
+            guard track.format.codec == codecName(encoding) else {
+                return "\(name) is \(track.format.codec) instead of \(codecName(encoding))"
+            }
+            if track.mediaType == .video, let count = track.sampleCount, count != report.appendedSamples {
+                return "\(name) has \(count) pictures instead of \(report.appendedSamples)"
+            }
+            if track.mediaType == .audio { return soundProblem(encoding, track, report, name) }
+        }
+        return nil
+    }
+
+    private func codecName(_ encoding: TrackPlan.Encoding) -> String {
+        EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
+    }
+
+    /// Where the container can say it, sound is exact to the sample.
+    private func soundProblem(
+        _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
+    ) -> String? {
+        guard track.editEnd != nil || encoding.encoder.encoder.hasPrefix("pcm_") else { return nil }
+        let samples = track.timeRange.duration.ticks(in: Rational(1, max(1, encoding.encoder.sampleRate)))
+        // Silence before a late start is part of the track where the container can't say the delay.
+        let lead = planLead(encoding)
+        guard abs(samples - Int64(report.appendedSamples)) <= 1 || abs(samples - Int64(report.appendedSamples) - lead) <= 1 else {
+            return "\(name) has \(samples) samples instead of \(report.appendedSamples)"
+        }
+        return nil
+    }
+
+    private func planLead(_ encoding: TrackPlan.Encoding) -> Int64 {
+        let start = plan.tracks.first { if case .encode(encoding) = $0.action { true } else { false } }?.expected.timeRange.start
+        return (start ?? .zero).ticks(in: Rational(1, max(1, encoding.encoder.sampleRate)))
+    }
+
+    /// A source that gave less than its index promised is truncated or damaged, never a success.
+    private func sourceProblem(_ planned: TrackPlan, _ report: TrackReport, _ name: String) -> String? {
+        let expected = planned.expected
+        let source = "source track \(planned.source.index)"
+        if expected.isExact {
+            if let frames = expected.frames, frames != report.appendedSamples + report.droppedSamples {
+                return "\(source) gave \(report.appendedSamples) pictures, its index promises \(frames): it is truncated or damaged"
+            }
+            if let samples = expected.samples, Int64(report.appendedSamples) < samples - tolerance(planned) {
+                return "\(source) gave \(report.appendedSamples) samples, its index promises \(samples): it is truncated or damaged"
+            }
+            return nil
+        }
+        let promised = expected.timeRange.end
+        let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
+        if promised - report.end > slack {
+            return "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged"
+        }
+        return nil
+    }
+
+    /// A decoder may keep back its first packet, and media may end a packet before the edit list does.
+    private func tolerance(_ planned: TrackPlan) -> Int64 {
+        guard case .encode(let encoding) = planned.action else { return 0 }
+        return Int64(encoding.encoder.sampleRate) / 10
+    }
+}

@@ -1,0 +1,91 @@
+public import LibAV
+
+/// Quantities as job files write them, read exactly.
+public enum Quantity {
+    /// A decimal such as `44.1` as digits and a power of ten; nil for anything else.
+    static func decimal(_ text: some StringProtocol) -> (digits: Int64, places: Int)? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), text.utf8.count <= 20,
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let digits = Int64(parts.joined())
+        else { return nil }
+        return (digits, parts.count == 2 ? parts[1].utf8.count : 0)
+    }
+
+    static func scaled(_ text: some StringProtocol, by factor: Int64) -> Int64? {
+        guard let (digits, places) = decimal(text), places <= 9 else { return nil }
+        var power: Int64 = 1
+        for _ in 0..<places { power *= 10 }
+        let (product, overflow) = digits.multipliedReportingOverflow(by: factor)
+        guard !overflow, product % power == 0 else { return nil }
+        return product / power
+    }
+
+    /// Bits a second: `128k`, `2.5M`, `96000`.
+    public static func bitRate(_ text: String) -> Int64? {
+        let value: Int64?
+        switch text.last {
+        case "k": value = scaled(text.dropLast(), by: 1000)
+        case "M": value = scaled(text.dropLast(), by: 1_000_000)
+        default: value = scaled(text, by: 1)
+        }
+        return value.flatMap { $0 > 0 && $0 <= 1_000_000_000 ? $0 : nil }
+    }
+
+    /// Hertz: `44100`, `44.1kHz`, `1kHz`, `50Hz`.
+    public static func frequency(_ text: String) -> Int32? {
+        let value: Int64?
+        if text.hasSuffix("kHz") {
+            value = scaled(text.dropLast(3), by: 1000)
+        } else if text.hasSuffix("Hz") {
+            value = scaled(text.dropLast(2), by: 1)
+        } else {
+            value = scaled(text, by: 1)
+        }
+        return value.flatMap { $0 > 0 && $0 <= 768_000 ? Int32($0) : nil }
+    }
+
+    /// Frames a second: `25`, `30000/1001`; `29.97` and `23.976` are the broadcast rates behind them.
+    public static func frameRate(_ text: String) -> Rational? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        if parts.count == 2, let num = Int32(parts[0]), let den = Int32(parts[1]), num > 0, den > 0 {
+            let rate = Rational(num, den)
+            return rate.double >= 0.001 && rate.double <= 1000 ? rate : nil
+        }
+        let broadcast: [String: Rational] = [
+            "23.976": Rational(24_000, 1001), "23.98": Rational(24_000, 1001), "29.97": Rational(30_000, 1001),
+            "47.952": Rational(48_000, 1001), "59.94": Rational(60_000, 1001), "119.88": Rational(120_000, 1001),
+        ]
+        if let rate = broadcast[text] { return rate }
+        guard parts.count == 1, let (digits, places) = decimal(text), places <= 4, digits > 0 else { return nil }
+        var den: Int64 = 1
+        for _ in 0..<places { den *= 10 }
+        var (a, b) = (digits, den)
+        while b != 0 { (a, b) = (b, a % b) }
+        guard let num = Int32(exactly: digits / a), let reduced = Int32(exactly: den / a) else { return nil }
+        let rate = Rational(num, reduced)
+        return rate.double <= 1000 ? rate : nil
+    }
+
+    /// `1280x720`, `1280x`, `x720`.
+    public static func dimensions(_ text: String) -> Dimensions? {
+        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        func side(_ part: Substring) -> Int?? {
+            if part.isEmpty { return .some(nil) }
+            guard let value = Int(part), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), (1...16_384).contains(value)
+            else { return nil }
+            return .some(value)
+        }
+        guard let width = side(parts[0]), let height = side(parts[1]), width != nil || height != nil else { return nil }
+        return Dimensions(width: width, height: height)
+    }
+}
+
+/// A size of which one side may be left open.
+public struct Dimensions: Hashable, Sendable {
+    /// Width in pixels, nil to follow the height.
+    public var width: Int?
+    /// Height in pixels, nil to follow the width.
+    public var height: Int?
+}

@@ -1,0 +1,139 @@
+internal import Diagnostics
+internal import Dispatch
+internal import Glibc
+internal import JobPlan
+internal import JobRun
+internal import Media
+
+/// Shows a run: a bar a running job on a terminal, plain lines otherwise.
+// @unchecked: everything mutable is touched on `queue` only.
+final class ProgressDisplay: RunObserver, @unchecked Sendable {
+    private let renderer: TextRenderer
+    private let queue = DispatchQueue(label: "tandem.progress")
+    private let isInteractive = Terminal.isInteractive
+    private let usesColor = Terminal.usesColor
+    private var timer: (any DispatchSourceTimer)?
+    /// Lines of bars on the screen now.
+    private var drawn = 0
+
+    init(renderer: TextRenderer) { self.renderer = renderer }
+
+    /// Begins to show a runner's progress.
+    func begin(_ runner: BatchRunner) {
+        queue.sync {
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            let interval = isInteractive ? DispatchTimeInterval.milliseconds(200) : .seconds(10)
+            timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(50))
+            timer.setEventHandler { @Sendable [weak self] in self?.show(runner.snapshot()) }
+            timer.activate()
+            self.timer = timer
+        }
+    }
+
+    /// Prints a line above the bars.
+    func say(_ text: String) { queue.async { @Sendable in self.line(text) } }
+
+    func jobStarted(_ plan: JobPlan) {
+        guard !isInteractive else { return }
+        say("\(plan.id): started")
+    }
+
+    func jobFinished(_ id: String, file: String, outcome: JobOutcome) {
+        switch outcome {
+        case .succeeded(let result):
+            let speed = result.seconds > 0 ? result.duration.seconds / result.seconds : 0
+            say(
+                mark("done", "32")
+                    + " \(id): \(TextRenderer.printable(result.destination)) (\(PlanText.time(result.duration)), \(Self.bytes(result.size)), \(Self.one(result.seconds)) s, \(Self.one(speed))x)"
+            )
+            for warning in result.warnings { say("     \(id): warning: \(warning)") }
+        case .skipped(let why): say(mark("skip", "36") + " \(id): \(why)")
+        case .failed(let failure):
+            say(mark("FAIL", "31") + " \(id): \(failure.location): \(TextRenderer.printable(failure.message))")
+        case .cancelled: say(mark("stop", "33") + " \(id): cancelled")
+        case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(why)")
+        }
+    }
+
+    /// The summary: what failed first, and where it was asked for.
+    func end(_ outcomes: [(id: String, file: String, outcome: JobOutcome)], refusals: [BatchPlan.Refusal]) {
+        queue.sync {
+            timer?.cancel()
+            timer = nil
+            clear()
+            var details = DiagnosticSink()
+            for refusal in refusals { for diagnostic in refusal.diagnostics { details.add(diagnostic) } }
+            let refused = Set(refusals.map { $0.file + "\0" + $0.id })
+            for (id, file, outcome) in outcomes where !refused.contains(file + "\0" + id) {
+                guard case .failed(let failure) = outcome else { continue }
+                details.error(failure.rule ?? .sourceUnreadable, "\(id): \(failure.message)", at: failure.location)
+            }
+            for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
+            let done = outcomes.filter { $0.outcome.isSuccess }.count
+            let rest = outcomes.count - done
+            Terminal.report("\(done) of \(outcomes.count) jobs done" + (rest > 0 ? ", \(rest) not" : "") + "\n")
+        }
+    }
+
+    // MARK: Drawing, on `queue`
+
+    private func line(_ text: String) {
+        clear()
+        Terminal.report(text + "\n")
+    }
+
+    private func clear() {
+        guard drawn > 0 else { return }
+        Terminal.report("\u{1b}[\(drawn)A\u{1b}[J")
+        drawn = 0
+    }
+
+    private func show(_ state: (running: [RunningJob], finished: Int, total: Int)) {
+        guard timer != nil else { return }
+        if !isInteractive {
+            for job in state.running { Terminal.report("\(job.id): \(Self.figures(job))\n") }
+            return
+        }
+        let width = Terminal.width
+        var text = drawn > 0 ? "\u{1b}[\(drawn)A\u{1b}[J" : ""
+        let name = min(24, state.running.map(\.id.count).max() ?? 0)
+        for job in state.running {
+            let figures = Self.figures(job)
+            let space = max(4, min(40, width - name - figures.count - 6))
+            let filled = Int(Double(space) * job.fraction)
+            let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: space - filled)
+            let id = String(job.id.prefix(name)) + String(repeating: " ", count: max(0, name - job.id.count))
+            text += String("\(id) \(bar) \(figures)".prefix(max(10, width - 1))) + "\n"
+        }
+        text += "\(state.finished) of \(state.total) jobs\n"
+        drawn = state.running.count + 1
+        Terminal.report(text)
+    }
+
+    private static func figures(_ job: RunningJob) -> String {
+        let percent = Int(job.fraction * 100)
+        var text = String(repeating: " ", count: max(0, 3 - "\(percent)".count)) + "\(percent) %  \(one(job.speed))x"
+        if let remaining = job.remaining { text += "  \(clock(remaining)) left" }
+        return text
+    }
+
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(min(seconds, 359_999).rounded(.up))
+        let two = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
+        return whole >= 3600 ? "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))" : "\(whole / 60):\(two(whole % 60))"
+    }
+
+    private static func one(_ value: Double) -> String {
+        let tenths = Int((max(0, min(value, 1e9)) * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func bytes(_ count: Int64) -> String {
+        if count < 1000 { return "\(count) B" }
+        if count < 1_000_000 { return "\(one(Double(count) / 1000)) kB" }
+        if count < 1_000_000_000 { return "\(one(Double(count) / 1_000_000)) MB" }
+        return "\(one(Double(count) / 1_000_000_000)) GB"
+    }
+
+    private func mark(_ word: String, _ color: String) -> String { usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word }
+}

@@ -1,0 +1,33 @@
+internal import Glibc
+
+/// The standard streams.
+enum Terminal {
+    /// Writes to standard output.
+    static func print(_ text: String) { write(text, to: STDOUT_FILENO) }
+    /// Writes to standard error.
+    static func report(_ text: String) { write(text, to: STDERR_FILENO) }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        var done = 0
+        while done < bytes.count {
+            let put = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            if put > 0 { done += put } else if errno != EINTR { return }
+        }
+    }
+
+    /// Standard error is a terminal that understands control sequences.
+    static var isInteractive: Bool {
+        isatty(STDERR_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
+    }
+
+    /// Colour is wanted: a terminal, and no `NO_COLOR`.
+    static var usesColor: Bool { isInteractive && (getenv("NO_COLOR").map { $0[0] == 0 } ?? true) }
+
+    /// Columns of the terminal.
+    static var width: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

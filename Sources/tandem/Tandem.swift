@@ -1,0 +1,20 @@
+internal import ArgumentParser
+internal import LibAV
+
+/// The command line.
+@main
+struct Tandem: AsyncParsableCommand {
+    static let release = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "tandem",
+        abstract: "Carries out media jobs that a YAML file describes: checked first, planned, then run.",
+        discussion: """
+            Exit status: 0 all is well; 1 a job failed; 3 a job file is wrong; 4 this machine can't; 64 wrong usage; \
+            130 interrupted; 143 terminated.
+            """,
+        version: "tandem \(release) (FFmpeg \(LibraryVersions.ffmpeg))",
+        subcommands: [
+            ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
+        ])
+}
