@@ -49,15 +49,17 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
-            name: "JobPlan", dependencies: ["JobSpec", "CLinux", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
+            name: "JobPlan", dependencies: ["JobSpec", "CLinux", "Diagnostics", "Media", "LibAV"],
+            swiftSettings: house),
         // Floor 4
         .target(
-            name: "JobRun", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV"], swiftSettings: house),
+            name: "JobRun", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV"],
+            swiftSettings: house),
         // Floor 5
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics",
+                "CLinux", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),

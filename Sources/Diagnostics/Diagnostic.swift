@@ -113,6 +113,6 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case destinationCollision = "destination-collision"
     /// The destination's folder can't be written.
     case destinationUnwritable = "destination-unwritable"
-    /// Something of the source that the output can't carry.
-    case notCarried = "not-carried"
+    /// A job failed while it ran.
+    case jobFailed = "job-failed"
 }

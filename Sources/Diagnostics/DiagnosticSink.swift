@@ -16,7 +16,8 @@ public struct DiagnosticSink: Sendable {
 
     /// Adds an error.
     public mutating func error(
-        _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [], help: String? = nil
+        _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
+        help: String? = nil
     ) {
         add(Diagnostic(.error, rule, message, at: range, notes: notes, help: help))
     }

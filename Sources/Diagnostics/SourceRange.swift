@@ -27,7 +27,9 @@ public struct SourceRange: Hashable, Codable, Sendable, Comparable, CustomString
 
     /// By file, then position.
     public static func < (a: SourceRange, b: SourceRange) -> Bool {
-        (a.file, a.line, a.column, a.endLine, a.endColumn) < (b.file, b.line, b.column, b.endLine, b.endColumn)
+        (a.file, a.line, a.column, a.endLine, a.endColumn) < (
+            b.file, b.line, b.column, b.endLine, b.endColumn
+        )
     }
 
     /// As `file:line:column`.

@@ -7,7 +7,9 @@ public enum Suggestion {
         var best: (distance: Int, word: String)?
         for candidate in candidates where candidate.count <= 64 {
             let distance = distance(lowered, Array(candidate.lowercased()))
-            guard distance <= max(1, max(lowered.count, candidate.count) / 3), distance < best?.distance ?? Int.max else {
+            guard distance <= max(1, max(lowered.count, candidate.count) / 3),
+                distance < best?.distance ?? Int.max
+            else {
                 continue
             }
             best = (distance, candidate)
@@ -28,7 +30,9 @@ public enum Suggestion {
             var row = [i] + [Int](repeating: 0, count: b.count)
             for j in 1...b.count {
                 row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
-                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { row[j] = min(row[j], before[j - 2] + 1) }
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+                    row[j] = min(row[j], before[j - 2] + 1)
+                }
             }
             before = last
             last = row

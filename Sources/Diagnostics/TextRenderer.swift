@@ -28,7 +28,8 @@ public struct TextRenderer: Sendable {
         let range = diagnostic.range
         var text =
             bold("\(Self.printable(range.description)): ")
-            + paint("\(diagnostic.severity.rawValue)[\(diagnostic.rule.rawValue)]", diagnostic.severity) + bold(": ")
+            + paint("\(diagnostic.severity.rawValue)[\(diagnostic.rule.rawValue)]", diagnostic.severity)
+            + bold(": ")
             + Self.printable(diagnostic.message) + "\n"
         text += excerpt(range, severity: diagnostic.severity)
         for note in diagnostic.notes {
@@ -53,7 +54,9 @@ public struct TextRenderer: Sendable {
     /// Columns count code points. The part of a long line around the range, and the carets under it; tabs stay tabs in both.
     private static func window(_ line: [Character], _ range: SourceRange) -> (String, String) {
         let start = max(0, min(range.column - 1, line.count))
-        let end = range.endLine == range.line ? max(start + 1, min(range.endColumn - 1, line.count)) : max(start + 1, line.count)
+        let end =
+            range.endLine == range.line
+            ? max(start + 1, min(range.endColumn - 1, line.count)) : max(start + 1, line.count)
         let from = start > 60 ? start - 40 : 0
         let to = min(line.count, max(from + 110, min(end, start + 100)))
         let shown = (from > 0 ? "…" : "") + printable(String(line[from..<to])) + (to < line.count ? "…" : "")
@@ -67,7 +70,8 @@ public struct TextRenderer: Sendable {
     private static func spaces(for character: Character) -> String {
         let isWide = character.unicodeScalars.contains { scalar in
             switch scalar.value {
-            case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe4f, 0xff00...0xff60,
+            case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe4f,
+                0xff00...0xff60,
                 0x1f300...0x1f64f, 0x1f900...0x1f9ff, 0x20000...0x3fffd:
                 true
             default: false
@@ -78,23 +82,30 @@ public struct TextRenderer: Sendable {
 
     /// Without control characters, so that a job file can't write to a terminal.
     public static func printable(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || (0x7f...0x9f).contains($0.value) }) else {
+        guard
+            text.unicodeScalars.contains(where: {
+                $0.value < 0x20 && $0 != "\t" || (0x7f...0x9f).contains($0.value)
+            })
+        else {
             return text
         }
         return String(
             String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.value < 0x20 && $0 != "\t" || (0x7f...0x9f).contains($0.value) ? "\u{fffd}" : $0 }))
+                text.unicodeScalars.map {
+                    $0.value < 0x20 && $0 != "\t" || (0x7f...0x9f).contains($0.value) ? "\u{fffd}" : $0
+                }))
     }
 
     private func bold(_ text: String) -> String { usesColor ? "\u{1b}[1m\(text)\u{1b}[0m" : text }
 
     private func paint(_ text: String, _ severity: Severity) -> String {
         guard usesColor else { return text }
-        let code = switch severity {
-        case .error: "31"
-        case .warning: "33"
-        case .note: "36"
-        }
+        let code =
+            switch severity {
+            case .error: "31"
+            case .warning: "33"
+            case .note: "36"
+            }
         return "\u{1b}[1;\(code)m\(text)\u{1b}[0m"
     }
 }

@@ -21,7 +21,8 @@ struct AudioEncodingPlanner {
         let rate = sampleRate
         let layout = layout
         let format = track.sampleFormat.nearest(of: encoder.sampleFormats) ?? track.sampleFormat
-        var configuration = EncoderConfiguration(encoder: encoder.name, mediaType: .audio, timeBase: Rational(1, rate))
+        var configuration = EncoderConfiguration(
+            encoder: encoder.name, mediaType: .audio, timeBase: Rational(1, rate))
         configuration.sampleRate = rate
         configuration.channelLayout = layout
         configuration.sampleFormat = format
@@ -34,14 +35,19 @@ struct AudioEncodingPlanner {
             configuration.bitRate = usual
             note("bitrate", "\(usual)", .default)
         }
-        note("sample_rate", "\(rate)", spec.sampleRate != nil ? .job : rate == track.sampleRate ? .source : .default)
-        note("channels", layout.description, spec.channels != nil ? .job : layout == track.channelLayout ? .source : .default)
+        note(
+            "sample_rate", "\(rate)",
+            spec.sampleRate != nil ? .job : rate == track.sampleRate ? .source : .default)
+        note(
+            "channels", layout.description,
+            spec.channels != nil ? .job : layout == track.channelLayout ? .source : .default)
         for option in spec.options { note(option.name.value, option.value.value, .job) }
         if let source = track.channelLayout, layout.channels < source.channels {
             notes.append("\(source) is mixed down to \(layout)")
         }
         let audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
-        return TrackPlan.Encoding(codec: codec.name, encoder: configuration, video: nil, audio: audio, settings: settings)
+        return TrackPlan.Encoding(
+            codec: codec.name, encoder: configuration, video: nil, audio: audio, settings: settings)
     }
 
     private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {

@@ -37,7 +37,8 @@ struct JobPlanner {
                     notes.append("optional \(rule.mediaType.rawValue) left out: \(has)")
                 } else {
                     sink.error(
-                        .noSuchTrack, "no \(rule.mediaType.rawValue) track matches: \(has)", at: rule.selection.range,
+                        .noSuchTrack, "no \(rule.mediaType.rawValue) track matches: \(has)",
+                        at: rule.selection.range,
                         help: "`optional: true` lets the job go on without it")
                 }
             }
@@ -53,7 +54,8 @@ struct JobPlanner {
         }
         if job.container.value.isSingleTrack, chosen.count > 1 {
             sink.error(
-                .containerCodec, "\(job.container.value.name) holds one track alone; the rules select \(chosen.count)",
+                .containerCodec,
+                "\(job.container.value.name) holds one track alone; the rules select \(chosen.count)",
                 at: job.container.range)
         }
         let tracks = chosen.compactMap { track($0.track, by: $0.rule) }
@@ -62,15 +64,20 @@ struct JobPlanner {
     }
 
     private func assemble(_ tracks: [TrackPlan]) -> JobPlan {
-        let metadata = MetadataPlanner(spec: job.metadata, container: job.container.value, source: description.metadata)
-        let ledger = LedgerBuilder(source: description, tracks: tracks, metadata: metadata, container: job.container.value)
+        let metadata = MetadataPlanner(
+            spec: job.metadata, container: job.container.value, source: description.metadata)
+        let ledger = LedgerBuilder(
+            source: description, tracks: tracks, metadata: metadata, container: job.container.value)
         return JobPlan(
             id: job.id.value, file: file.path, location: job.id.range, source: source, timing: asset.timing,
             sourceDescription: description, range: range, rangeLocation: job.range?.range,
             container: job.container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
-            metadata: metadata.entries, destination: destination.path, destinationLocation: job.destination.path.range,
-            ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories, tracks: tracks,
-            ledger: ledger.entries, expectedDuration: tracks.map(\.expected.timeRange.end).max() ?? .zero, notes: notes)
+            metadata: metadata.entries, destination: destination.path,
+            destinationLocation: job.destination.path.range,
+            ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,
+            tracks: tracks,
+            ledger: ledger.entries, expectedDuration: tracks.map(\.expected.timeRange.end).max() ?? .zero,
+            notes: notes)
     }
 
     // MARK: Selection
@@ -82,7 +89,8 @@ struct JobPlanner {
         case .all: return tracks
         case .matching(let index, let language):
             return tracks.enumerated().filter { position, track in
-                (index == nil || position == index) && (language == nil || track.language?.lowercased() == language?.lowercased())
+                (index == nil || position == index)
+                    && (language == nil || track.language?.lowercased() == language?.lowercased())
             }.map(\.element)
         }
     }
@@ -111,7 +119,9 @@ struct JobPlanner {
             action = .encode(planner.plan())
             notes += planner.notes
         case .encodeAudio(let spec):
-            guard checkDecodable(track, rule: rule), let encoder = spec.codec.value.availableEncoder else { return nil }
+            guard checkDecodable(track, rule: rule), let encoder = spec.codec.value.availableEncoder else {
+                return nil
+            }
             var planner = AudioEncodingPlanner(spec: spec, track: track, encoder: encoder)
             let encoding = planner.plan()
             guard checkSound(encoding, rule: rule, spec: spec) else { return nil }
@@ -120,26 +130,35 @@ struct JobPlanner {
         }
         if track.transform?.isIdentity == false, !job.container.value.hasDisplayMatrix {
             sink.error(
-                .containerSetting, "\(job.container.value.name) can't say that the picture is turned, and the source's is",
+                .containerSetting,
+                "\(job.container.value.name) can't say that the picture is turned, and the source's is",
                 at: job.container.range, help: "mp4 and mov can")
             return nil
         }
-        let expected = ExpectationPlanner(track: track, action: action, range: range, container: job.container.value).expectation
+        let expected = ExpectationPlanner(
+            track: track, action: action, range: range, container: job.container.value
+        ).expectation
         guard expected.timeRange.duration > .zero else {
-            sink.error(.invalidRange, "\(label(track)) shows nothing in this range", at: job.range?.range ?? rule.selection.range)
+            sink.error(
+                .invalidRange, "\(label(track)) shows nothing in this range",
+                at: job.range?.range ?? rule.selection.range)
             return nil
         }
         var metadata: [MetadataEntry] = []
         if let language = track.language { metadata.append(MetadataEntry(key: "language", value: language)) }
         if let title = track.title {
-            metadata.append(MetadataEntry(key: job.container.value.hasEditLists ? "handler_name" : "title", value: title))
+            metadata.append(
+                MetadataEntry(key: job.container.value.hasEditLists ? "handler_name" : "title", value: title))
         }
         return TrackPlan(
             source: track, action: action, expected: expected, location: rule.range, metadata: metadata,
-            disposition: track.disposition, sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
+            disposition: track.disposition,
+            sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
     }
 
-    private func label(_ track: SourceDescription.Track) -> String { "\(track.mediaType.rawValue) track \(track.index)" }
+    private func label(_ track: SourceDescription.Track) -> String {
+        "\(track.mediaType.rawValue) track \(track.index)"
+    }
 
     /// HDR's descriptions go along; Dolby Vision's goes only with its own packets.
     private func carriedSideData(_ track: SourceDescription.Track, _ action: TrackPlan.Action) -> [String] {
@@ -152,27 +171,34 @@ struct JobPlanner {
     private mutating func checkDecodable(_ track: SourceDescription.Track, rule: TrackRule) -> Bool {
         if track.isDecodable { return true }
         let codec = track.codec == "none" ? "its codec" : track.codec
-        sink.error(.cannotDecode, "\(label(track)): this build can't decode \(codec)", at: rule.selection.range)
+        sink.error(
+            .cannotDecode, "\(label(track)): this build can't decode \(codec)", at: rule.selection.range)
         return false
     }
 
     private mutating func checkPicture(_ track: SourceDescription.Track, rule: TrackRule) -> Bool {
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
         sink.error(
-            .cannotDecode, "\(label(track)): its size or pixel format can't be found out; it may have no pictures",
+            .cannotDecode,
+            "\(label(track)): its size or pixel format can't be found out; it may have no pictures",
             at: rule.selection.range)
         return false
     }
 
-    private mutating func checkSound(_ encoding: TrackPlan.Encoding, rule: TrackRule, spec: AudioEncodeSpec) -> Bool {
+    private mutating func checkSound(_ encoding: TrackPlan.Encoding, rule: TrackRule, spec: AudioEncodeSpec)
+        -> Bool
+    {
         guard encoding.encoder.sampleRate > 0 else {
-            sink.error(.cannotDecode, "the sample rate of the sound can't be found out", at: rule.selection.range)
+            sink.error(
+                .cannotDecode, "the sample rate of the sound can't be found out", at: rule.selection.range)
             return false
         }
         return true
     }
 
-    private mutating func checkCopy(_ track: SourceDescription.Track, at place: SourceRange, rule: TrackRule) -> Bool {
+    private mutating func checkCopy(_ track: SourceDescription.Track, at place: SourceRange, rule: TrackRule)
+        -> Bool
+    {
         let container = job.container.value
         if case .pattern = source {
             sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
@@ -180,7 +206,8 @@ struct JobPlanner {
         }
         guard container.canHold(codec: track.codec) else {
             sink.error(
-                .containerCodec, "\(container.name) can't hold \(track.codec), which \(label(track)) has", at: place,
+                .containerCodec, "\(container.name) can't hold \(track.codec), which \(label(track)) has",
+                at: place,
                 notes: [Diagnostic.Note("the container comes from here", at: job.container.range)],
                 help: "`encode` it, or choose another container")
             return false
@@ -189,8 +216,10 @@ struct JobPlanner {
         if track.mediaType == .audio {
             if container.hasEditLists { return true }
             sink.error(
-                .copyRange, "\(container.name) has no edit lists, so copied sound can't be cut to the sample", at: place,
-                notes: [Diagnostic.Note("the range", at: job.range?.range)], help: "`encode` it, or write mp4, mov or m4a")
+                .copyRange, "\(container.name) has no edit lists, so copied sound can't be cut to the sample",
+                at: place,
+                notes: [Diagnostic.Note("the range", at: job.range?.range)],
+                help: "`encode` it, or write mp4, mov or m4a")
             return false
         }
         return checkCopiedPictures(track, range: range, at: place)
@@ -212,15 +241,20 @@ struct JobPlanner {
             case .startsInsideGroup(let before, let after):
                 let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
                 sink.error(
-                    .copyRange, "copied pictures must begin at a key frame, and there is none at \(range.start) s", at: rangePlace,
+                    .copyRange,
+                    "copied pictures must begin at a key frame, and there is none at \(range.start) s",
+                    at: rangePlace,
                     notes: notes, help: near.isEmpty ? nil : "key frames near it: \(near); or `encode`")
             case .hasLeadingPictures:
                 sink.error(
-                    .copyRange, "the key frame at \(range.start) s is followed by pictures that need earlier ones (open GOP)",
+                    .copyRange,
+                    "the key frame at \(range.start) s is followed by pictures that need earlier ones (open GOP)",
                     at: rangePlace, notes: notes, help: "`encode` is exact here")
             case .endsInsideGroup(let next):
                 sink.error(
-                    .copyRange, "pictures before \(range.end) s need ones after it, so a copy can't end there", at: rangePlace,
+                    .copyRange,
+                    "pictures before \(range.end) s need ones after it, so a copy can't end there",
+                    at: rangePlace,
                     notes: notes, help: next.map { "the next key frame is at \($0) s; or `encode`" })
             }
         } catch {

@@ -62,7 +62,9 @@ struct LedgerBuilder {
                     track: nil, item: "\(source.chapters.count) chapters", outcome: .left,
                     reason: "this version writes no chapters"))
         }
-        for key in metadata.kept { all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .copied, reason: "kept")) }
+        for key in metadata.kept {
+            all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .copied, reason: "kept"))
+        }
         for (key, reason) in metadata.left {
             all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .left, reason: reason))
         }
@@ -82,7 +84,8 @@ struct LedgerBuilder {
                 LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "as track \(position)")
             case .encode(let encoding):
                 LedgerEntry(
-                    track: track.index, item: item, outcome: .encoded, reason: "as track \(position), \(encoding.codec)")
+                    track: track.index, item: item, outcome: .encoded,
+                    reason: "as track \(position), \(encoding.codec)")
             }
         }
         let carried = Set(uses.flatMap(\.element.sideData))
@@ -90,15 +93,19 @@ struct LedgerBuilder {
             let isCarried = carried.contains(kind)
             let reason =
                 isCarried
-                ? "goes along" : kind == "dovi" ? "Dolby Vision's layer is gone once the picture is compressed anew" : "not carried over"
+                ? "goes along"
+                : kind == "dovi"
+                    ? "Dolby Vision's layer is gone once the picture is compressed anew" : "not carried over"
             result.append(
                 LedgerEntry(
-                    track: track.index, item: "side data \(kind)", outcome: isCarried ? .copied : .left, reason: reason))
+                    track: track.index, item: "side data \(kind)", outcome: isCarried ? .copied : .left,
+                    reason: reason))
         }
         if track.cleanAperture != nil {
             result.append(
                 LedgerEntry(
-                    track: track.index, item: "clean aperture", outcome: .left, reason: "libavformat 5.1 can't write it"))
+                    track: track.index, item: "clean aperture", outcome: .left,
+                    reason: "libavformat 5.1 can't write it"))
         }
         return result
     }

@@ -31,7 +31,9 @@ public enum PlanText {
         lines.append("  ledger")
         for entry in job.ledger {
             let place = entry.track.map { "track \($0)" } ?? "file"
-            lines.append("    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(entry.item)): \(entry.reason)")
+            lines.append(
+                "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(entry.item)): \(entry.reason)"
+            )
         }
         for note in job.notes { lines.append("  note       \(note)") }
         lines.append("  expected   \(time(job.expectedDuration))")
@@ -66,11 +68,14 @@ public enum PlanText {
         switch job.source {
         case .file(let path, _):
             let about = job.sourceDescription.isDurationExact ? "" : "about "
-            return "\(TextRenderer.printable(path)) (\(job.sourceDescription.container), \(about)\(time(job.sourceDescription.duration)))"
+            return
+                "\(TextRenderer.printable(path)) (\(job.sourceDescription.container), \(about)\(time(job.sourceDescription.duration)))"
         case .pattern(let pattern):
             let tone = pattern.toneFrequency.map { ", tone \($0) Hz" } ?? ", silent"
-            return "test signal \(pattern.name) \(pattern.width)x\(pattern.height), \(pattern.frameRate) frames/s, \(pattern.duration) s\(tone)"
-        case .job(let id, let path): return "what the job \(id) publishes: \(TextRenderer.printable(path)) (foretold)"
+            return
+                "test signal \(pattern.name) \(pattern.width)x\(pattern.height), \(pattern.frameRate) frames/s, \(pattern.duration) s\(tone)"
+        case .job(let id, let path):
+            return "what the job \(id) publishes: \(TextRenderer.printable(path)) (foretold)"
         }
     }
 
@@ -84,6 +89,7 @@ public enum PlanText {
         let (hours, minutes, seconds) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60)
         let fraction = millis % 1000 == 0 ? "" : "." + String(String(millis % 1000 + 1000).dropFirst())
         let two = { (value: Int64) in value < 10 ? "0\(value)" : "\(value)" }
-        return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds))\(fraction)" : "\(minutes):\(two(seconds))\(fraction)"
+        return hours > 0
+            ? "\(hours):\(two(minutes)):\(two(seconds))\(fraction)" : "\(minutes):\(two(seconds))\(fraction)"
     }
 }

@@ -50,8 +50,13 @@ public struct Planner {
         else { throw PlanningError(diagnostics: []) }
         var planner = Planner(files: files, probe: probe)
         var sink = DiagnosticSink()
-        guard case .job(_, let path) = plan.source, let identity = FileIdentity(path: path) else { return plan }
-        guard let fresh = planner.plan(job, in: index, foreseen: .file(path: path, identity: identity), into: &sink) else {
+        guard case .job(_, let path) = plan.source, let identity = FileIdentity(path: path) else {
+            return plan
+        }
+        guard
+            let fresh = planner.plan(
+                job, in: index, foreseen: .file(path: path, identity: identity), into: &sink)
+        else {
             throw PlanningError(diagnostics: sink.diagnostics)
         }
         return fresh
@@ -70,14 +75,16 @@ public struct Planner {
         checkCollisions(into: &conflicts)
         checkSources(into: &conflicts)
         for diagnostic in conflicts.diagnostics { diagnostics.add(diagnostic) }
-        return Result(plan: BatchPlan(jobs: order, refusals: refusals), conflicts: conflicts, diagnostics: diagnostics)
+        return Result(
+            plan: BatchPlan(jobs: order, refusals: refusals), conflicts: conflicts, diagnostics: diagnostics)
     }
 
     /// Circles were refused when the file was decoded; a job waits for at most one other.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
         var chain = [job]
         while let needed = chain.last.flatMap({ files[index].dependency(of: $0) })?.value,
-            let next = files[index].jobs.first(where: { $0.id.value == needed }), chain.count <= files[index].jobs.count
+            let next = files[index].jobs.first(where: { $0.id.value == needed }),
+            chain.count <= files[index].jobs.count
         {
             chain.append(next)
         }
@@ -88,7 +95,8 @@ public struct Planner {
                 order.append(plan)
             } else {
                 refusals.append(
-                    BatchPlan.Refusal(id: job.id.value, file: files[index].path, diagnostics: sink.diagnostics))
+                    BatchPlan.Refusal(
+                        id: job.id.value, file: files[index].path, diagnostics: sink.diagnostics))
                 refused.insert(Key(file: index, id: job.id.value))
             }
             for diagnostic in sink.diagnostics { diagnostics.add(diagnostic) }
@@ -112,22 +120,27 @@ public struct Planner {
                 at: job.destination.path.range)
             return nil
         }
-        guard let (source, description) = source(asset, job: job, in: index, foreseen: foreseen, into: &sink) else { return nil }
+        guard let (source, description) = source(asset, job: job, in: index, foreseen: foreseen, into: &sink)
+        else { return nil }
         if foreseen == nil { checkDestination(destination, job: job, into: &sink) }
         var planner = JobPlanner(
-            job: job, file: file, asset: asset, source: source, description: description, destination: destination)
+            job: job, file: file, asset: asset, source: source, description: description,
+            destination: destination)
         let plan = planner.plan()
         for diagnostic in planner.sink.diagnostics { sink.add(diagnostic) }
         return sink.hasErrors ? nil : plan
     }
 
     private mutating func source(
-        _ asset: AssetSpec, job: JobSpec, in index: Int, foreseen: JobPlan.Source?, into sink: inout DiagnosticSink
+        _ asset: AssetSpec, job: JobSpec, in index: Int, foreseen: JobPlan.Source?,
+        into sink: inout DiagnosticSink
     ) -> (JobPlan.Source, SourceDescription)? {
         switch asset.source {
         case .pattern(let pattern):
             do {
-                return (.pattern(pattern), SourceDescription(try Asset(.pattern(pattern)).loadSynchronously()))
+                return (
+                    .pattern(pattern), SourceDescription(try Asset(.pattern(pattern)).loadSynchronously())
+                )
             } catch {
                 sink.error(.sourceUnreadable, "the test signal can't be made: \(error)", at: asset.range)
                 return nil
@@ -138,12 +151,14 @@ public struct Planner {
             }
             guard let needed = plans[Key(file: index, id: id.value)] else {
                 sink.error(
-                    .sourceUnreadable, "the job `\(id.value)`, whose output this one reads, can't be carried out", at: id.range)
+                    .sourceUnreadable,
+                    "the job `\(id.value)`, whose output this one reads, can't be carried out", at: id.range)
                 return nil
             }
             return (.job(id: id.value, path: needed.destination), SourceDescription(foretoldBy: needed))
         case .file(let written):
-            let path = written.value.hasPrefix("/") ? written.value : files[index].directory + "/" + written.value
+            let path =
+                written.value.hasPrefix("/") ? written.value : files[index].directory + "/" + written.value
             guard let description = describe(path, asset.timing, at: written.range, into: &sink),
                 let identity = FileIdentity(path: path)
             else { return nil }
@@ -162,29 +177,39 @@ public struct Planner {
         case .failure(let error):
             let why = (error as? InputError)?.explanation ?? "\(error)"
             let name = path.split(separator: "/").last.map(String.init) ?? path
-            sink.error(.sourceUnreadable, "\(name): \(why)", at: place, notes: [Diagnostic.Note("the path is \(path)")])
+            sink.error(
+                .sourceUnreadable, "\(name): \(why)", at: place,
+                notes: [Diagnostic.Note("the path is \(path)")])
             return nil
         }
     }
 
-    private func checkDestination(_ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink) {
+    private func checkDestination(
+        _ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink
+    ) {
         let place = job.destination.path.range
         switch DestinationPath.occupant(of: destination.path) {
         case .nothing, .published: break
         case .notAFile:
-            sink.error(.destinationExists, "the destination \(destination.path) is a folder or no regular file", at: place)
+            sink.error(
+                .destinationExists, "the destination \(destination.path) is a folder or no regular file",
+                at: place)
         case .foreign:
             if job.destination.ifExists == .fail {
                 sink.error(
-                    .destinationExists, "the destination exists, and Tandem did not publish it: \(destination.path)", at: place,
+                    .destinationExists,
+                    "the destination exists, and Tandem did not publish it: \(destination.path)", at: place,
                     help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
             }
         }
         if !destination.missing.dropLast().isEmpty, !job.destination.makesDirectories {
             sink.error(
-                .destinationUnwritable, "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
+                .destinationUnwritable,
+                "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
         } else if !destination.isFolderWritable {
-            sink.error(.destinationUnwritable, "the folder \(destination.existingFolder) can't be written", at: place)
+            sink.error(
+                .destinationUnwritable, "the folder \(destination.existingFolder) can't be written", at: place
+            )
         }
     }
 
@@ -194,7 +219,9 @@ public struct Planner {
         for file in files {
             for job in file.jobs {
                 let place = job.destination.path.range
-                guard let path = DestinationPath(job.destination.path.value, from: file.directory) else { continue }
+                guard let path = DestinationPath(job.destination.path.value, from: file.directory) else {
+                    continue
+                }
                 if let earlier = first[path] {
                     sink.error(
                         .destinationCollision, "two jobs have the destination \(path.path)", at: place,
@@ -210,7 +237,9 @@ public struct Planner {
     private func checkSources(into sink: inout DiagnosticSink) {
         var sources: [(identity: FileIdentity, place: SourceRange)] = []
         for file in files {
-            let specs = file.assets.map(\.asset) + file.jobs.compactMap { if case .inline(let spec) = $0.asset { spec } else { nil } }
+            let specs =
+                file.assets.map(\.asset)
+                + file.jobs.compactMap { if case .inline(let spec) = $0.asset { spec } else { nil } }
             for spec in specs {
                 guard case .file(let written) = spec.source else { continue }
                 let path = written.value.hasPrefix("/") ? written.value : file.directory + "/" + written.value
@@ -218,14 +247,17 @@ public struct Planner {
             }
         }
         let byFile = Dictionary(
-            sources.map { ([$0.identity.device, $0.identity.inode], $0.place) }, uniquingKeysWith: { first, _ in first })
+            sources.map { ([$0.identity.device, $0.identity.inode], $0.place) },
+            uniquingKeysWith: { first, _ in first })
         for file in files {
             for job in file.jobs {
                 guard let path = DestinationPath(job.destination.path.value, from: file.directory),
-                    let identity = FileIdentity(path: path.path), let place = byFile[[identity.device, identity.inode]]
+                    let identity = FileIdentity(path: path.path),
+                    let place = byFile[[identity.device, identity.inode]]
                 else { continue }
                 sink.error(
-                    .destinationIsSource, "the destination is a source, and sources are never overwritten: \(path.path)",
+                    .destinationIsSource,
+                    "the destination is a source, and sources are never overwritten: \(path.path)",
                     at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)])
             }
         }
@@ -237,5 +269,7 @@ public struct PlanningError: Error, Sendable, CustomStringConvertible {
     /// Why.
     public var diagnostics: [Diagnostic]
     /// The first reason.
-    public var description: String { diagnostics.first.map { "\($0.range): \($0.message)" } ?? "the job is gone" }
+    public var description: String {
+        diagnostics.first.map { "\($0.range): \($0.message)" } ?? "the job is gone"
+    }
 }

@@ -11,7 +11,9 @@ public enum ProbeText {
             TextRenderer.printable(name), "  container  \(source.container), \(size) bytes",
             "  duration   \(about)\(PlanText.time(source.duration)) (\(source.duration) s)",
         ]
-        if source.timeZero != .zero { lines.append("  time zero  \(source.timeZero) s on the file's own clock") }
+        if source.timeZero != .zero {
+            lines.append("  time zero  \(source.timeZero) s on the file's own clock")
+        }
         for track in source.tracks {
             lines.append("  track \(track.index)    \(TextRenderer.printable(LedgerBuilder.name(track)))")
             let details = details(track)
@@ -23,7 +25,8 @@ public enum ProbeText {
                     + (chapter.title.map { "  \(TextRenderer.printable($0))" } ?? ""))
         }
         for entry in source.metadata {
-            lines.append("  tag        \(TextRenderer.printable(entry.key)) = \(TextRenderer.printable(entry.value))")
+            lines.append(
+                "  tag        \(TextRenderer.printable(entry.key)) = \(TextRenderer.printable(entry.value))")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -35,13 +38,16 @@ public enum ProbeText {
         if track.mediaType == .video {
             parts.append(track.pixelFormat.description)
             if let rate = track.frameRate { parts.append("\(rate) frames/s") }
-            if let aspect = track.pixelAspectRatio, aspect != Rational(1, 1) { parts.append("pixel aspect \(aspect.num):\(aspect.den)") }
+            if let aspect = track.pixelAspectRatio, aspect != Rational(1, 1) {
+                parts.append("pixel aspect \(aspect.num):\(aspect.den)")
+            }
             if let transform = track.transform, !transform.isIdentity {
                 let turn = transform.clockwiseDegrees.map { "turned \($0)°" } ?? "turned"
                 parts.append(transform.isReflected ? "\(turn), mirrored" : turn)
             }
             if track.isInterlaced { parts.append("interlaced") }
-            let color = [track.color.primaries, track.color.transfer, track.color.matrix, track.color.range].compactMap { $0 }
+            let color = [track.color.primaries, track.color.transfer, track.color.matrix, track.color.range]
+                .compactMap { $0 }
             if !color.isEmpty { parts.append(color.joined(separator: "/")) }
         }
         if !track.isDecodable { parts.append("this build can't decode it") }

@@ -24,21 +24,25 @@ struct RangeResolver {
         let startPlace = spec.start?.range ?? spec.range
         if start >= source.duration {
             sink.error(
-                .invalidRange, "the range begins at \(start) s, but the source ends at \(source.duration) s", at: startPlace)
+                .invalidRange, "the range begins at \(start) s, but the source ends at \(source.duration) s",
+                at: startPlace)
             return nil
         }
         if end > source.duration {
             // A container's own figure may be rounded; a range that ends at it is no mistake.
             guard end - source.duration <= slack else {
                 sink.error(
-                    .invalidRange, "the range ends at \(end) s, but the source ends at \(source.duration) s", at: endPlace,
+                    .invalidRange, "the range ends at \(end) s, but the source ends at \(source.duration) s",
+                    at: endPlace,
                     help: "`end: end` means the source's end")
                 return nil
             }
             end = source.duration
         }
         guard end > start else {
-            sink.error(.invalidRange, "the range is empty: it begins at \(start) s and ends at \(end) s", at: endPlace)
+            sink.error(
+                .invalidRange, "the range is empty: it begins at \(start) s and ends at \(end) s",
+                at: endPlace)
             return nil
         }
         return TimeRange(start: start, end: end)
@@ -54,7 +58,8 @@ struct RangeResolver {
         case .fromEnd(let time):
             guard time <= source.duration else {
                 sink.error(
-                    .invalidRange, "\(time) s before the end lies before the beginning: the source lasts \(source.duration) s",
+                    .invalidRange,
+                    "\(time) s before the end lies before the beginning: the source lasts \(source.duration) s",
                     at: written.range)
                 return nil
             }
@@ -64,14 +69,16 @@ struct RangeResolver {
         case .frames(let count):
             guard let video, let rate = video.frameRate else {
                 sink.error(
-                    .invalidRange, "frames are counted on the first selected video track, and there is none", at: written.range)
+                    .invalidRange, "frames are counted on the first selected video track, and there is none",
+                    at: written.range)
                 return nil
             }
             return MediaTime(ticks: count, timeBase: rate.inverted)
         case .chapter(let number):
             guard number <= source.chapters.count else {
                 let has = source.chapters.isEmpty ? "no chapters" : "\(source.chapters.count) chapters"
-                sink.error(.invalidRange, "there is no chapter \(number); the source has \(has)", at: written.range)
+                sink.error(
+                    .invalidRange, "there is no chapter \(number); the source has \(has)", at: written.range)
                 return nil
             }
             return source.chapters[number - 1].timeRange.start

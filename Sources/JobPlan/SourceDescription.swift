@@ -88,13 +88,18 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             let format = track.format
             return Track(
                 index: track.index, mediaType: track.mediaType, isAttachedPicture: track.isAttachedPicture,
-                codec: format.codec, isDecodable: format.parameters.isDecodable, isLossless: format.parameters.isLossless,
+                codec: format.codec, isDecodable: format.parameters.isDecodable,
+                isLossless: format.parameters.isLossless,
                 timeRange: track.timeRange, isExact: track.isTimeRangeExact, sampleCount: track.sampleCount,
-                timeBase: track.timeBase, width: format.width, height: format.height, pixelFormat: format.pixelFormat,
-                pixelAspectRatio: format.pixelAspectRatio, color: format.color, isInterlaced: format.isInterlaced == true,
+                timeBase: track.timeBase, width: format.width, height: format.height,
+                pixelFormat: format.pixelFormat,
+                pixelAspectRatio: format.pixelAspectRatio, color: format.color,
+                isInterlaced: format.isInterlaced == true,
                 frameRate: track.nominalFrameRate, hasConstantFrameRate: contents.container == "pattern",
-                transform: track.preferredTransform, cleanAperture: format.cleanAperture, sampleRate: format.sampleRate,
-                sampleFormat: format.sampleFormat, channelLayout: format.channelLayout, language: track.languageCode,
+                transform: track.preferredTransform, cleanAperture: format.cleanAperture,
+                sampleRate: format.sampleRate,
+                sampleFormat: format.sampleFormat, channelLayout: format.channelLayout,
+                language: track.languageCode,
                 title: track.title, disposition: track.disposition.sorted(),
                 sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" })
         }
@@ -128,7 +133,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             result.pixelAspectRatio = encoder.sampleAspectRatio
             result.frameRate = encoder.frameRate
             result.hasConstantFrameRate =
-                encoding.video?.frameRate != nil || track.source.hasConstantFrameRate && track.expected.isExact
+                encoding.video?.frameRate != nil
+                || track.source.hasConstantFrameRate && track.expected.isExact
             result.sampleRate = encoder.sampleRate
             result.sampleFormat = encoder.sampleFormat
             result.channelLayout = encoder.channelLayout
@@ -137,5 +143,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     }
 
     /// Tracks of a kind; covers are no video tracks.
-    func tracks(of type: MediaType) -> [Track] { tracks.filter { $0.mediaType == type && !$0.isAttachedPicture } }
+    func tracks(of type: MediaType) -> [Track] {
+        tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
+    }
 }

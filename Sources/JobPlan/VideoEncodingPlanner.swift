@@ -12,7 +12,10 @@ struct VideoEncodingPlanner {
     var notes: [String] = []
     private var settings: [TrackPlan.Setting] = []
 
-    init(spec: VideoEncodeSpec, track: SourceDescription.Track, timeZero: MediaTime, range: TimeRange?, encoder: EncoderInfo) {
+    init(
+        spec: VideoEncodeSpec, track: SourceDescription.Track, timeZero: MediaTime, range: TimeRange?,
+        encoder: EncoderInfo
+    ) {
         self.spec = spec
         self.track = track
         self.timeZero = timeZero
@@ -42,13 +45,19 @@ struct VideoEncodingPlanner {
         if let profile = spec.profile { note("profile", profile.value, .job) }
         if let level = spec.level { note("level", level.value, .job) }
         note("size", size.description, spec.size != nil ? .job : .source)
-        note("pixel_format", format.description, spec.pixelFormat != nil ? .job : format == track.pixelFormat ? .source : .default)
+        note(
+            "pixel_format", format.description,
+            spec.pixelFormat != nil ? .job : format == track.pixelFormat ? .source : .default)
         if let frameRate = spec.frameRate {
             note("frame_rate", frameRate.value.description, .job)
         } else {
-            note("frame_rate", track.frameRate.map { "source timing (about \($0))" } ?? "source timing", .source)
+            note(
+                "frame_rate", track.frameRate.map { "source timing (about \($0))" } ?? "source timing",
+                .source)
         }
-        if let interval = configuration.keyframeInterval { note("keyframe_interval", "\(interval) frames", .job) }
+        if let interval = configuration.keyframeInterval {
+            note("keyframe_interval", "\(interval) frames", .job)
+        }
         choices(into: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, .job) }
         warn(source: source, size: size, format: format)
@@ -67,21 +76,28 @@ struct VideoEncodingPlanner {
     /// The tick in which every picture's time is whole.
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value { return rate.inverted }
-        return AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, start: range?.start ?? .zero)
+        return AssetReader.videoTick(
+            timeBase: track.timeBase, timeZero: timeZero, start: range?.start ?? .zero)
     }
 
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
         // Motion JPEG means full range; libav's other formats for it are unofficial.
-        let formats = encoder.name == "mjpeg" ? encoder.pixelFormats.filter { $0.description.hasPrefix("yuvj") } : encoder.pixelFormats
+        let formats =
+            encoder.name == "mjpeg"
+            ? encoder.pixelFormats.filter { $0.description.hasPrefix("yuvj") } : encoder.pixelFormats
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
 
     /// One side alone follows the source's shape. Sides are rounded to what the format's chroma allows:
     /// to the nearest where they were computed, down where the source is odd.
     private func size(format: PixelFormat) -> PixelSize {
-        let step = ["h264", "hevc", "av1", "prores"].contains(spec.codec.value.name) ? format.chromaSubsampling : (1, 1)
-        func nearest(_ value: Double, _ unit: Int) -> Int { max(unit, Int((value / Double(unit)).rounded()) * unit) }
+        let step =
+            ["h264", "hevc", "av1", "prores"].contains(spec.codec.value.name)
+            ? format.chromaSubsampling : (1, 1)
+        func nearest(_ value: Double, _ unit: Int) -> Int {
+            max(unit, Int((value / Double(unit)).rounded()) * unit)
+        }
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
         let (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
         switch (spec.size?.value.width, spec.size?.value.height) {
@@ -92,7 +108,8 @@ struct VideoEncodingPlanner {
         case (nil, let h?):
             let target = down(h, step.1)
             return PixelSize(width: nearest(width * Double(target) / height, step.0), height: target)
-        case (nil, nil): return PixelSize(width: down(track.width, step.0), height: down(track.height, step.1))
+        case (nil, nil):
+            return PixelSize(width: down(track.width, step.0), height: down(track.height, step.1))
         }
     }
 
@@ -108,7 +125,9 @@ struct VideoEncodingPlanner {
         den /= max(1, a)
         // A side that was rounded by less than a pixel keeps the pixel's shape.
         let change = Double(num) / Double(max(1, den)) / own.double
-        if spec.size?.value.width == nil || spec.size?.value.height == nil, abs(change - 1) < 0.02 { return track.pixelAspectRatio }
+        if spec.size?.value.width == nil || spec.size?.value.height == nil, abs(change - 1) < 0.02 {
+            return track.pixelAspectRatio
+        }
         while num > 65_535 || den > 65_535 {
             num = (num + 1) / 2
             den = (den + 1) / 2
@@ -126,7 +145,9 @@ struct VideoEncodingPlanner {
     }
 
     private mutating func rate(into configuration: inout EncoderConfiguration) {
-        func add(_ key: String, _ value: String) { configuration.options.append(MetadataEntry(key: key, value: value)) }
+        func add(_ key: String, _ value: String) {
+            configuration.options.append(MetadataEntry(key: key, value: value))
+        }
         let codec = spec.codec.value.name
         switch spec.rateControl?.value {
         case .crf(let value):
@@ -182,7 +203,9 @@ struct VideoEncodingPlanner {
     }
 
     private mutating func choices(into configuration: inout EncoderConfiguration) {
-        func add(_ key: String, _ value: String) { configuration.options.append(MetadataEntry(key: key, value: value)) }
+        func add(_ key: String, _ value: String) {
+            configuration.options.append(MetadataEntry(key: key, value: value))
+        }
         let codec = spec.codec.value.name
         if let preset = spec.preset?.value { add(codec == "vp9" ? "deadline" : "preset", preset) }
         if let profile = spec.profile?.value { add("profile", profile) }
@@ -200,8 +223,14 @@ struct VideoEncodingPlanner {
     }
 
     private mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
-        if size.width > source.width || size.height > source.height { notes.append("scaled up from \(source) to \(size)") }
-        if spec.size == nil, size != source { notes.append("odd size \(source) becomes \(size), as \(format) needs") }
-        if track.pixelFormat.hasAlpha, !format.hasAlpha { notes.append("the alpha plane is left: \(format) has none") }
+        if size.width > source.width || size.height > source.height {
+            notes.append("scaled up from \(source) to \(size)")
+        }
+        if spec.size == nil, size != source {
+            notes.append("odd size \(source) becomes \(size), as \(format) needs")
+        }
+        if track.pixelFormat.hasAlpha, !format.hasAlpha {
+            notes.append("the alpha plane is left: \(format) has none")
+        }
     }
 }

@@ -31,7 +31,8 @@ public struct RunningJob: Sendable {
 }
 
 /// Carries out a batch: several jobs at a time, each job after the ones it waits for, in one dispatch group.
-// @unchecked: everything mutable is touched on `control` only.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `control` only.
 public final class BatchRunner: @unchecked Sendable {
     private struct Key: Hashable {
         let file: String
@@ -59,7 +60,9 @@ public final class BatchRunner: @unchecked Sendable {
         self.limit = max(1, limit)
         self.observer = observer
         waiting = plan.jobs
-        sources = plan.jobs.compactMap { if case .file(_, let identity) = $0.source { identity } else { nil } }
+        sources = plan.jobs.compactMap {
+            if case .file(_, let identity) = $0.source { identity } else { nil }
+        }
     }
 
     /// Runs everything; returns each job's outcome in the order they ended.
@@ -71,7 +74,9 @@ public final class BatchRunner: @unchecked Sendable {
                 self.admit()
                 self.group.notify(queue: self.control) { @Sendable in
                     continuation.resume(
-                        returning: self.order.map { ($0.id, $0.file, self.outcomes[$0] ?? .notRun("it was not reached")) })
+                        returning: self.order.map {
+                            ($0.id, $0.file, self.outcomes[$0] ?? .notRun("it was not reached"))
+                        })
                 }
             }
         }
@@ -111,7 +116,8 @@ public final class BatchRunner: @unchecked Sendable {
         let key = Key(file: refusal.file, id: refusal.id)
         let first = refusal.diagnostics.first { $0.severity == .error }
         let failure = JobFailure(
-            first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file), rule: first?.rule)
+            first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file),
+            rule: first?.rule)
         outcomes[key] = .failed(failure)
         order.append(key)
         observer.jobFinished(refusal.id, file: refusal.file, outcome: .failed(failure))
@@ -148,7 +154,8 @@ public final class BatchRunner: @unchecked Sendable {
         switch outcomes[Key(file: job.file, id: id)] {
         case nil: return .waits
         case .succeeded, .skipped: return .ready
-        case .failed, .cancelled, .notRun: return .hopeless("the job `\(id)`, whose output it reads, did not succeed")
+        case .failed, .cancelled, .notRun:
+            return .hopeless("the job `\(id)`, whose output it reads, did not succeed")
         }
     }
 
@@ -161,7 +168,11 @@ public final class BatchRunner: @unchecked Sendable {
             } catch {
                 let first = error.diagnostics.first
                 finish(
-                    job, .failed(JobFailure(first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)),
+                    job,
+                    .failed(
+                        JobFailure(
+                            first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)
+                    ),
                     wasStarted: false)
                 return
             }

@@ -9,7 +9,8 @@ internal import Media
 internal import Synchronization
 
 /// Carries out one plan: temporary file, session, check, publish.
-// @unchecked: everything mutable is touched on `queue` only, or is behind the mutex.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
     /// The sources of the whole call: none of them is ever replaced.
@@ -77,7 +78,9 @@ final class JobExecutor: @unchecked Sendable {
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _):
             plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
         case .encoding(let track, _):
-            plan.tracks.enumerated().first { track == "\($0.element.source.mediaType.rawValue) \($0.offset)" }?.element.location
+            plan.tracks.enumerated().first {
+                track == "\($0.element.source.mediaType.rawValue) \($0.offset)"
+            }?.element.location
                 ?? plan.location
         default: plan.location
         }
@@ -100,7 +103,8 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    private func end(_ outcome: SessionOutcome, session: ReencodeSession, output: TemporaryFile) -> JobOutcome {
+    private func end(_ outcome: SessionOutcome, session: ReencodeSession, output: TemporaryFile) -> JobOutcome
+    {
         do {
             switch outcome {
             case .cancelled: throw CancellationError()
@@ -133,16 +137,20 @@ final class JobExecutor: @unchecked Sendable {
         var warnings: [String] = []
         for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
             warnings.append(
-                "source track \(track.source.index): \(report.droppedSamples) pictures left out, their times did not increase")
+                "source track \(track.source.index): \(report.droppedSamples) pictures left out, their times did not increase"
+            )
         }
         return JobResult(
-            destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero, tracks: reports,
+            destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,
+            tracks: reports,
             seconds: elapsed, warnings: warnings)
     }
 
     /// Whether what is at the destination may be replaced. Throws where it may not.
     private func replacesExisting() throws -> Bool {
-        if let identity = FileIdentity(path: plan.destination), sources.contains(where: { $0.isSameFile(as: identity) }) {
+        if let identity = FileIdentity(path: plan.destination),
+            sources.contains(where: { $0.isSameFile(as: identity) })
+        {
             throw JobFailure(
                 "the destination is a source, and sources are never overwritten: \(plan.destination)",
                 at: plan.destinationLocation, rule: .destinationIsSource)
@@ -152,7 +160,8 @@ final class JobExecutor: @unchecked Sendable {
         case .published: return true
         case .notAFile:
             throw JobFailure(
-                "the destination is a folder or no regular file: \(plan.destination)", at: plan.destinationLocation,
+                "the destination is a folder or no regular file: \(plan.destination)",
+                at: plan.destinationLocation,
                 rule: .destinationExists)
         case .foreign:
             switch plan.ifExists {
@@ -160,18 +169,21 @@ final class JobExecutor: @unchecked Sendable {
             case .skip: throw Skip(reason: "the destination exists")
             case .fail:
                 throw JobFailure(
-                    "the destination exists, and Tandem did not publish it: \(plan.destination)", at: plan.destinationLocation,
+                    "the destination exists, and Tandem did not publish it: \(plan.destination)",
+                    at: plan.destinationLocation,
                     rule: .destinationExists)
             }
         }
     }
 
     private func makeFolder() throws {
-        let folder = String(plan.destination[..<(plan.destination.lastIndex(of: "/") ?? plan.destination.startIndex)])
+        let folder = String(
+            plan.destination[..<(plan.destination.lastIndex(of: "/") ?? plan.destination.startIndex)])
         if folder.isEmpty || FileIdentity(path: folder) != nil { return }
         guard plan.makesDirectories else {
             throw JobFailure(
-                "the folder \(folder) doesn't exist, and `make_directories` is false", at: plan.destinationLocation,
+                "the folder \(folder) doesn't exist, and `make_directories` is false",
+                at: plan.destinationLocation,
                 rule: .destinationUnwritable)
         }
         var path = ""
@@ -189,7 +201,8 @@ final class JobExecutor: @unchecked Sendable {
             throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
         }
         guard now == identity else {
-            throw JobFailure("the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
+            throw JobFailure(
+                "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
         }
     }
 }

@@ -20,7 +20,9 @@ struct OutputVerifier {
             return "the output has \(tracks.count) tracks instead of \(plan.tracks.count)"
         }
         for (index, planned) in plan.tracks.enumerated() {
-            if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") { return problem }
+            if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") {
+                return problem
+            }
         }
         return nil
     }
@@ -28,12 +30,17 @@ struct OutputVerifier {
     private func problem(
         _ planned: TrackPlan, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
-        guard track.mediaType == planned.source.mediaType else { return "\(name) is \(track.mediaType.rawValue)" }
+        guard track.mediaType == planned.source.mediaType else {
+            return "\(name) is \(track.mediaType.rawValue)"
+        }
         if let problem = sourceProblem(planned, report, name) { return problem }
         switch planned.action {
         case .copy:
             // A container may merge or split packets of sound, never pictures.
-            guard track.mediaType == .audio || track.sampleCount == nil || report.writtenPackets == report.appendedSamples else {
+            guard
+                track.mediaType == .audio || track.sampleCount == nil
+                    || report.writtenPackets == report.appendedSamples
+            else {
                 return "\(name) has \(report.writtenPackets) packets written of \(report.appendedSamples)"
             }
         case .encode(let encoding):
@@ -60,14 +67,18 @@ struct OutputVerifier {
         let samples = track.timeRange.duration.ticks(in: Rational(1, max(1, encoding.encoder.sampleRate)))
         // Silence before a late start is part of the track where the container can't say the delay.
         let lead = planLead(encoding)
-        guard abs(samples - Int64(report.appendedSamples)) <= 1 || abs(samples - Int64(report.appendedSamples) - lead) <= 1 else {
+        guard
+            abs(samples - Int64(report.appendedSamples)) <= 1
+                || abs(samples - Int64(report.appendedSamples) - lead) <= 1
+        else {
             return "\(name) has \(samples) samples instead of \(report.appendedSamples)"
         }
         return nil
     }
 
     private func planLead(_ encoding: TrackPlan.Encoding) -> Int64 {
-        let start = plan.tracks.first { if case .encode(encoding) = $0.action { true } else { false } }?.expected.timeRange.start
+        let start = plan.tracks.first { if case .encode(encoding) = $0.action { true } else { false } }?
+            .expected.timeRange.start
         return (start ?? .zero).ticks(in: Rational(1, max(1, encoding.encoder.sampleRate)))
     }
 
@@ -77,17 +88,20 @@ struct OutputVerifier {
         let source = "source track \(planned.source.index)"
         if expected.isExact {
             if let frames = expected.frames, frames != report.appendedSamples + report.droppedSamples {
-                return "\(source) gave \(report.appendedSamples) pictures, its index promises \(frames): it is truncated or damaged"
+                return
+                    "\(source) gave \(report.appendedSamples) pictures, its index promises \(frames): it is truncated or damaged"
             }
             if let samples = expected.samples, Int64(report.appendedSamples) < samples - tolerance(planned) {
-                return "\(source) gave \(report.appendedSamples) samples, its index promises \(samples): it is truncated or damaged"
+                return
+                    "\(source) gave \(report.appendedSamples) samples, its index promises \(samples): it is truncated or damaged"
             }
             return nil
         }
         let promised = expected.timeRange.end
         let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
         if promised - report.end > slack {
-            return "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged"
+            return
+                "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged"
         }
         return nil
     }

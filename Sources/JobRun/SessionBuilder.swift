@@ -43,7 +43,10 @@ struct SessionBuilder {
             input = AssetWriterInput(
                 mediaType: source.mediaType, settings: .passthrough(source.format, timeBase: source.timeBase))
         case .encode(let encoding):
-            settings = source.mediaType == .video ? .video(encoding.video ?? VideoOutputSettings()) : .audio(encoding.audio ?? AudioOutputSettings())
+            settings =
+                source.mediaType == .video
+                ? .video(encoding.video ?? VideoOutputSettings())
+                : .audio(encoding.audio ?? AudioOutputSettings())
             input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoding.encoder))
         }
         input.transform = source.preferredTransform

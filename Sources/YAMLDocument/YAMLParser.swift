@@ -117,11 +117,16 @@ public struct YAMLParser {
         }
         let scalar = event.data.scalar
         guard scalar.length <= limits.scalarSize else {
-            sink.error(.yamlLimit, "a value of \(scalar.length) bytes, more than the limit of \(limits.scalarSize)", at: place)
+            sink.error(
+                .yamlLimit, "a value of \(scalar.length) bytes, more than the limit of \(limits.scalarSize)",
+                at: place)
             return nil
         }
         guard checkTag(scalar.tag, at: place, into: &sink) else { return nil }
-        let text = scalar.value.map { String(decoding: UnsafeBufferPointer(start: $0, count: scalar.length), as: UTF8.self) } ?? ""
+        let text =
+            scalar.value.map {
+                String(decoding: UnsafeBufferPointer(start: $0, count: scalar.length), as: UTF8.self)
+            } ?? ""
         let style: YAMLNode.ScalarStyle
         switch scalar.style {
         case YAML_SINGLE_QUOTED_SCALAR_STYLE, YAML_DOUBLE_QUOTED_SCALAR_STYLE: style = .quoted
@@ -148,7 +153,8 @@ public struct YAMLParser {
         let tag = isMapping ? event.data.mapping_start.tag : event.data.sequence_start.tag
         guard checkTag(tag, at: place, into: &sink) else { return false }
         let anchor = isMapping ? event.data.mapping_start.anchor : event.data.sequence_start.anchor
-        stack.append(Open(isMapping: isMapping, start: event.start_mark, anchor: anchor.map { Self.string($0) }))
+        stack.append(
+            Open(isMapping: isMapping, start: event.start_mark, anchor: anchor.map { Self.string($0) }))
         return true
     }
 
@@ -157,7 +163,8 @@ public struct YAMLParser {
         let place = range(top.start, event.end_mark)
         if top.isMapping { merge(into: &top, sink: &sink) }
         let node = YAMLNode(
-            content: top.isMapping ? .mapping(top.entries) : .sequence(top.items), range: place, size: top.size)
+            content: top.isMapping ? .mapping(top.entries) : .sequence(top.items), range: place,
+            size: top.size)
         if let anchor = top.anchor { anchors[anchor] = node }
         return node
     }
@@ -183,7 +190,9 @@ public struct YAMLParser {
     }
 
     /// Puts a finished node where it belongs. False when parsing can't go on.
-    private mutating func place(_ node: YAMLNode, root: inout YAMLNode?, into sink: inout DiagnosticSink) -> Bool {
+    private mutating func place(_ node: YAMLNode, root: inout YAMLNode?, into sink: inout DiagnosticSink)
+        -> Bool
+    {
         guard !stack.isEmpty else {
             root = node
             return true
@@ -224,10 +233,13 @@ public struct YAMLParser {
         return true
     }
 
-    private func checkTag(_ tag: UnsafeMutablePointer<yaml_char_t>?, at place: SourceRange, into sink: inout DiagnosticSink) -> Bool {
+    private func checkTag(
+        _ tag: UnsafeMutablePointer<yaml_char_t>?, at place: SourceRange, into sink: inout DiagnosticSink
+    ) -> Bool {
         guard let tag else { return true }
         let name = Self.string(tag)
-        let known = ["str", "int", "float", "bool", "null", "map", "seq"].map { "tag:yaml.org,2002:" + $0 } + ["!"]
+        let known =
+            ["str", "int", "float", "bool", "null", "map", "seq"].map { "tag:yaml.org,2002:" + $0 } + ["!"]
         if known.contains(name) { return true }
         sink.error(.yamlSyntax, "the tag `\(name)` has no meaning in a job file", at: place)
         return false
@@ -248,7 +260,8 @@ public struct YAMLParser {
         }
         place.endColumn += 1
         var help: String?
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
         if place.line <= lines.count {
             let line = lines[place.line - 1]
             if line.contains("${"), line.contains("{ ") || line.contains("[") || line.contains(": {") {
@@ -259,7 +272,8 @@ public struct YAMLParser {
         }
         var notes: [Diagnostic.Note] = []
         if parser.context != nil, parser.context_mark.line != parser.problem_mark.line {
-            notes.append(Diagnostic.Note("it began here", at: range(parser.context_mark, parser.context_mark)))
+            notes.append(
+                Diagnostic.Note("it began here", at: range(parser.context_mark, parser.context_mark)))
         }
         sink.error(.yamlSyntax, problem, at: place, notes: notes, help: help)
     }

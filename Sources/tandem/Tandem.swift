@@ -1,10 +1,16 @@
 internal import ArgumentParser
+internal import CLinux
 internal import LibAV
 
 /// The command line.
 @main
 struct Tandem: AsyncParsableCommand {
     static let release = "0.1.0"
+
+    static func main() async {
+        tandem_tune_allocator()
+        await main(nil)
+    }
 
     static let configuration = CommandConfiguration(
         commandName: "tandem",

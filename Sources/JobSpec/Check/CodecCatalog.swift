@@ -39,37 +39,45 @@ public struct CodecInfo: Sendable, Hashable {
 /// The codecs of the job language.
 public enum CodecCatalog {
     private static let x26xPresets = [
-        "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
+        "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
+        "placebo",
     ]
 
     /// Video codecs.
     public static let video: [CodecInfo] = [
         CodecInfo(
-            name: "h264", mediaType: .video, libavName: "h264", encoders: ["libx264"], maxCRF: 51, qpRange: 0...51,
+            name: "h264", mediaType: .video, libavName: "h264", encoders: ["libx264"], maxCRF: 51,
+            qpRange: 0...51,
             canBeLossless: true, presets: x26xPresets,
             profiles: ["baseline", "main", "high", "high10", "high422", "high444"],
             levels: [
-                "1", "1b", "1.1", "1.2", "1.3", "2", "2.1", "2.2", "3", "3.1", "3.2", "4", "4.1", "4.2", "5", "5.1", "5.2",
+                "1", "1b", "1.1", "1.2", "1.3", "2", "2.1", "2.2", "3", "3.1", "3.2", "4", "4.1", "4.2", "5",
+                "5.1", "5.2",
                 "6", "6.1", "6.2",
             ], defaultRate: "crf 23"),
         CodecInfo(
-            name: "hevc", mediaType: .video, libavName: "hevc", encoders: ["libx265"], maxCRF: 51, qpRange: 0...51,
+            name: "hevc", mediaType: .video, libavName: "hevc", encoders: ["libx265"], maxCRF: 51,
+            qpRange: 0...51,
             canBeLossless: true, presets: x26xPresets,
             profiles: ["main", "main10", "main12", "main422-10", "main444-8", "main444-10"],
-            levels: ["1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"], defaultRate: "crf 28"),
+            levels: ["1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"],
+            defaultRate: "crf 28"),
         CodecInfo(
             name: "vp9", mediaType: .video, libavName: "vp9", encoders: ["libvpx-vp9"], maxCRF: 63,
             canBeLossless: true, presets: ["good", "best", "realtime"], profiles: ["0", "1", "2", "3"],
             levels: ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"],
             defaultRate: "crf 32"),
         CodecInfo(
-            name: "av1", mediaType: .video, libavName: "av1", encoders: ["libsvtav1"], maxCRF: 63, qpRange: 0...63,
+            name: "av1", mediaType: .video, libavName: "av1", encoders: ["libsvtav1"], maxCRF: 63,
+            qpRange: 0...63,
             presets: (0...13).map(String.init), defaultRate: "crf 35"),
         CodecInfo(
-            name: "prores", mediaType: .video, libavName: "prores", encoders: ["prores_ks"], takesBitRate: false,
+            name: "prores", mediaType: .video, libavName: "prores", encoders: ["prores_ks"],
+            takesBitRate: false,
             profiles: ["proxy", "lt", "standard", "hq", "4444", "4444xq"], defaultRate: "by profile"),
         CodecInfo(
-            name: "mjpeg", mediaType: .video, libavName: "mjpeg", encoders: ["mjpeg"], qpRange: 2...31, defaultRate: "qp 3"),
+            name: "mjpeg", mediaType: .video, libavName: "mjpeg", encoders: ["mjpeg"], qpRange: 2...31,
+            defaultRate: "qp 3"),
         CodecInfo(
             name: "ffv1", mediaType: .video, libavName: "ffv1", encoders: ["ffv1"], takesBitRate: false,
             canBeLossless: true, isLossless: true, defaultRate: "lossless"),
@@ -78,16 +86,24 @@ public enum CodecCatalog {
     /// Audio codecs.
     public static let audio: [CodecInfo] = [
         CodecInfo(name: "aac", mediaType: .audio, libavName: "aac", encoders: ["aac"], defaultRate: "128k"),
-        CodecInfo(name: "opus", mediaType: .audio, libavName: "opus", encoders: ["libopus"], defaultRate: "by channels"),
-        CodecInfo(name: "mp3", mediaType: .audio, libavName: "mp3", encoders: ["libmp3lame"], defaultRate: "128k"),
-        CodecInfo(name: "ac3", mediaType: .audio, libavName: "ac3", encoders: ["ac3"], defaultRate: "by channels"),
-        CodecInfo(name: "vorbis", mediaType: .audio, libavName: "vorbis", encoders: ["libvorbis"], defaultRate: "by quality"),
-        lossless("flac"), lossless("pcm_s16le"), lossless("pcm_s24le"), lossless("pcm_s32le"), lossless("pcm_f32le"),
+        CodecInfo(
+            name: "opus", mediaType: .audio, libavName: "opus", encoders: ["libopus"],
+            defaultRate: "by channels"),
+        CodecInfo(
+            name: "mp3", mediaType: .audio, libavName: "mp3", encoders: ["libmp3lame"], defaultRate: "128k"),
+        CodecInfo(
+            name: "ac3", mediaType: .audio, libavName: "ac3", encoders: ["ac3"], defaultRate: "by channels"),
+        CodecInfo(
+            name: "vorbis", mediaType: .audio, libavName: "vorbis", encoders: ["libvorbis"],
+            defaultRate: "by quality"),
+        lossless("flac"), lossless("pcm_s16le"), lossless("pcm_s24le"), lossless("pcm_s32le"),
+        lossless("pcm_f32le"),
     ]
 
     private static func lossless(_ name: String) -> CodecInfo {
         CodecInfo(
-            name: name, mediaType: .audio, libavName: name, encoders: [name], takesBitRate: false, isLossless: true,
+            name: name, mediaType: .audio, libavName: name, encoders: [name], takesBitRate: false,
+            isLossless: true,
             defaultRate: "lossless")
     }
 

@@ -9,7 +9,8 @@ enum ContainerCheck {
         for rule in job.tracks {
             if !container.mediaTypes.contains(rule.mediaType) {
                 sink.error(
-                    .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue)", at: rule.selection.range,
+                    .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue)",
+                    at: rule.selection.range,
                     notes: [Diagnostic.Note("the container comes from here", at: job.container.range)])
                 continue
             }
@@ -21,7 +22,8 @@ enum ContainerCheck {
             }
             if !container.canHold(codec: codec.value.libavName) {
                 let fitting = CodecCatalog.names(of: rule.mediaType).filter {
-                    CodecCatalog.codec($0, of: rule.mediaType).map { container.canHold(codec: $0.libavName) } ?? false
+                    CodecCatalog.codec($0, of: rule.mediaType).map { container.canHold(codec: $0.libavName) }
+                        ?? false
                 }
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(codec.value.name)", at: codec.range,
@@ -35,14 +37,18 @@ enum ContainerCheck {
                 notes: [Diagnostic.Note("the first rule stands here", at: job.tracks[0].range)])
         }
         if let optimize = job.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
-            sink.error(.containerSetting, "\(container.name) has no index that could go to the front", at: optimize.range)
+            sink.error(
+                .containerSetting, "\(container.name) has no index that could go to the front",
+                at: optimize.range)
         }
         if let keys = container.metadataKeys {
             for entry in job.metadata.set where !keys.contains(entry.key.value) {
                 sink.error(
-                    .containerSetting, "\(container.name) can't hold the tag `\(entry.key.value)`", at: entry.key.range,
+                    .containerSetting, "\(container.name) can't hold the tag `\(entry.key.value)`",
+                    at: entry.key.range,
                     help: Suggestion.help(for: entry.key.value, among: keys.sorted())
-                        ?? (keys.isEmpty ? "it holds no tags" : "it holds \(keys.sorted().joined(separator: ", "))"))
+                        ?? (keys.isEmpty
+                            ? "it holds no tags" : "it holds \(keys.sorted().joined(separator: ", "))"))
             }
         }
     }

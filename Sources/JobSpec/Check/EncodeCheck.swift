@@ -10,9 +10,12 @@ enum EncodeCheck {
         choice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
         choice(spec.profile, "profile", of: codec.profiles, codec: codec, into: &sink)
         choice(spec.level, "level", of: codec.levels, codec: codec, into: &sink)
-        if let format = spec.pixelFormat, !encoder.pixelFormats.isEmpty, !encoder.pixelFormats.contains(format.value) {
+        if let format = spec.pixelFormat, !encoder.pixelFormats.isEmpty,
+            !encoder.pixelFormats.contains(format.value)
+        {
             sink.error(
-                .codecSetting, "\(encoder.name) doesn't take the pixel format `\(format.value)`", at: format.range,
+                .codecSetting, "\(encoder.name) doesn't take the pixel format `\(format.value)`",
+                at: format.range,
                 help: "it takes \(encoder.pixelFormats.map(\.description).joined(separator: ", "))")
         }
         if let interval = spec.keyframeInterval, ["prores", "mjpeg"].contains(codec.name) {
@@ -27,7 +30,8 @@ enum EncodeCheck {
         if let rate = spec.bitRate, !codec.takesBitRate {
             sink.error(.codecSetting, "\(codec.name) is lossless and takes no `bitrate`", at: rate.range)
         }
-        if let rate = spec.sampleRate, !encoder.sampleRates.isEmpty, !encoder.sampleRates.contains(rate.value) {
+        if let rate = spec.sampleRate, !encoder.sampleRates.isEmpty, !encoder.sampleRates.contains(rate.value)
+        {
             sink.error(
                 .codecSetting, "\(codec.name) can't have a sample rate of \(rate.value) Hz", at: rate.range,
                 help: "it takes \(encoder.sampleRates.sorted().map(String.init).joined(separator: ", "))")
@@ -44,9 +48,12 @@ enum EncodeCheck {
     }
 
     /// Options that have a key of their own.
-    private static let owned: Set<String> = ["crf", "qp", "preset", "profile", "level", "b", "g", "s", "r", "pix_fmt"]
+    private static let owned: Set<String> = [
+        "crf", "qp", "preset", "profile", "level", "b", "g", "s", "r", "pix_fmt",
+    ]
 
-    private static func encoder(_ codec: Located<CodecInfo>, into sink: inout DiagnosticSink) -> EncoderInfo? {
+    private static func encoder(_ codec: Located<CodecInfo>, into sink: inout DiagnosticSink) -> EncoderInfo?
+    {
         if let encoder = codec.value.availableEncoder { return encoder }
         sink.add(
             Diagnostic(
@@ -64,7 +71,8 @@ enum EncodeCheck {
             case .crf(let value):
                 if let highest = codec.maxCRF {
                     if value > highest * 1000 {
-                        sink.error(.codecSetting, "`crf` of \(name) goes from 0 to \(highest)", at: control.range)
+                        sink.error(
+                            .codecSetting, "`crf` of \(name) goes from 0 to \(highest)", at: control.range)
                     } else if name == "av1", value % 1000 != 0 {
                         sink.error(.codecSetting, "`crf` of \(name) is a whole number", at: control.range)
                     }
@@ -75,18 +83,23 @@ enum EncodeCheck {
                 if let range = codec.qpRange {
                     if !range.contains(value) {
                         sink.error(
-                            .codecSetting, "`qp` of \(name) goes from \(range.lowerBound) to \(range.upperBound)", at: control.range)
+                            .codecSetting,
+                            "`qp` of \(name) goes from \(range.lowerBound) to \(range.upperBound)",
+                            at: control.range)
                     }
                 } else {
                     sink.error(.codecSetting, "\(name) has no `qp`", at: control.range, help: rates(codec))
                 }
             case .bitRate:
                 if !codec.takesBitRate {
-                    sink.error(.codecSetting, "\(name) takes no `bitrate`", at: control.range, help: rates(codec))
+                    sink.error(
+                        .codecSetting, "\(name) takes no `bitrate`", at: control.range, help: rates(codec))
                 }
             case .lossless:
                 if !codec.canBeLossless {
-                    sink.error(.codecSetting, "\(name) can't be lossless here", at: control.range, help: rates(codec))
+                    sink.error(
+                        .codecSetting, "\(name) can't be lossless here", at: control.range, help: rates(codec)
+                    )
                 }
             }
         }
@@ -94,14 +107,18 @@ enum EncodeCheck {
             if !["h264", "hevc", "vp9"].contains(codec.name) {
                 sink.error(.codecSetting, "\(codec.name) takes no `max_bitrate`", at: maximum.range)
             } else if spec.bufferSize == nil {
-                sink.error(.missingKey, "`max_bitrate` needs `buffer_size`: over how many bits it is held", at: maximum.range)
+                sink.error(
+                    .missingKey, "`max_bitrate` needs `buffer_size`: over how many bits it is held",
+                    at: maximum.range)
             }
             if case .bitRate(let average)? = spec.rateControl?.value, average > maximum.value {
                 sink.error(.codecSetting, "`max_bitrate` is lower than `bitrate`", at: maximum.range)
             }
             switch spec.rateControl?.value {
             case .qp, .lossless:
-                sink.error(.conflictingKeys, "`max_bitrate` has no effect with a constant quantiser", at: maximum.range)
+                sink.error(
+                    .conflictingKeys, "`max_bitrate` has no effect with a constant quantiser",
+                    at: maximum.range)
             default: break
             }
         } else if let buffer = spec.bufferSize {
@@ -115,11 +132,13 @@ enum EncodeCheck {
         if codec.qpRange != nil { names.append("qp") }
         if codec.takesBitRate { names.append("bitrate") }
         if codec.canBeLossless { names.append("lossless") }
-        return names.isEmpty ? "its quality comes from `profile`" : "it takes \(names.joined(separator: ", "))"
+        return names.isEmpty
+            ? "its quality comes from `profile`" : "it takes \(names.joined(separator: ", "))"
     }
 
     private static func choice(
-        _ value: Located<String>?, _ key: String, of allowed: [String]?, codec: CodecInfo, into sink: inout DiagnosticSink
+        _ value: Located<String>?, _ key: String, of allowed: [String]?, codec: CodecInfo,
+        into sink: inout DiagnosticSink
     ) {
         guard let value else { return }
         guard let allowed else {
@@ -127,21 +146,25 @@ enum EncodeCheck {
             return
         }
         // A level of 4 may be written 4.0.
-        let text = key == "level" && value.value.hasSuffix(".0") ? String(value.value.dropLast(2)) : value.value
+        let text =
+            key == "level" && value.value.hasSuffix(".0") ? String(value.value.dropLast(2)) : value.value
         guard !allowed.contains(text) else { return }
         sink.error(
             .codecSetting, "\(codec.name) has no \(key) `\(value.value)`", at: value.range,
-            help: Suggestion.help(for: value.value, among: allowed) ?? "its \(key)s are \(allowed.joined(separator: ", "))")
+            help: Suggestion.help(for: value.value, among: allowed)
+                ?? "its \(key)s are \(allowed.joined(separator: ", "))")
     }
 
     private static func options(
-        _ options: [EncoderOption], of encoder: EncoderInfo, owned: Set<String>, into sink: inout DiagnosticSink
+        _ options: [EncoderOption], of encoder: EncoderInfo, owned: Set<String>,
+        into sink: inout DiagnosticSink
     ) {
         for option in options {
             let name = option.name.value
             if owned.contains(name) {
                 sink.error(
-                    .conflictingKeys, "`\(name)` has a key of its own beside `options`", at: option.name.range)
+                    .conflictingKeys, "`\(name)` has a key of its own beside `options`", at: option.name.range
+                )
                 continue
             }
             switch encoder.problem(option: name, value: option.value.value) {
@@ -152,7 +175,8 @@ enum EncodeCheck {
                     help: Suggestion.help(for: name, among: encoder.optionNames))
             case .value(let why)?:
                 sink.error(
-                    .encoderOption, "\(encoder.name) doesn't take `\(option.value.value)` for `\(name)`: \(why)",
+                    .encoderOption,
+                    "\(encoder.name) doesn't take `\(option.value.value)` for `\(name)`: \(why)",
                     at: option.value.range)
             }
         }

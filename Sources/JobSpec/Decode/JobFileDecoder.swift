@@ -38,7 +38,9 @@ public struct JobFileDecoder {
         var file = JobFile(path: path, directory: directory, name: Self.stem(path), assets: [], jobs: [])
         if let name = keys["name"].flatMap({ reader.text($0.value, "`name`") }) { file.name = name.value }
         for entry in named(keys["assets"], "an asset") {
-            if let asset = asset(entry.value) { file.assets.append((Located(entry.key, at: entry.keyRange), asset)) }
+            if let asset = asset(entry.value) {
+                file.assets.append((Located(entry.key, at: entry.keyRange), asset))
+            }
         }
         for entry in named(keys["jobs"], "a job") {
             if let job = job(entry) { file.jobs.append(job) }
@@ -61,7 +63,8 @@ public struct JobFileDecoder {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
             reader.sink.error(
-                .wrongType, "`\(entry.key)` is a mapping of ids, not \(entry.value.kind)", at: entry.value.range)
+                .wrongType, "`\(entry.key)` is a mapping of ids, not \(entry.value.kind)",
+                at: entry.value.range)
             return []
         }
         return entries.filter { item in
@@ -97,7 +100,8 @@ public struct JobFileDecoder {
         for later in ["url", "images", "image"] {
             if let entry = entries.first(where: { $0.key == later }) {
                 reader.sink.error(
-                    .notSupported, "`\(later)` is part of the job language, but this version of tandem doesn't have it yet",
+                    .notSupported,
+                    "`\(later)` is part of the job language, but this version of tandem doesn't have it yet",
                     at: entry.keyRange)
                 return nil
             }
@@ -106,7 +110,8 @@ public struct JobFileDecoder {
         let timing = reader.word(keys["timing"]?.value, "`timing`", of: AssetTiming.allCases.map(\.rawValue))
         guard let path = keys["path"].flatMap({ filePath($0.value) }) else { return nil }
         return AssetSpec(
-            source: .file(path), timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast, range: node.range)
+            source: .file(path), timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
+            range: node.range)
     }
 
     private mutating func filePath(_ node: YAMLNode) -> Located<String>? {
@@ -117,7 +122,8 @@ public struct JobFileDecoder {
         }
         if path.value.contains(where: { "*?[".contains($0) }) {
             reader.sink.error(
-                .notSupported, "globs are part of the job language, but this version of tandem doesn't have them yet",
+                .notSupported,
+                "globs are part of the job language, but this version of tandem doesn't have them yet",
                 at: path.range)
             return nil
         }
@@ -131,18 +137,26 @@ public struct JobFileDecoder {
     private mutating func pattern(_ node: YAMLNode) -> AssetSpec? {
         guard let keys = reader.entries(node, as: Language.pattern) else { return nil }
         let name = reader.word(keys["pattern"]?.value, "`pattern`", of: TestPattern.sources.map(\.name))
-        let size = reader.value(keys["size"]?.value, "`size`", "it is written like 1280x720, both sides even") { text in
-            Quantity.dimensions(text).flatMap { $0.width.map { $0 % 2 == 0 } == true && $0.height.map { $0 % 2 == 0 } == true ? $0 : nil }
+        let size = reader.value(keys["size"]?.value, "`size`", "it is written like 1280x720, both sides even")
+        { text in
+            Quantity.dimensions(text).flatMap {
+                $0.width.map { $0 % 2 == 0 } == true && $0.height.map { $0 % 2 == 0 } == true ? $0 : nil
+            }
         }
         let rate = frameRate(keys["frame_rate"])
-        let tone = reader.value(keys["tone"]?.value, "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz") {
+        let tone = reader.value(
+            keys["tone"]?.value, "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
+        ) {
             Quantity.frequency($0).flatMap { $0 <= 20_000 ? Int($0) : nil }
         }
         let duration = reader.time(keys["duration"]?.value, "`duration`")
         var length = MediaTime(value: 10, timescale: 1)
         if let duration {
-            guard case .absolute(let time) = duration.value, time > .zero, time <= MediaTime(value: 86_400, timescale: 1) else {
-                reader.sink.error(.invalidValue, "a test signal lasts some time, up to a day", at: duration.range)
+            guard case .absolute(let time) = duration.value, time > .zero,
+                time <= MediaTime(value: 86_400, timescale: 1)
+            else {
+                reader.sink.error(
+                    .invalidValue, "a test signal lasts some time, up to a day", at: duration.range)
                 return nil
             }
             length = time
@@ -180,17 +194,20 @@ public struct JobFileDecoder {
                     if let rule { tracks.append(rule) } else { rulesAreWhole = false }
                 }
             } else {
-                reader.sink.error(.wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range)
+                reader.sink.error(
+                    .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range)
             }
         }
         let named = reader.word(keys["container"]?.value, "`container`", of: ContainerType.all.map(\.name))
         let optimize = reader.boolean(keys["optimize_for_network"]?.value, "`optimize_for_network`")
         let metadata = keys["metadata"].map { tags($0.value) } ?? MetadataSpec()
         guard let destination = keys["destination"].flatMap({ target($0.value) }) else { return nil }
-        guard let container = containerType(named, hasKey: keys["container"] != nil, destination: destination) else { return nil }
+        guard let container = containerType(named, hasKey: keys["container"] != nil, destination: destination)
+        else { return nil }
         guard let asset, rulesAreWhole, !tracks.isEmpty else { return nil }
         let job = JobSpec(
-            id: Located(entry.key, at: entry.keyRange), asset: asset, range: range, tracks: tracks, container: container,
+            id: Located(entry.key, at: entry.keyRange), asset: asset, range: range, tracks: tracks,
+            container: container,
             optimizeForNetwork: optimize, metadata: metadata, destination: destination)
         ContainerCheck.check(job, into: &reader.sink)
         return job
@@ -201,7 +218,8 @@ public struct JobFileDecoder {
         if NodeReader.isIdentifier(text) { return .id(Located(text, at: node.range)) }
         if !text.contains("/"), !text.contains(".") {
             reader.sink.error(
-                .invalidName, "`\(text)` is neither an asset's id nor a path (which has a `/` or a `.`)", at: node.range)
+                .invalidName, "`\(text)` is neither an asset's id nor a path (which has a `/` or a `.`)",
+                at: node.range)
             return nil
         }
         return asset(node).map { .inline($0) }
@@ -210,13 +228,15 @@ public struct JobFileDecoder {
     private mutating func timeRange(_ node: YAMLNode) -> RangeSpec? {
         if case .sequence = node.content {
             reader.sink.error(
-                .notSupported, "several ranges joined are part of the job language, but this version of tandem doesn't have them yet",
+                .notSupported,
+                "several ranges joined are part of the job language, but this version of tandem doesn't have them yet",
                 at: node.range)
             return nil
         }
         guard let keys = reader.entries(node, as: Language.range) else { return nil }
         let spec = RangeSpec(
-            start: reader.time(keys["start"]?.value, "`start`"), end: reader.time(keys["end"]?.value, "`end`"),
+            start: reader.time(keys["start"]?.value, "`start`"),
+            end: reader.time(keys["end"]?.value, "`end`"),
             duration: reader.time(keys["duration"]?.value, "`duration`"), range: node.range)
         // What the file alone shows; the rest needs the source.
         var from = MediaTime.zero
@@ -225,7 +245,9 @@ public struct JobFileDecoder {
             from = time
         }
         if let end = spec.end, case .absolute(let time) = end.value, time <= from {
-            reader.sink.error(.invalidRange, "the range is empty: it ends at \(time) s and begins at \(from) s", at: end.range)
+            reader.sink.error(
+                .invalidRange, "the range is empty: it ends at \(time) s and begins at \(from) s",
+                at: end.range)
         }
         if let duration = spec.duration, case .absolute(let time) = duration.value, time <= .zero {
             reader.sink.error(.invalidRange, "the range is empty: its duration is 0", at: duration.range)
@@ -251,7 +273,8 @@ public struct JobFileDecoder {
                     }
                 }
             } else {
-                reader.sink.error(.wrongType, "`set` is a mapping of tags, not \(set.value.kind)", at: set.value.range)
+                reader.sink.error(
+                    .wrongType, "`set` is a mapping of tags, not \(set.value.kind)", at: set.value.range)
             }
         }
         return spec
@@ -263,7 +286,8 @@ public struct JobFileDecoder {
             return DestinationSpec(path: path, ifExists: .fail, makesDirectories: true)
         }
         guard let keys = reader.entries(node, as: Language.destination) else { return nil }
-        let ifExists = reader.word(keys["if_exists"]?.value, "`if_exists`", of: IfExists.allCases.map(\.rawValue))
+        let ifExists = reader.word(
+            keys["if_exists"]?.value, "`if_exists`", of: IfExists.allCases.map(\.rawValue))
         let makes = reader.boolean(keys["make_directories"]?.value, "`make_directories`")
         guard let path = keys["path"].flatMap({ destinationPath($0.value) }) else { return nil }
         return DestinationSpec(
@@ -274,8 +298,11 @@ public struct JobFileDecoder {
     private mutating func destinationPath(_ node: YAMLNode) -> Located<String>? {
         guard let path = reader.text(node, "a destination") else { return nil }
         let name = path.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255 else {
-            reader.sink.error(.invalidValue, "a destination names a file of at most 255 bytes, not a folder", at: path.range)
+        guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255
+        else {
+            reader.sink.error(
+                .invalidValue, "a destination names a file of at most 255 bytes, not a folder", at: path.range
+            )
             return nil
         }
         return path
@@ -291,8 +318,11 @@ public struct JobFileDecoder {
         let known = ContainerType.all.flatMap(\.extensions)
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
             reader.sink.error(
-                .unknownContainer, "the destination has no extension that tells the container", at: destination.path.range,
-                help: "name it: `container:` is one of \(ContainerType.all.map(\.name).joined(separator: ", "))")
+                .unknownContainer, "the destination has no extension that tells the container",
+                at: destination.path.range,
+                help:
+                    "name it: `container:` is one of \(ContainerType.all.map(\.name).joined(separator: ", "))"
+            )
             return nil
         }
         let fileExtension = String(name[name.index(after: dot)...])
@@ -300,7 +330,8 @@ public struct JobFileDecoder {
             reader.sink.error(
                 .unknownContainer, "`.\(fileExtension)` tells no container", at: destination.path.range,
                 help: Suggestion.help(for: fileExtension.lowercased(), among: known)
-                    ?? "name it: `container:` is one of \(ContainerType.all.map(\.name).joined(separator: ", "))")
+                    ?? "name it: `container:` is one of \(ContainerType.all.map(\.name).joined(separator: ", "))"
+            )
             return nil
         }
         return Located(type, at: destination.path.range)
@@ -319,10 +350,14 @@ public struct JobFileDecoder {
                 reader.sink.error(
                     .undefinedName, "there is no asset `\(id.value)`", at: id.range,
                     help: Suggestion.help(for: id.value, among: assets.sorted())
-                        ?? (assets.isEmpty ? "the file defines no assets; a path has a `/` or a `.`" : "the assets are \(assets.sorted().joined(separator: ", "))"))
+                        ?? (assets.isEmpty
+                            ? "the file defines no assets; a path has a `/` or a `.`"
+                            : "the assets are \(assets.sorted().joined(separator: ", "))"))
             }
         }
-        let specs = file.assets.map(\.asset) + file.jobs.compactMap { if case .inline(let spec) = $0.asset { spec } else { nil } }
+        let specs =
+            file.assets.map(\.asset)
+            + file.jobs.compactMap { if case .inline(let spec) = $0.asset { spec } else { nil } }
         for spec in specs {
             guard case .job(let id) = spec.source, !jobs.contains(id.value) else { continue }
             reader.sink.error(

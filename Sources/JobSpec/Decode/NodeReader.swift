@@ -9,7 +9,8 @@ struct NodeReader {
     /// ones that exclude each other. Nil where the node is no mapping.
     mutating func entries(_ node: YAMLNode, as type: MappingType) -> [String: YAMLNode.Entry]? {
         guard case .mapping(let entries) = node.content else {
-            sink.error(.wrongType, "\(Self.article(type.name)) is a mapping, not \(node.kind)", at: node.range)
+            sink.error(
+                .wrongType, "\(Self.article(type.name)) is a mapping, not \(node.kind)", at: node.range)
             return nil
         }
         var known: [String: YAMLNode.Entry] = [:]
@@ -19,13 +20,15 @@ struct NodeReader {
                 known[entry.key] = entry
             } else if type.laterKeys.contains(entry.key) {
                 sink.error(
-                    .notSupported, "`\(entry.key)` is part of the job language, but this version of tandem doesn't have it yet",
+                    .notSupported,
+                    "`\(entry.key)` is part of the job language, but this version of tandem doesn't have it yet",
                     at: entry.keyRange)
             } else {
                 let names = type.keys.map(\.name)
                 sink.error(
                     .unknownKey, "\(Self.article(type.name)) has no key `\(entry.key)`", at: entry.keyRange,
-                    help: Suggestion.help(for: entry.key, among: names) ?? "its keys are \(names.joined(separator: ", "))")
+                    help: Suggestion.help(for: entry.key, among: names)
+                        ?? "its keys are \(names.joined(separator: ", "))")
             }
         }
         check(known, of: node, as: type)
@@ -34,14 +37,17 @@ struct NodeReader {
 
     private mutating func check(_ known: [String: YAMLNode.Entry], of node: YAMLNode, as type: MappingType) {
         for key in type.keys where key.isRequired && known[key.name] == nil {
-            sink.error(.missingKey, "the key `\(key.name)` is missing: \(Self.lowered(key.summary))", at: start(of: node))
+            sink.error(
+                .missingKey, "the key `\(key.name)` is missing: \(Self.lowered(key.summary))",
+                at: start(of: node))
         }
         for group in type.alternatives {
             let present = group.keys.compactMap { known[$0] }.sorted { $0.keyRange < $1.keyRange }
             if present.count > 1, let first = present.first {
                 for other in present.dropFirst() {
                     sink.error(
-                        .conflictingKeys, "`\(other.key)` and `\(first.key)` exclude each other", at: other.keyRange,
+                        .conflictingKeys, "`\(other.key)` and `\(first.key)` exclude each other",
+                        at: other.keyRange,
                         notes: [Diagnostic.Note("`\(first.key)` stands here", at: first.keyRange)])
                 }
             }
@@ -55,7 +61,9 @@ struct NodeReader {
     /// The first line of a mapping, so that a missing key isn't underlined over pages.
     private func start(of node: YAMLNode) -> SourceRange {
         var range = node.range
-        if case .mapping(let entries) = node.content, let first = entries.first, first.keyRange.line == range.line {
+        if case .mapping(let entries) = node.content, let first = entries.first,
+            first.keyRange.line == range.line
+        {
             range = first.keyRange
         } else if range.endLine > range.line {
             range.endLine = range.line
@@ -81,7 +89,8 @@ struct NodeReader {
         let escaped = text.replacing("$${", with: "\u{0}")
         if escaped.contains("${") {
             sink.error(
-                .notSupported, "substitution (`${…}`) is part of the job language, but this version of tandem doesn't have it yet",
+                .notSupported,
+                "substitution (`${…}`) is part of the job language, but this version of tandem doesn't have it yet",
                 at: node.range, help: "a literal `${` is written `$${`")
             return nil
         }
@@ -113,7 +122,8 @@ struct NodeReader {
         guard let node, let text = text(node, what) else { return nil }
         if words.contains(text.value) { return text }
         sink.error(
-            .invalidValue, "\(what) can't be `\(text.value)`; it is one of \(words.joined(separator: ", "))", at: text.range,
+            .invalidValue, "\(what) can't be `\(text.value)`; it is one of \(words.joined(separator: ", "))",
+            at: text.range,
             help: Suggestion.help(for: text.value, among: words))
         return nil
     }
@@ -126,15 +136,20 @@ struct NodeReader {
 
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.utf8.first else { return false }
-        func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x5f }
+        func isLetter(_ byte: UInt8) -> Bool {
+            (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x5f
+        }
         return isLetter(first)
-            && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2d } && text.utf8.count <= 200
+            && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
+            && text.utf8.count <= 200
     }
 
     static func article(_ name: String) -> String {
         let words: [String: String] = [
-            "batch": "a job file", "patternAsset": "a test signal", "fileAsset": "a file asset", "jobAsset": "a job's output",
-            "videoEncode": "video `encode`", "audioEncode": "audio `encode`", "videoTrack": "a video track rule",
+            "batch": "a job file", "patternAsset": "a test signal", "fileAsset": "a file asset",
+            "jobAsset": "a job's output",
+            "videoEncode": "video `encode`", "audioEncode": "audio `encode`",
+            "videoTrack": "a video track rule",
             "audioTrack": "an audio track rule", "selection": "a selection", "metadata": "`metadata`",
             "destination": "a destination", "range": "a range", "job": "a job",
         ]

@@ -8,7 +8,8 @@ public enum Language {
     public static let version = 1
 
     static let time = ValueType.text(
-        pattern: #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
+        pattern:
+            #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
         example: "1:30.5")
     static let bitRate = ValueType.oneOf([
         .integer(1...1_000_000_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?[kM]?$"#, example: "128k"),
@@ -38,7 +39,8 @@ public enum Language {
             KeyInfo("path", .string, "Where it is, relative to the job file.", required: true),
             KeyInfo(
                 "timing", .word(AssetTiming.allCases.map(\.rawValue)),
-                "`fast` takes times from the header and the index, `precise` measures every packet.", default: "fast"),
+                "`fast` takes times from the header and the index, `precise` measures every packet.",
+                default: "fast"),
         ])
     static let jobAsset = MappingType(
         "jobAsset", "What another job publishes; this job waits for it.",
@@ -57,7 +59,9 @@ public enum Language {
         "selection", "Tracks by what is known of them; all that is said must hold.",
         keys: [
             KeyInfo("index", .integer(0...255), "Position among the tracks of the kind, from 0."),
-            KeyInfo("language", .text(pattern: "^[A-Za-z-]{2,15}$", example: "eng"), "Language as the container says it."),
+            KeyInfo(
+                "language", .text(pattern: "^[A-Za-z-]{2,15}$", example: "eng"),
+                "Language as the container says it."),
         ], laterKeys: ["id", "codec", "disposition", "characteristic", "title"])
     static let select = ValueType.oneOf([.word(["first", "all"]), .integer(0...255), .mapping(selection)])
 
@@ -71,15 +75,20 @@ public enum Language {
             KeyInfo("lossless", .boolean, "Without loss."),
             KeyInfo("max_bitrate", bitRate, "Highest bit rate, with `buffer_size`."),
             KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
-            KeyInfo("preset", .oneOf([.string, .integer(0...13)]), "Speed against size, as the encoder names it."),
+            KeyInfo(
+                "preset", .oneOf([.string, .integer(0...13)]), "Speed against size, as the encoder names it."),
             KeyInfo("profile", .oneOf([.string, .integer(0...3)]), "The codec's profile."),
             KeyInfo(
                 "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
                 "The codec's level."),
             KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
-            KeyInfo("pixel_format", .string, "Pixel format, as libav names it.", default: "the source's, or the nearest that the encoder takes"),
+            KeyInfo(
+                "pixel_format", .string, "Pixel format, as libav names it.",
+                default: "the source's, or the nearest that the encoder takes"),
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
-            KeyInfo("keyframe_interval", .oneOf([.integer(1...100_000), time]), "Most time or frames between key frames."),
+            KeyInfo(
+                "keyframe_interval", .oneOf([.integer(1...100_000), time]),
+                "Most time or frames between key frames."),
             KeyInfo(
                 "options", .mapOf(.oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any),
                 "The encoder's private options; one that it doesn't take is an error."),
@@ -94,9 +103,12 @@ public enum Language {
         keys: [
             KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec.", required: true),
             KeyInfo("bitrate", bitRate, "Bit rate."),
-            KeyInfo("sample_rate", frequency, "Samples a second.", default: "the source's, or the nearest that the encoder takes"),
             KeyInfo(
-                "channels", .oneOf([.integer(1...16), .string]), "`mono`, `stereo`, `5.1`, a count or a layout.",
+                "sample_rate", frequency, "Samples a second.",
+                default: "the source's, or the nearest that the encoder takes"),
+            KeyInfo(
+                "channels", .oneOf([.integer(1...16), .string]),
+                "`mono`, `stereo`, `5.1`, a count or a layout.",
                 default: "the source's"),
             KeyInfo(
                 "options", .mapOf(.oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any),
@@ -128,7 +140,8 @@ public enum Language {
         "metadata", "The output's tags.",
         keys: [
             KeyInfo(
-                "keep", .oneOf([.word(["all", "none"]), .list(.string)]), "Which of the source's tags are kept.",
+                "keep", .oneOf([.word(["all", "none"]), .list(.string)]),
+                "Which of the source's tags are kept.",
                 default: "all"),
             KeyInfo("set", .mapOf(.string, keys: .any), "Tags to write."),
         ])
@@ -145,7 +158,10 @@ public enum Language {
     static let job = MappingType(
         "job", "One read of one asset, and the output made of it.",
         keys: [
-            KeyInfo("asset", asset, "An asset's id, a path (it has a `/` or a `.`), or an asset written in place.", required: true),
+            KeyInfo(
+                "asset", asset,
+                "An asset's id, a path (it has a `/` or a `.`), or an asset written in place.", required: true
+            ),
             KeyInfo("range", .mapping(range), "What part of the asset; all of it when absent."),
             KeyInfo(
                 "tracks", .list(.oneOf([.mapping(videoTrack), .mapping(audioTrack)])),
@@ -153,12 +169,17 @@ public enum Language {
             KeyInfo(
                 "container", .word(ContainerType.all.map(\.name)), "The kind of file.",
                 default: "from the destination's extension"),
-            KeyInfo("optimize_for_network", .boolean, "The index goes to the front of the file.", default: "false"),
+            KeyInfo(
+                "optimize_for_network", .boolean, "The index goes to the front of the file.", default: "false"
+            ),
             KeyInfo("metadata", .mapping(metadata), "The output's tags."),
-            KeyInfo("destination", .oneOf([.string, .mapping(destination)]), "Where the output goes.", required: true),
+            KeyInfo(
+                "destination", .oneOf([.string, .mapping(destination)]), "Where the output goes.",
+                required: true),
         ],
         laterKeys: [
-            "composition", "cut", "export", "images", "waveform", "outputs", "package", "fragment", "limit", "chapters",
+            "composition", "cut", "export", "images", "waveform", "outputs", "package", "fragment", "limit",
+            "chapters",
             "leftover", "needs", "matrix", "timeout", "retries", "priority", "threads", "expect",
         ])
 

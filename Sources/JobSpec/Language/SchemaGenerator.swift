@@ -35,7 +35,8 @@ public enum SchemaGenerator {
             case .object(let members):
                 if members.isEmpty { return "{}" }
                 return "{\n"
-                    + members.map { "\(pad)\(JSON.quote($0.0)): \($0.1.text(indent: indent + 1))" }.joined(separator: ",\n")
+                    + members.map { "\(pad)\(JSON.quote($0.0)): \($0.1.text(indent: indent + 1))" }.joined(
+                        separator: ",\n")
                     + "\n\(end)}"
             }
         }
@@ -54,11 +55,13 @@ public enum SchemaGenerator {
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
         case .text(let pattern, let example):
             return .object([
-                ("type", .string("string")), ("pattern", .string(pattern)), ("examples", .array([.string(example)])),
+                ("type", .string("string")), ("pattern", .string(pattern)),
+                ("examples", .array([.string(example)])),
             ])
         case .integer(let range):
             return .object([
-                ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")), ("maximum", .raw("\(range.upperBound)")),
+                ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
+                ("maximum", .raw("\(range.upperBound)")),
             ])
         case .number(let range):
             return .object([
@@ -110,7 +113,8 @@ public enum SchemaGenerator {
                 properties.append((key.name, .object([("description", .string(text))] + members)))
             } else {
                 // draft-07 ignores what stands beside a $ref.
-                properties.append((key.name, .object([("description", .string(text)), ("allOf", .array([type]))])))
+                properties.append(
+                    (key.name, .object([("description", .string(text)), ("allOf", .array([type]))])))
             }
         }
         var members: [(String, JSON)] = [

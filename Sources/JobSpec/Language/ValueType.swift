@@ -46,7 +46,8 @@ public struct MappingType: Sendable {
     public let alternatives: [KeyGroup]
 
     init(
-        _ name: String, _ summary: String, keys: [KeyInfo], laterKeys: [String] = [], alternatives: [KeyGroup] = []
+        _ name: String, _ summary: String, keys: [KeyInfo], laterKeys: [String] = [],
+        alternatives: [KeyGroup] = []
     ) {
         self.name = name
         self.summary = summary
@@ -80,7 +81,10 @@ public struct KeyInfo: Sendable {
     /// What holds when it is absent, as text.
     public let defaultText: String?
 
-    init(_ name: String, _ type: ValueType, _ summary: String, required: Bool = false, default defaultText: String? = nil) {
+    init(
+        _ name: String, _ type: ValueType, _ summary: String, required: Bool = false,
+        default defaultText: String? = nil
+    ) {
         self.name = name
         self.type = type
         self.summary = summary

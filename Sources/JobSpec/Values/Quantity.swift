@@ -53,11 +53,15 @@ public enum Quantity {
             return rate.double >= 0.001 && rate.double <= 1000 ? rate : nil
         }
         let broadcast: [String: Rational] = [
-            "23.976": Rational(24_000, 1001), "23.98": Rational(24_000, 1001), "29.97": Rational(30_000, 1001),
-            "47.952": Rational(48_000, 1001), "59.94": Rational(60_000, 1001), "119.88": Rational(120_000, 1001),
+            "23.976": Rational(24_000, 1001), "23.98": Rational(24_000, 1001),
+            "29.97": Rational(30_000, 1001),
+            "47.952": Rational(48_000, 1001), "59.94": Rational(60_000, 1001),
+            "119.88": Rational(120_000, 1001),
         ]
         if let rate = broadcast[text] { return rate }
-        guard parts.count == 1, let (digits, places) = decimal(text), places <= 4, digits > 0 else { return nil }
+        guard parts.count == 1, let (digits, places) = decimal(text), places <= 4, digits > 0 else {
+            return nil
+        }
         var den: Int64 = 1
         for _ in 0..<places { den *= 10 }
         var (a, b) = (digits, den)
@@ -73,11 +77,14 @@ public enum Quantity {
         guard parts.count == 2 else { return nil }
         func side(_ part: Substring) -> Int?? {
             if part.isEmpty { return .some(nil) }
-            guard let value = Int(part), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), (1...16_384).contains(value)
+            guard let value = Int(part), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                (1...16_384).contains(value)
             else { return nil }
             return .some(value)
         }
-        guard let width = side(parts[0]), let height = side(parts[1]), width != nil || height != nil else { return nil }
+        guard let width = side(parts[0]), let height = side(parts[1]), width != nil || height != nil else {
+            return nil
+        }
         return Dimensions(width: width, height: height)
     }
 }

@@ -20,11 +20,15 @@ public enum TimeExpression: Hashable, Sendable {
         guard text.utf8.count <= 40 else { return nil }
         if text == "end" {
             self = .end
-        } else if text.hasPrefix("chapter:"), let number = Int(text.dropFirst(8)), number >= 1, number < 100_000 {
+        } else if text.hasPrefix("chapter:"), let number = Int(text.dropFirst(8)), number >= 1,
+            number < 100_000
+        {
             self = .chapter(number)
         } else if text.hasSuffix("f"), let frames = Quantity.scaled(text.dropLast(), by: 1) {
             self = .frames(frames)
-        } else if text.hasSuffix("%"), let share = Quantity.scaled(text.dropLast(), by: 1000), share <= 100_000 {
+        } else if text.hasSuffix("%"), let share = Quantity.scaled(text.dropLast(), by: 1000),
+            share <= 100_000
+        {
             self = .percent(share)
         } else if text.hasPrefix("-") {
             guard let time = Self.clock(text.dropFirst()) else { return nil }
@@ -40,9 +44,12 @@ public enum TimeExpression: Hashable, Sendable {
         if text.hasSuffix("ms") { return seconds(text.dropLast(2), divisor: 1000) }
         if text.hasSuffix("s") { return seconds(text.dropLast(), divisor: 1) }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard (1...3).contains(parts.count), let last = parts.last, let rest = seconds(last, divisor: 1) else { return nil }
+        guard (1...3).contains(parts.count), let last = parts.last, let rest = seconds(last, divisor: 1)
+        else { return nil }
         if parts.count == 1 { return rest }
-        guard last.prefix(while: { $0 != "." }).count <= 2, rest < MediaTime(value: 60, timescale: 1) else { return nil }
+        guard last.prefix(while: { $0 != "." }).count <= 2, rest < MediaTime(value: 60, timescale: 1) else {
+            return nil
+        }
         var minutes: Int64 = 0
         for (index, part) in parts.dropLast().enumerated() {
             guard !part.isEmpty, part.utf8.count <= 6, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),

@@ -1,7 +1,8 @@
 internal import CFFmpeg
 
 /// An open encoder (`AVCodecContext`), confined to one queue.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
     /// The unit of its packets' time stamps.
@@ -10,7 +11,8 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     public let parameters: CodecParameters
 
     private init(
-        adopting context: UnsafeMutablePointer<AVCodecContext>, timeBase: Rational, parameters: CodecParameters
+        adopting context: UnsafeMutablePointer<AVCodecContext>, timeBase: Rational,
+        parameters: CodecParameters
     ) {
         self.context = context
         self.timeBase = timeBase
@@ -26,14 +28,18 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens an encoder (`avcodec_open2`). An option that it doesn't take is an error.
-    public static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError) -> FrameEncoder {
+    public static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError)
+        -> FrameEncoder
+    {
         LogBridge.install()
         guard let codec = avcodec_find_encoder_by_name(configuration.encoder) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_encoder_by_name",
                 detail: "this build has no encoder \(configuration.encoder)")
         }
-        guard let context = avcodec_alloc_context3(codec) else { throw .outOfMemory("avcodec_alloc_context3") }
+        guard let context = avcodec_alloc_context3(codec) else {
+            throw .outOfMemory("avcodec_alloc_context3")
+        }
         do throws(AVError) {
             try apply(configuration, to: context)
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
@@ -45,7 +51,8 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
                     detail: "\(configuration.encoder) does not take the option \(unknown)")
             }
             let parameters = try CodecParameters(context: context)
-            return FrameEncoder(adopting: context, timeBase: Rational(context.pointee.time_base), parameters: parameters)
+            return FrameEncoder(
+                adopting: context, timeBase: Rational(context.pointee.time_base), parameters: parameters)
         } catch {
             free(context)
             throw error
@@ -70,9 +77,13 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             context.pointee.height = Int32(clamping: configuration.height)
             context.pointee.pix_fmt = configuration.pixelFormat.av
             if let rate = configuration.frameRate { context.pointee.framerate = rate.av }
-            if let aspect = configuration.sampleAspectRatio { context.pointee.sample_aspect_ratio = aspect.av }
+            if let aspect = configuration.sampleAspectRatio {
+                context.pointee.sample_aspect_ratio = aspect.av
+            }
             configuration.color.apply(to: context)
-            if let interval = configuration.keyframeInterval { context.pointee.gop_size = Int32(clamping: interval) }
+            if let interval = configuration.keyframeInterval {
+                context.pointee.gop_size = Int32(clamping: interval)
+            }
             if configuration.isInterlaced {
                 context.pointee.flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME
             }

@@ -11,7 +11,8 @@ public enum CodecOutput: Sendable {
 }
 
 /// An open decoder (`AVCodecContext`), confined to one queue.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct PacketDecoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
 
@@ -25,7 +26,8 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
 
     /// Opens the decoder of a stream. `threads` 0 lets libavcodec choose.
     public static func open(
-        _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0, limits: InputLimits = InputLimits()
+        _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0,
+        limits: InputLimits = InputLimits()
     ) throws(AVError) -> PacketDecoder {
         guard let codec = avcodec_find_decoder(parameters.raw.pointee.codec_id) else {
             throw AVError(
@@ -35,9 +37,12 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         let name = String(cString: codec.pointee.name)
         guard InputLimits.decoders.contains(name) || name.hasPrefix("pcm_") else {
             throw AVError(
-                code: tandem_eacces, operation: "avcodec_find_decoder", detail: "the decoder \(name) is not one that is used")
+                code: tandem_eacces, operation: "avcodec_find_decoder",
+                detail: "the decoder \(name) is not one that is used")
         }
-        guard let context = avcodec_alloc_context3(codec) else { throw .outOfMemory("avcodec_alloc_context3") }
+        guard let context = avcodec_alloc_context3(codec) else {
+            throw .outOfMemory("avcodec_alloc_context3")
+        }
         let decoder = PacketDecoder(adopting: context)
         try check(avcodec_parameters_to_context(context, parameters.raw), "avcodec_parameters_to_context")
         context.pointee.pkt_timebase = timeBase.av

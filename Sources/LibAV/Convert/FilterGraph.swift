@@ -1,7 +1,8 @@
 internal import CFFmpeg
 
 /// A chain of libavfilter's filters with one output and at most one input, confined to one queue.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct FilterGraph: ~Copyable, @unchecked Sendable {
     private let graph: UnsafeMutablePointer<AVFilterGraph>
     private let source: UnsafeMutablePointer<AVFilterContext>?
@@ -59,7 +60,9 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
                         &input, avfilter_get_by_name(source.name), "in", source.arguments, nil, graph),
                     "avfilter_graph_create_filter")
             }
-            guard let sink else { throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter") }
+            guard let sink else {
+                throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter")
+            }
             try parse(chain, graph: graph, source: input, sink: sink)
             try check(avfilter_graph_config(graph, nil), "avfilter_graph_config")
             return FilterGraph(adopting: graph, source: input, sink: sink)
@@ -70,7 +73,8 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     private static func parse(
-        _ chain: String, graph: UnsafeMutablePointer<AVFilterGraph>, source: UnsafeMutablePointer<AVFilterContext>?,
+        _ chain: String, graph: UnsafeMutablePointer<AVFilterGraph>,
+        source: UnsafeMutablePointer<AVFilterContext>?,
         sink: UnsafeMutablePointer<AVFilterContext>
     ) throws(AVError) {
         // In libavfilter's words the chain's open *outputs* are what feeds it.
@@ -80,7 +84,9 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
             avfilter_inout_free(&inputs)
             avfilter_inout_free(&outputs)
         }
-        guard inputs != nil, source == nil || outputs != nil else { throw .outOfMemory("avfilter_inout_alloc") }
+        guard inputs != nil, source == nil || outputs != nil else {
+            throw .outOfMemory("avfilter_inout_alloc")
+        }
         inputs?.pointee.name = av_strdup("out")
         inputs?.pointee.filter_ctx = sink
         inputs?.pointee.pad_idx = 0

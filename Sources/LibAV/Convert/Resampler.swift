@@ -18,7 +18,8 @@ public struct AudioFormat: Hashable, Codable, Sendable {
 }
 
 /// Converts sound from one form to another (`SwrContext`), confined to one queue.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct Resampler: ~Copyable, @unchecked Sendable {
     private let context: OpaquePointer
     /// The form that comes out.
@@ -76,7 +77,8 @@ public struct Resampler: ~Copyable, @unchecked Sendable {
     /// What is left inside, at most `samples`; empty when nothing is.
     public func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
         let target = try room(Int32(clamping: samples))
-        let count = swr_convert(context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples, nil, 0)
+        let count = swr_convert(
+            context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples, nil, 0)
         target.raw.pointee.nb_samples = try check(count, "swr_convert")
         return target
     }

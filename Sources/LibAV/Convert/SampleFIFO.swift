@@ -1,7 +1,8 @@
 internal import CFFmpeg
 
 /// A queue of samples from which runs of any length are taken (`AVAudioFifo`), confined to one queue.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct SampleFIFO: ~Copyable, @unchecked Sendable {
     private let fifo: OpaquePointer
     /// The form of its samples.
@@ -10,7 +11,8 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
     /// An empty queue for samples of a form.
     public init(format: AudioFormat) throws(AVError) {
         guard
-            let fifo = av_audio_fifo_alloc(format.sampleFormat.av, Int32(clamping: format.layout.channels), 4096)
+            let fifo = av_audio_fifo_alloc(
+                format.sampleFormat.av, Int32(clamping: format.layout.channels), 4096)
         else { throw .outOfMemory("av_audio_fifo_alloc") }
         self.fifo = fifo
         self.format = format
@@ -40,7 +42,8 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
                 samples: Int32(run))
             try check(
                 av_samples_set_silence(
-                    frame.raw.pointee.extended_data, 0, Int32(run), Int32(format.layout.channels), format.sampleFormat.av),
+                    frame.raw.pointee.extended_data, 0, Int32(run), Int32(format.layout.channels),
+                    format.sampleFormat.av),
                 "av_samples_set_silence")
             try append(frame)
             left -= run
@@ -69,7 +72,9 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
         defer { planes.deallocate() }
         let stride = format.sampleFormat.bytesPerSample * (isPlanar ? 1 : channels)
         for i in 0..<(isPlanar ? channels : 1) {
-            planes[i] = frame.raw.pointee.extended_data[i].map { UnsafeMutableRawPointer($0) + offset * stride }
+            planes[i] = frame.raw.pointee.extended_data[i].map {
+                UnsafeMutableRawPointer($0) + offset * stride
+            }
         }
         return try body(planes)
     }

@@ -2,7 +2,8 @@ internal import CFFmpeg
 
 /// A decoded picture or run of audio samples (`AVFrame`), owned by one place at a time. Its buffers are
 /// reference-counted by the library and never copied.
-// @unchecked: the pointer has one owner, which moves from queue to queue with the value.
+///
+/// Unchecked `Sendable`: the pointer has one owner, which moves from queue to queue with the value.
 public struct Frame: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVFrame>
 
@@ -117,7 +118,9 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         guard let data else { return nil }
         let rows = width > 0 ? planeHeight(index) : 1
         let length =
-            width > 0 ? stride * rows : sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
+            width > 0
+            ? stride * rows
+            : sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
         return body(UnsafeRawBufferPointer(start: data, count: max(0, length)), stride)
     }
 

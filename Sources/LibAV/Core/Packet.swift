@@ -2,7 +2,8 @@ internal import CFFmpeg
 
 /// Compressed data with its timing (`AVPacket`), owned by one place at a time. The data itself is
 /// reference-counted by the library and never copied.
-// @unchecked: the pointer has one owner, which moves from queue to queue with the value.
+///
+/// Unchecked `Sendable`: the pointer has one owner, which moves from queue to queue with the value.
 public struct Packet: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVPacket>
 

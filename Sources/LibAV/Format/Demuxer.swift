@@ -4,7 +4,8 @@ internal import CFFmpeg
 ///
 /// Opening is safe by default: the file is opened by us and read through its descriptor, its format must
 /// be on a list, whatever it refers to is not opened, and limits hold.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct Demuxer: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
@@ -83,7 +84,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             throw InputError(
                 path: path,
                 reason: .library(
-                    AVError(code: code, operation: "avformat_open_input", detail: LogBridge.takeLastLine(of: allocated))))
+                    AVError(
+                        code: code, operation: "avformat_open_input",
+                        detail: LogBridge.takeLastLine(of: allocated))))
         }
         do throws(InputError) {
             try findStreams(context, path: path, limits: limits)
@@ -199,7 +202,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return 0 }
         var count = 0
         for i in 0..<max(0, avformat_index_get_entries_count(stream)) {
-            if let entry = avformat_index_get_entry(stream, i), entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0 {
+            if let entry = avformat_index_get_entry(stream, i),
+                entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0
+            {
                 count += 1
             }
         }
@@ -237,7 +242,10 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             case AV_PKT_DATA_MASTERING_DISPLAY_METADATA: kind = "mastering"
             case AV_PKT_DATA_CONTENT_LIGHT_LEVEL: kind = "cll"
             case AV_PKT_DATA_DOVI_CONF: kind = "dovi"
-            default: kind = av_packet_side_data_name(datum.type).map { String(cString: $0) } ?? "\(datum.type.rawValue)"
+            default:
+                kind =
+                    av_packet_side_data_name(datum.type).map { String(cString: $0) }
+                    ?? "\(datum.type.rawValue)"
             }
             let bytes = datum.data.map { Array(UnsafeBufferPointer(start: $0, count: datum.size)) } ?? []
             return StreamSideData(type: datum.type.rawValue, kind: kind, bytes: bytes)
@@ -249,7 +257,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     /// Reads only the streams named; the others cost as little as the format allows (`AVDISCARD_ALL`).
     public func select(_ indices: Set<Int>) {
         for i in 0..<streamCount {
-            tandem_stream(context, UInt32(i))?.pointee.discard = indices.contains(i) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+            tandem_stream(context, UInt32(i))?.pointee.discard =
+                indices.contains(i) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
         }
     }
 

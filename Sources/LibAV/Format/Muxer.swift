@@ -2,7 +2,8 @@ internal import CFFmpeg
 
 /// An output being written (`AVFormatContext` for writing) into a file descriptor, confined to one queue.
 /// The trailer is written by `finish()`, once; releasing only frees.
-// @unchecked: one owner, which moves with the value.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 public struct Muxer: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
@@ -44,7 +45,8 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()
         // The pass that moves the index forward opens its own output for reading; nothing else is opened.
         context.pointee.io_open = { context, target, _, flags, _ in
-            guard let context, let target, let opaque = context.pointee.opaque, flags & AVIO_FLAG_WRITE == 0 else {
+            guard let context, let target, let opaque = context.pointee.opaque, flags & AVIO_FLAG_WRITE == 0
+            else {
                 return tandem_eacces
             }
             let sink = Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue()
@@ -82,7 +84,9 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         sampleAspectRatio: Rational? = nil, metadata: [MetadataEntry] = [], disposition: Set<String> = [],
         sideData: [StreamSideData] = [], codecTag: String? = nil
     ) throws(AVError) -> Int {
-        guard let stream = avformat_new_stream(context, nil) else { throw .outOfMemory("avformat_new_stream") }
+        guard let stream = avformat_new_stream(context, nil) else {
+            throw .outOfMemory("avformat_new_stream")
+        }
         try check(avcodec_parameters_copy(stream.pointee.codecpar, parameters.raw), "avcodec_parameters_copy")
         stream.pointee.codecpar.pointee.codec_tag = tag(for: parameters, forced: codecTag)
         stream.pointee.time_base = timeBase.av
@@ -97,11 +101,16 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
             if flag > 0 { stream.pointee.disposition |= flag }
         }
         for datum in sideData {
-            guard let copy = av_stream_new_side_data(stream, AVPacketSideDataType(datum.type), datum.bytes.count) else {
+            guard
+                let copy = av_stream_new_side_data(
+                    stream, AVPacketSideDataType(datum.type), datum.bytes.count)
+            else {
                 throw .outOfMemory("av_stream_new_side_data")
             }
             datum.bytes.withUnsafeBytes { bytes in
-                if let base = bytes.baseAddress { copy.update(from: base.assumingMemoryBound(to: UInt8.self), count: bytes.count) }
+                if let base = bytes.baseAddress {
+                    copy.update(from: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+                }
             }
         }
         return Int(stream.pointee.index)
@@ -123,13 +132,15 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         try check(avformat_write_header(context, &dictionary.raw), "avformat_write_header", context: context)
         if let unknown = dictionary.keys.first {
             throw AVError(
-                code: tandem_option_not_found, operation: "avformat_write_header", detail: "option \(unknown) not taken")
+                code: tandem_option_not_found, operation: "avformat_write_header",
+                detail: "option \(unknown) not taken")
         }
     }
 
     /// The unit of a stream's time stamps, which the header may have changed.
     public func timeBase(of index: Int) -> Rational {
-        tandem_stream(context, UInt32(clamping: index)).map { Rational($0.pointee.time_base) } ?? Rational(1, 1)
+        tandem_stream(context, UInt32(clamping: index)).map { Rational($0.pointee.time_base) }
+            ?? Rational(1, 1)
     }
 
     /// Writes a packet, in the order given; its time stamps are in the stream's time base (`av_write_frame`).

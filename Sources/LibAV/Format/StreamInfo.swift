@@ -34,15 +34,18 @@ public struct StreamInfo: Sendable {
     /// A stream of a source that is generated, with nothing said but its format and length.
     public init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {
         self.init(
-            index: index, id: index + 1, parameters: parameters, timeBase: timeBase, startTime: 0, duration: duration,
+            index: index, id: index + 1, parameters: parameters, timeBase: timeBase, startTime: 0,
+            duration: duration,
             indexedPackets: packets, averageFrameRate: nil, baseFrameRate: nil,
             sampleAspectRatio: nil, disposition: ["default"], metadata: [], sideData: [])
     }
 
     init(
-        index: Int, id: Int, parameters: CodecParameters, timeBase: Rational, startTime: Int64?, duration: Int64?,
+        index: Int, id: Int, parameters: CodecParameters, timeBase: Rational, startTime: Int64?,
+        duration: Int64?,
         indexedPackets: Int, averageFrameRate: Rational?, baseFrameRate: Rational?,
-        sampleAspectRatio: Rational?, disposition: Set<String>, metadata: [MetadataEntry], sideData: [StreamSideData]
+        sampleAspectRatio: Rational?, disposition: Set<String>, metadata: [MetadataEntry],
+        sideData: [StreamSideData]
     ) {
         self.index = index
         self.id = id
@@ -64,10 +67,13 @@ public struct StreamInfo: Sendable {
 
     /// The nine numbers of the display matrix (16.16 and 2.30 fixed point), nil where there is none.
     public var displayMatrix: [Int32]? {
-        guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36 else {
+        guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36
+        else {
             return nil
         }
-        return bytes.withUnsafeBytes { raw in (0..<9).map { raw.loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) } }
+        return bytes.withUnsafeBytes { raw in
+            (0..<9).map { raw.loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
+        }
     }
 }
 

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// A seekable output over a file descriptor: written by offset, and readable again by the muxer's own
 /// second pass (index in front). The descriptor belongs to the caller.
-// @unchecked: used by the one muxer that owns it, on the muxer's queue.
+///
+/// Unchecked `Sendable`: used by the one muxer that owns it, on the muxer's queue.
 final class FileSink: @unchecked Sendable {
     let descriptor: Int32
     private var position: Int64 = 0

@@ -17,7 +17,8 @@ public enum FileSourceProblem: Hashable, Sendable {
 
 /// An open source file, read by offset: the only way in which a demuxer reaches outside, so that a
 /// playlist or a reference inside a file can't make it read another.
-// @unchecked: used by the one demuxer that owns it.
+///
+/// Unchecked `Sendable`: used by the one demuxer that owns it.
 final class FileSource: @unchecked Sendable {
     let descriptor: Int32
     let size: Int64

@@ -14,33 +14,46 @@ public struct InputLimits: Hashable, Sendable {
 
     /// Real containers. Anything that refers to other files (playlists, scripts, image sequences) is left out.
     static let formats = [
-        "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "mpegvideo", "avi", "wav",
-        "w64", "rf64", "aiff", "flac", "ogg", "mp3", "aac", "ac3", "eac3", "dts", "dtshd", "truehd", "mlp", "mxf",
-        "flv", "live_flv", "asf", "h264", "hevc", "m4v", "av1", "obu", "ivf", "ape", "wv", "tta", "tak", "caf", "au",
+        "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "mpegvideo", "avi",
+        "wav",
+        "w64", "rf64", "aiff", "flac", "ogg", "mp3", "aac", "ac3", "eac3", "dts", "dtshd", "truehd", "mlp",
+        "mxf",
+        "flv", "live_flv", "asf", "h264", "hevc", "m4v", "av1", "obu", "ivf", "ape", "wv", "tta", "tak",
+        "caf", "au",
         "amr", "amrnb", "amrwb", "gif", "apng", "srt", "webvtt", "ass", "nut", "yuv4mpegpipe", "dv", "loas",
-        "mpc", "mpc8", "oma", "gsm", "rm", "vc1", "dirac", "mjpeg", "png_pipe", "jpeg_pipe", "webp_pipe", "bmp_pipe",
+        "mpc", "mpc8", "oma", "gsm", "rm", "vc1", "dirac", "mjpeg", "png_pipe", "jpeg_pipe", "webp_pipe",
+        "bmp_pipe",
         "tiff_pipe",
     ]
 
     static let formatsThatReferElsewhere: Set<String> = [
-        "hls", "dash", "concat", "image2", "image2pipe", "imf", "sdp", "rtsp", "smoothstreaming", "tedcaptions",
+        "hls", "dash", "concat", "image2", "image2pipe", "imf", "sdp", "rtsp", "smoothstreaming",
+        "tedcaptions",
         "webm_dash_manifest", "alias_pix", "lavfi",
     ]
 
     /// Decoders that real files need; exotic ones are attack surface.
     static let decoders: Set<String> = [
         "h264", "hevc", "vp8", "vp9", "libvpx", "libvpx-vp9", "av1", "libdav1d", "libaom-av1", "mpeg1video",
-        "mpeg2video", "mpegvideo", "mpeg4", "msmpeg4v1", "msmpeg4", "msmpeg4v2", "h261", "h263", "h263p", "flv",
-        "wmv1", "wmv2", "wmv3", "vc1", "theora", "prores", "dnxhd", "mjpeg", "mjpegb", "jpeg2000", "libopenjpeg",
-        "ffv1", "huffyuv", "ffvhuff", "utvideo", "magicyuv", "cfhd", "rawvideo", "v210", "v410", "qtrle", "rpza",
-        "svq1", "svq3", "cinepak", "dvvideo", "png", "apng", "gif", "bmp", "tiff", "webp", "dirac", "snow", "rv10",
+        "mpeg2video", "mpegvideo", "mpeg4", "msmpeg4v1", "msmpeg4", "msmpeg4v2", "h261", "h263", "h263p",
+        "flv",
+        "wmv1", "wmv2", "wmv3", "vc1", "theora", "prores", "dnxhd", "mjpeg", "mjpegb", "jpeg2000",
+        "libopenjpeg",
+        "ffv1", "huffyuv", "ffvhuff", "utvideo", "magicyuv", "cfhd", "rawvideo", "v210", "v410", "qtrle",
+        "rpza",
+        "svq1", "svq3", "cinepak", "dvvideo", "png", "apng", "gif", "bmp", "tiff", "webp", "dirac", "snow",
+        "rv10",
         "rv20", "rv30", "rv40", "wrapped_avframe", "hap", "lagarith", "indeo3", "indeo5",
-        "aac", "aac_fixed", "aac_latm", "libfdk_aac", "mp3", "mp3float", "mp2", "mp2float", "mp1", "mp1float", "ac3",
+        "aac", "aac_fixed", "aac_latm", "libfdk_aac", "mp3", "mp3float", "mp2", "mp2float", "mp1", "mp1float",
+        "ac3",
         "ac3_fixed", "eac3", "dca", "truehd", "mlp", "flac", "alac", "opus", "libopus", "vorbis", "libvorbis",
-        "wmav1", "wmav2", "wmapro", "wmalossless", "wmavoice", "ape", "wavpack", "tta", "tak", "amrnb", "amrwb",
+        "wmav1", "wmav2", "wmapro", "wmalossless", "wmavoice", "ape", "wavpack", "tta", "tak", "amrnb",
+        "amrwb",
         "libopencore_amrnb", "libopencore_amrwb", "gsm", "gsm_ms", "libgsm", "libgsm_ms", "speex", "libspeex",
-        "nellymoser", "cook", "sipr", "atrac1", "atrac3", "atrac3p", "adpcm_ima_wav", "adpcm_ima_qt", "adpcm_ms",
-        "adpcm_swf", "adpcm_yamaha", "adpcm_g722", "adpcm_g726", "g723_1", "g729", "qcelp", "qdm2", "mace3", "mace6",
+        "nellymoser", "cook", "sipr", "atrac1", "atrac3", "atrac3p", "adpcm_ima_wav", "adpcm_ima_qt",
+        "adpcm_ms",
+        "adpcm_swf", "adpcm_yamaha", "adpcm_g722", "adpcm_g726", "g723_1", "g729", "qcelp", "qdm2", "mace3",
+        "mace6",
         "mov_text", "webvtt", "subrip", "srt", "ass", "ssa", "text", "dvdsub", "dvbsub", "pgssub", "cc_dec",
     ]
 }

@@ -1,7 +1,8 @@
 internal import CFFmpeg
 
 /// What a track's packets are (`AVCodecParameters`): immutable once made, so it may be shared.
-// @unchecked: the pointee is written in the initialisers only.
+///
+/// Unchecked `Sendable`: the pointee is written in the initialisers only.
 public final class CodecParameters: @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVCodecParameters>
 
@@ -107,7 +108,8 @@ public final class CodecParameters: @unchecked Sendable {
     /// Compressed without loss (`AV_CODEC_PROP_LOSSLESS` and not lossy too).
     public var isLossless: Bool {
         guard let descriptor = avcodec_descriptor_get(raw.pointee.codec_id) else { return false }
-        return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY) == AV_CODEC_PROP_LOSSLESS
+        return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY)
+            == AV_CODEC_PROP_LOSSLESS
     }
     /// This build has a decoder for it.
     public var isDecodable: Bool { avcodec_find_decoder(raw.pointee.codec_id) != nil }

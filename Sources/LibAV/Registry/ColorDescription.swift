@@ -45,7 +45,8 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         self.init(parameters: parameters)
     }
 
-    private static func name(_ value: UInt32, _ unspecified: UInt32, _ name: UnsafePointer<CChar>?) -> String? {
+    private static func name(_ value: UInt32, _ unspecified: UInt32, _ name: UnsafePointer<CChar>?) -> String?
+    {
         guard value != unspecified, let name else { return nil }
         return String(cString: name)
     }

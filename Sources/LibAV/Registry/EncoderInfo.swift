@@ -24,9 +24,10 @@ public struct EncoderInfo: Sendable {
         pixelFormats = EncoderInfo.list(tandem_codec_pix_fmts(codec), until: { $0 == AV_PIX_FMT_NONE }).map {
             PixelFormat($0)
         }
-        sampleFormats = EncoderInfo.list(tandem_codec_sample_fmts(codec), until: { $0 == AV_SAMPLE_FMT_NONE }).map {
-            SampleFormat($0)
-        }
+        sampleFormats = EncoderInfo.list(tandem_codec_sample_fmts(codec), until: { $0 == AV_SAMPLE_FMT_NONE })
+            .map {
+                SampleFormat($0)
+            }
         sampleRates = EncoderInfo.list(tandem_codec_sample_rates(codec), until: { $0 == 0 })
         layouts = EncoderInfo.list(tandem_codec_layouts(codec), until: { $0.nb_channels == 0 }).map {
             ChannelLayout($0)
@@ -42,7 +43,9 @@ public struct EncoderInfo: Sendable {
 
     /// The names of its private options (`AVOption`), sorted.
     public var optionNames: [String] {
-        guard let codec = avcodec_find_encoder_by_name(name), codec.pointee.priv_class != nil else { return [] }
+        guard let codec = avcodec_find_encoder_by_name(name), codec.pointee.priv_class != nil else {
+            return []
+        }
         var names: Set<String> = []
         var holder: UnsafePointer<AVClass>? = codec.pointee.priv_class
         withUnsafeMutablePointer(to: &holder) { object in
@@ -65,7 +68,8 @@ public struct EncoderInfo: Sendable {
 
     /// Tries a private option on an unopened context; nil when it can be set.
     public func problem(option: String, value: String) -> OptionProblem? {
-        guard let codec = avcodec_find_encoder_by_name(name), let context = avcodec_alloc_context3(codec) else {
+        guard let codec = avcodec_find_encoder_by_name(name), let context = avcodec_alloc_context3(codec)
+        else {
             return .unknown
         }
         defer {
@@ -95,7 +99,9 @@ public struct MuxerInfo: Sendable {
 
     /// It can hold that codec, named as libav does (`avformat_query_codec`).
     public func canHold(codec: String) -> Bool {
-        guard let format = av_guess_format(name, nil, nil), let descriptor = avcodec_descriptor_get_by_name(codec) else {
+        guard let format = av_guess_format(name, nil, nil),
+            let descriptor = avcodec_descriptor_get_by_name(codec)
+        else {
             return false
         }
         return avformat_query_codec(format, descriptor.pointee.id, FF_COMPLIANCE_NORMAL) == 1

@@ -101,7 +101,9 @@ public final class Asset: Sendable {
             }
         }
         if let known { return known }
-        let result = Result { try AssetLoader(limits: limits, interrupt: interrupt).load(source, timing: timing) }
+        let result = Result {
+            try AssetLoader(limits: limits, interrupt: interrupt).load(source, timing: timing)
+        }
         return try state.withLock { state in
             if case .cancelled = state { throw CancellationError() }
             switch result {

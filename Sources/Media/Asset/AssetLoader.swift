@@ -34,11 +34,14 @@ struct AssetLoader {
         for stream in streams {
             tracks.append(
                 Self.track(
-                    stream, movie: movie, timeZero: timeZero, header: header, measured: measured[stream.index],
+                    stream, movie: movie, timeZero: timeZero, header: header,
+                    measured: measured[stream.index],
                     discarded: demuxer.discardedIndexEntries(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable))
         }
-        let shown = tracks.filter { !$0.isAttachedPicture && ($0.mediaType == .video || $0.mediaType == .audio) }
+        let shown = tracks.filter {
+            !$0.isAttachedPicture && ($0.mediaType == .video || $0.mediaType == .audio)
+        }
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
         return AssetContents(
@@ -55,16 +58,23 @@ struct AssetLoader {
             index: 0,
             parameters: try .rawVideo(width: pattern.width, height: pattern.height, pixelFormat: .yuv420p),
             timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
-        tracks.append(track(video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true))
+        tracks.append(
+            track(video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true)
+        )
         if pattern.toneFrequency != nil {
             let rate = TestPattern.toneSampleRate
             let audio = StreamInfo(
-                index: 1, parameters: try .rawAudio(AudioFormat(sampleFormat: .s16, sampleRate: rate, layout: .mono)),
+                index: 1,
+                parameters: try .rawAudio(AudioFormat(sampleFormat: .s16, sampleRate: rate, layout: .mono)),
                 timeBase: Rational(1, rate), duration: pattern.sampleCount, packets: 0)
-            tracks.append(track(audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true))
+            tracks.append(
+                track(
+                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0,
+                    isExact: true))
         }
         return AssetContents(
-            container: "pattern", fileSize: 0, tracks: tracks, duration: pattern.duration, isDurationExact: true,
+            container: "pattern", fileSize: 0, tracks: tracks, duration: pattern.duration,
+            isDurationExact: true,
             timeZero: .zero, metadata: [], chapters: [])
     }
 
@@ -92,7 +102,8 @@ struct AssetLoader {
         let edits = edits(boxes, movie: movie)
         // Media past the edit list's end are not shown.
         let editEnd = edits.isEmpty ? nil : edits.reduce(MediaTime.zero) { $0 + $1.duration }
-        let range = timeRange(stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd)
+        let range = timeRange(
+            stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd)
         var count: Int?
         if let measured {
             count = measured.shownPackets
@@ -107,14 +118,17 @@ struct AssetLoader {
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,
-            title: stream.metadata.first { $0.key == "title" || $0.key == "handler_name" && isName($0.value) }?.value,
+            title: stream.metadata.first {
+                $0.key == "title" || $0.key == "handler_name" && isName($0.value)
+            }?.value,
             preferredTransform: stream.displayMatrix.flatMap { DisplayTransform(matrix: $0) },
             disposition: stream.disposition, metadata: stream.metadata, sideData: stream.sideData)
     }
 
     /// A generated picture's time base is its frame's length.
     private static func generatedRate(_ stream: StreamInfo) -> Rational? {
-        stream.parameters.codecName == "rawvideo" && stream.indexedPackets > 0 ? stream.timeBase.inverted : nil
+        stream.parameters.codecName == "rawvideo" && stream.indexedPackets > 0
+            ? stream.timeBase.inverted : nil
     }
 
     /// Handler names that programs write by themselves are no titles.
@@ -125,18 +139,21 @@ struct AssetLoader {
     }
 
     private static func edits(_ track: MovieInspector.Track?, movie: MovieInspector?) -> [TrackEdit] {
-        guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0, !movie.isFragmented else { return [] }
+        guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0, !movie.isFragmented
+        else { return [] }
         // A duration of 0 means "to the end": nothing that limits.
         if track.edits.contains(where: { $0.duration == 0 && $0.mediaTime >= 0 }) { return [] }
         return track.edits.map { edit in
             TrackEdit(
-                mediaStart: edit.mediaTime < 0 ? nil : MediaTime(Int128(edit.mediaTime), Int128(track.mediaTimescale)),
+                mediaStart: edit.mediaTime < 0
+                    ? nil : MediaTime(Int128(edit.mediaTime), Int128(track.mediaTimescale)),
                 duration: MediaTime(Int128(edit.duration), Int128(movie.movieTimescale)))
         }
     }
 
     private static func timeRange(
-        _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?, editEnd: MediaTime?
+        _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?,
+        editEnd: MediaTime?
     ) -> TimeRange {
         let start: MediaTime
         var end: MediaTime
@@ -145,9 +162,13 @@ struct AssetLoader {
             end = MediaTime(ticks: last, timeBase: stream.timeBase) - timeZero
         } else {
             start = max(.zero, MediaTime(ticks: stream.startTime ?? 0, timeBase: stream.timeBase) - timeZero)
-            let length = stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } ?? taggedDuration(stream)
+            let length =
+                stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
+                ?? taggedDuration(stream)
             // Matroska tells no track's length but the file's.
-            end = length.map { start + $0 } ?? (stream.parameters.mediaType == .subtitle ? start : header ?? start)
+            end =
+                length.map { start + $0 }
+                ?? (stream.parameters.mediaType == .subtitle ? start : header ?? start)
         }
         if let editEnd {
             // libavformat counts an edit's media in whole samples; what the list says is what is shown.

@@ -48,7 +48,8 @@ public struct FormatDescription: Sendable {
         width = parameters.width
         height = parameters.height
         pixelAspectRatio =
-            stream.sampleAspectRatio ?? (parameters.sampleAspectRatio.isPositive ? parameters.sampleAspectRatio : nil)
+            stream.sampleAspectRatio
+            ?? (parameters.sampleAspectRatio.isPositive ? parameters.sampleAspectRatio : nil)
         self.cleanAperture = cleanAperture
         pixelFormat = parameters.mediaType == .video ? parameters.pixelFormat : .none
         color = parameters.color

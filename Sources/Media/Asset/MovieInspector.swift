@@ -40,7 +40,8 @@ struct MovieInspector: Sendable {
             if header.type == "moof" { isFragmented = true }
             if header.type == "moov" {
                 let length = header.end - header.body
-                guard length > 0, length <= Self.sizeLimit, let bytes = Self.read(descriptor, at: header.body, Int(length))
+                guard length > 0, length <= Self.sizeLimit,
+                    let bytes = Self.read(descriptor, at: header.body, Int(length))
                 else { return nil }
                 parseMovie(Box(bytes: bytes, range: 0..<bytes.count, fileOffset: header.body))
                 if isFragmented { break }
@@ -56,7 +57,9 @@ struct MovieInspector: Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
-            let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset) + done) }
+            let got = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset) + done)
+            }
             if got < 0 && errno == EINTR { continue }
             guard got > 0 else { return nil }
             done += got
@@ -64,7 +67,9 @@ struct MovieInspector: Sendable {
         return bytes
     }
 
-    private static func header(_ descriptor: Int32, at offset: Int64) -> (type: String, body: Int64, end: Int64)? {
+    private static func header(_ descriptor: Int32, at offset: Int64) -> (
+        type: String, body: Int64, end: Int64
+    )? {
         guard let head = read(descriptor, at: offset, 8) else { return nil }
         let box = Box(bytes: head, range: 0..<8, fileOffset: 0)
         guard let size = box.u32(0), let type = box.type(4) else { return nil }
@@ -99,10 +104,14 @@ struct MovieInspector: Sendable {
             switch child.type {
             case "tkhd": track.id = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
             case "edts":
-                for list in child.box.children() where list.type == "elst" { parseEdits(list.box, into: &track) }
+                for list in child.box.children() where list.type == "elst" {
+                    parseEdits(list.box, into: &track)
+                }
             case "mdia":
                 for part in child.box.children() {
-                    if part.type == "mdhd" { track.mediaTimescale = part.box.u32(part.box.u8(0) == 1 ? 20 : 12) ?? 0 }
+                    if part.type == "mdhd" {
+                        track.mediaTimescale = part.box.u32(part.box.u8(0) == 1 ? 20 : 12) ?? 0
+                    }
                     if part.type == "minf" {
                         for table in part.box.children() where table.type == "stbl" {
                             for entry in table.box.children() where entry.type == "stsd" {
@@ -143,7 +152,8 @@ struct MovieInspector: Sendable {
             let v = (0..<8).compactMap { child.box.u32($0 * 4).map { Int32(bitPattern: $0) } }
             guard v.count == 8, v[0] > 0, v[1] > 0, v[2] > 0, v[3] > 0, v[5] > 0, v[7] > 0 else { return nil }
             return CleanAperture(
-                width: Rational(v[0], v[1]), height: Rational(v[2], v[3]), horizontalOffset: Rational(v[4], v[5]),
+                width: Rational(v[0], v[1]), height: Rational(v[2], v[3]),
+                horizontalOffset: Rational(v[4], v[5]),
                 verticalOffset: Rational(v[6], v[7]))
         }
         return nil
@@ -155,7 +165,9 @@ struct MovieInspector: Sendable {
         let range: Range<Int>
         let fileOffset: Int64
 
-        func u8(_ at: Int) -> UInt8? { range.lowerBound + at < range.upperBound ? bytes[range.lowerBound + at] : nil }
+        func u8(_ at: Int) -> UInt8? {
+            range.lowerBound + at < range.upperBound ? bytes[range.lowerBound + at] : nil
+        }
 
         func u32(_ at: Int) -> UInt32? {
             guard at >= 0, range.lowerBound + at + 4 <= range.upperBound else { return nil }
@@ -169,7 +181,8 @@ struct MovieInspector: Sendable {
 
         func type(_ at: Int) -> String? {
             guard range.lowerBound + at + 4 <= range.upperBound else { return nil }
-            return String(decoding: bytes[(range.lowerBound + at)..<(range.lowerBound + at + 4)], as: UTF8.self)
+            return String(
+                decoding: bytes[(range.lowerBound + at)..<(range.lowerBound + at + 4)], as: UTF8.self)
         }
 
         func fileOffset(of at: Int) -> Int64 { fileOffset + Int64(range.lowerBound + at) }
@@ -190,7 +203,8 @@ struct MovieInspector: Sendable {
                     size = range.upperBound - at
                 }
                 guard size >= headSize, at + size <= range.upperBound else { break }
-                found.append((type, Box(bytes: bytes, range: (at + headSize)..<(at + size), fileOffset: fileOffset)))
+                found.append(
+                    (type, Box(bytes: bytes, range: (at + headSize)..<(at + size), fileOffset: fileOffset)))
                 at += size
             }
             return found

@@ -43,14 +43,17 @@ struct TrackMeasurement: Sendable {
         return all
     }
 
-    private static func skippedTicks(_ packet: borrowing Packet, stream: StreamInfo) -> (start: Int64, end: Int64) {
+    private static func skippedTicks(_ packet: borrowing Packet, stream: StreamInfo) -> (
+        start: Int64, end: Int64
+    ) {
         let rate = stream.parameters.sampleRate
         guard rate > 0 else { return (0, 0) }
         let skipped = packet.skippedSamples
         if skipped.start == 0 && skipped.end == 0 { return (0, 0) }
         let unit = Rational(1, rate)
         return (
-            unit.rescale(Int64(skipped.start), to: stream.timeBase), unit.rescale(Int64(skipped.end), to: stream.timeBase)
+            unit.rescale(Int64(skipped.start), to: stream.timeBase),
+            unit.rescale(Int64(skipped.end), to: stream.timeBase)
         )
     }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LibAV
 internal import Synchronization
 
@@ -16,7 +17,8 @@ public enum SessionStatus: String, Sendable {
 }
 
 /// Reads one asset through any number of outputs (AVFoundation's `AVAssetReader`). A reader is used once.
-// @unchecked: `outputs` and `timeRange` are frozen by `startReading`; the rest is behind the mutex.
+///
+/// Unchecked `Sendable`: `outputs` and `timeRange` are frozen by `startReading`; the rest is behind the mutex.
 public final class AssetReader: @unchecked Sendable {
     /// The asset that is read.
     public let asset: Asset
@@ -28,8 +30,9 @@ public final class AssetReader: @unchecked Sendable {
     public var timeRange: TimeRange?
     /// The outputs, in the order they were added.
     public private(set) var outputs: [AssetReaderTrackOutput] = []
-    /// Threads of each video decoder, 0 for as many as it likes.
-    public var decoderThreads = 0
+    /// Threads of each video decoder, 0 for as many as it likes. Half the processors by default: the encoder
+    /// that follows needs the others, and every thread holds a picture more.
+    public var decoderThreads = max(1, activeProcessorCount / 2)
 
     /// A reader of an asset, which is loaded now where it isn't yet.
     public init(asset: Asset) throws {
@@ -106,11 +109,13 @@ public final class AssetReader: @unchecked Sendable {
                 let owns = ownsLane(output)
                 guard
                     let source = owns
-                        ? try DemuxLane(path: path, streams: [output.track.index], limits: limits, interrupt: interrupt)
+                        ? try DemuxLane(
+                            path: path, streams: [output.track.index], limits: limits, interrupt: interrupt)
                         : lane
                 else { continue }
                 let packets = PacketSource(
-                    track: output.track, lane: source, path: path, limits: limits, interrupt: interrupt, ownsLane: owns)
+                    track: output.track, lane: source, path: path, limits: limits, interrupt: interrupt,
+                    ownsLane: owns)
                 let context = context(for: output)
                 if isRanged { try seek(packets, to: context) }
                 output.begin(try producer(output, packets: packets, context: context))
@@ -162,3 +167,6 @@ public final class AssetReader: @unchecked Sendable {
         }
     }
 }
+
+/// Processors that are there.
+private let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))

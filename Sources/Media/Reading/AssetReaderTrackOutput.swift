@@ -8,7 +8,8 @@ internal import Synchronization
 /// Work is done ahead of the caller on the output's own queue, bounded in samples and bytes, so that
 /// decoding and what the caller does with the samples run at the same time. A caller that finds nothing
 /// ready does the work itself, on that queue: nobody waits on a semaphore.
-// @unchecked: the producer is touched on `queue` only, everything else is behind the mutex.
+///
+/// Unchecked `Sendable`: the producer is touched on `queue` only, everything else is behind the mutex.
 public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// The track that is read.
     public let track: AssetTrack
@@ -30,7 +31,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private let dropped = Atomic<Int>(0)
 
     /// Samples made ahead; more than a decoder's own delay is not needed, since that is held inside it.
-    private static let aheadSamples = 8
+    private static let aheadSamples = 4
     private static let aheadBytes = 48 << 20
 
     /// An output of a track; add it to a reader before reading starts.
@@ -87,7 +88,9 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         }
     }
 
-    private func needsOne() -> Bool { ready.withLock { $0.samples.isEmpty && !$0.isFinished && !$0.isCancelled } }
+    private func needsOne() -> Bool {
+        ready.withLock { $0.samples.isEmpty && !$0.isFinished && !$0.isCancelled }
+    }
 
     private func fillAhead() {
         let shouldFill = ready.withLock { ready in
@@ -104,7 +107,8 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
             // One sample a turn: a caller who waits for the queue comes next.
             let goesOn = self.ready.withLock { ready in
                 let hasRoom =
-                    ready.samples.count < Self.aheadSamples && (ready.bytes < Self.aheadBytes || ready.samples.count < 2)
+                    ready.samples.count < Self.aheadSamples
+                    && (ready.bytes < Self.aheadBytes || ready.samples.count < 2)
                 ready.isFilling = hasRoom && !ready.isFinished && !ready.isCancelled
                 return ready.isFilling
             }
@@ -137,5 +141,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     }
 
     /// Finished, and whether with an error.
-    var outcome: (isFinished: Bool, error: (any Error)?) { ready.withLock { ($0.isFinished && $0.samples.isEmpty, $0.error) } }
+    var outcome: (isFinished: Bool, error: (any Error)?) {
+        ready.withLock { ($0.isFinished && $0.samples.isEmpty, $0.error) }
+    }
 }

@@ -80,7 +80,8 @@ final class AudioProducer: SampleProducer {
         let count = Int64(frame.sampleCount) * Int64(rate) / Int64(frame.sampleRate)
         var from = position ?? 0
         if frame.pts != noTimestamp {
-            let time = MediaTime(ticks: frame.pts, timeBase: frames.timeBase).ticks(in: Rational(1, rate)) - zero
+            let time =
+                MediaTime(ticks: frame.pts, timeBase: frames.timeBase).ticks(in: Rational(1, rate)) - zero
             if position == nil || abs(time - from) > tolerance { from = time }
         }
         let lowest = max(start, 0)
@@ -107,7 +108,9 @@ final class AudioProducer: SampleProducer {
             firstPosition = from + max(0, head)
         }
         position = max(from + count, known ?? 0)
-        if head > 0 || tail > 0 { frame.narrow(start: Int(max(0, head)), count: Int(count - tail - max(0, head))) }
+        if head > 0 || tail > 0 {
+            frame.narrow(start: Int(max(0, head)), count: Int(count - tail - max(0, head)))
+        }
         pendingFrame = consume frame
     }
     private var hasBegun = false
@@ -126,7 +129,8 @@ final class AudioProducer: SampleProducer {
 
     private func convert(_ frame: consuming Frame) throws -> SampleBuffer? {
         let format = AudioFormat(
-            sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate, layout: frame.channelLayout.specified)
+            sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
+            layout: frame.channelLayout.specified)
         var left: SampleBuffer?
         if format != input {
             // The source changed in mid-stream: what is inside the old converter comes out first.
@@ -134,10 +138,12 @@ final class AudioProducer: SampleProducer {
                 left = vend(rest)
             }
             input = format
-            let wanted = output ?? AudioFormat(
-                sampleFormat: settings.sampleFormat ?? format.sampleFormat,
-                sampleRate: settings.sampleRate ?? format.sampleRate,
-                layout: (settings.layout ?? format.layout).specified)
+            let wanted =
+                output
+                ?? AudioFormat(
+                    sampleFormat: settings.sampleFormat ?? format.sampleFormat,
+                    sampleRate: settings.sampleRate ?? format.sampleRate,
+                    layout: (settings.layout ?? format.layout).specified)
             output = wanted
             resampler = nil
             if wanted != format { resampler = try Resampler.open(from: format, to: wanted) }

@@ -14,7 +14,8 @@ public enum CopyScan {
 
     /// Looks at a track of a file. Nil: the range can be copied.
     public static func problem(
-        path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, limits: InputLimits = InputLimits()
+        path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange,
+        limits: InputLimits = InputLimits()
     ) throws -> Problem? {
         let demuxer = try Demuxer.open(path: path, limits: limits)
         demuxer.select([track.index])
@@ -26,7 +27,8 @@ public enum CopyScan {
         let packet = try Packet()
         while try demuxer.read(into: packet) {
             guard packet.streamIndex == track.index, packet.pts != noTimestamp else { continue }
-            let isLast = scan.take(time: track.timeBase.rescale(packet.pts, to: tick) - zero, isKey: packet.isKey)
+            let isLast = scan.take(
+                time: track.timeBase.rescale(packet.pts, to: tick) - zero, isKey: packet.isKey)
             if isLast { break }
         }
         return scan.problem { MediaTime(ticks: $0, timeBase: tick) }
@@ -58,7 +60,9 @@ public enum CopyScan {
         }
 
         func problem(_ time: (Int64) -> MediaTime) -> Problem? {
-            if start > 0 || before != nil, !hasStart { return .startsInsideGroup(before: before.map(time), after: after.map(time)) }
+            if start > 0 || before != nil, !hasStart {
+                return .startsInsideGroup(before: before.map(time), after: after.map(time))
+            }
             if leads, start > 0 { return .hasLeadingPictures }
             if returns { return .endsInsideGroup(next: nextCleanEnd.map(time)) }
             return nil

@@ -8,7 +8,8 @@ internal import LibAV
 /// for the others, bounded in bytes. Where a source's tracks lie so far apart that the bound is reached,
 /// the waiting track is *moved*: it gets a lane of its own, which reads the file from its own place. So
 /// nothing ever waits for another output, and memory stays bounded.
-// @unchecked: everything mutable is touched on `queue` only.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
 final class DemuxLane: @unchecked Sendable {
     /// What a lane answers.
     enum Answer: ~Copyable {
@@ -105,7 +106,8 @@ final class DemuxLane: @unchecked Sendable {
                 box.value.delivered += 1
                 return .packet(packet)
             }
-            if other.value.bytes + packet.size > Self.byteLimit, other.value.packets.count >= Self.packetFloor {
+            if other.value.bytes + packet.size > Self.byteLimit, other.value.packets.count >= Self.packetFloor
+            {
                 other.value.isMoved = true
                 selected.remove(index)
                 demuxer.select(selected)

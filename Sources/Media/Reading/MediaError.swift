@@ -35,7 +35,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): the source ends at \(got) s, its index says \(expected) s; it is truncated"
         case .encoding(let track, let error): "\(track): \(error)"
         case .writing(let error): "writing: \(error)"
-        case .system(let operation, let errno): "\(operation): \(AVError(code: -errno, operation: operation).reason)"
+        case .system(let operation, let errno):
+            "\(operation): \(AVError(code: -errno, operation: operation).reason)"
         case .destinationExists: "the destination exists"
         case .misuse(let what): what
         case .stalled(let what): "stalled: \(what)"

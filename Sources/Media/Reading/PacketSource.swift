@@ -10,7 +10,10 @@ final class PacketSource {
     private let ownsLane: Bool
 
     /// Reads from the file's beginning through a lane shared with others.
-    init(track: AssetTrack, lane: DemuxLane, path: String, limits: InputLimits, interrupt: InterruptFlag, ownsLane: Bool) {
+    init(
+        track: AssetTrack, lane: DemuxLane, path: String, limits: InputLimits, interrupt: InterruptFlag,
+        ownsLane: Bool
+    ) {
         self.track = track
         self.lane = lane
         self.path = path

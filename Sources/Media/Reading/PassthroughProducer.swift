@@ -22,8 +22,10 @@ final class PassthroughProducer: SampleProducer {
         start = context.range == nil ? nil : context.start.ticks(in: track.timeBase)
         end = context.end?.ticks(in: track.timeBase, rounding: .up)
         // AAC and its kin need the packet before; Opus 80 ms.
-        preroll = track.mediaType == .audio ? MediaTime(value: track.format.codec == "opus" ? 80 : 25, timescale: 1000)
-            .ticks(in: track.timeBase) : 0
+        preroll =
+            track.mediaType == .audio
+            ? MediaTime(value: track.format.codec == "opus" ? 80 : 25, timescale: 1000)
+                .ticks(in: track.timeBase) : 0
     }
 
     func next() throws -> SampleBuffer? {
@@ -49,7 +51,8 @@ final class PassthroughProducer: SampleProducer {
                     duration = min(duration, end - pts)
                 }
                 hasBegun = true
-                return SampleBuffer(packet: packet, pts: pts, dts: dts, duration: duration, timeBase: track.timeBase)
+                return SampleBuffer(
+                    packet: packet, pts: pts, dts: dts, duration: duration, timeBase: track.timeBase)
             }
             return nil
         } catch let error as AVError {

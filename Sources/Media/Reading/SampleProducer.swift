@@ -66,7 +66,8 @@ final class DecodedFrames: FrameStream {
                 case .ready:
                     if frame.pts == noTimestamp { frame.pts = frame.bestEffortPTS }
                     if frame.isDamaged {
-                        throw MediaError.damaged(track: name, at: MediaTime(ticks: frame.pts, timeBase: timeBase))
+                        throw MediaError.damaged(
+                            track: name, at: MediaTime(ticks: frame.pts, timeBase: timeBase))
                     }
                     return true
                 case .ended: return false

@@ -52,7 +52,8 @@ final class VideoConverter {
             return
         }
         if graph == nil || graphInput?.size != size || graphInput?.format != format {
-            let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : (pixelAspect ?? Rational(0, 1))
+            let aspect =
+                frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : (pixelAspect ?? Rational(0, 1))
             graph = try FilterGraph.video(
                 chain(), like: frame, timeBase: tick, sampleAspectRatio: aspect, frameRate: sourceRate)
             graphInput = (size, format)
@@ -63,7 +64,9 @@ final class VideoConverter {
     }
 
     private func chain() -> String {
-        var steps = ["scale=\(target.size.width):\(target.size.height):flags=bicubic", "format=\(target.format)"]
+        var steps = [
+            "scale=\(target.size.width):\(target.size.height):flags=bicubic", "format=\(target.format)",
+        ]
         if let rate = settings.frameRate { steps.append("fps=fps=\(rate):start_time=0:round=near") }
         return steps.joined(separator: ",")
     }

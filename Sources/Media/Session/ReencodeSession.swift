@@ -28,7 +28,8 @@ public struct TrackReport: Hashable, Sendable {
 /// Start, cancel and the end happen on one control queue. A dispatch group is entered once a track before
 /// anything starts, and left once, in the track's pump, whatever happened; its notification decides the
 /// outcome, once: cancelled, else the first error, else finish.
-// @unchecked: everything mutable is touched on `control` only, or is atomic, or behind a mutex.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `control` only, or is atomic, or behind a mutex.
 public final class ReencodeSession: @unchecked Sendable {
     /// The reader; its outputs belong to the session once added.
     public let reader: AssetReader
@@ -130,7 +131,8 @@ public final class ReencodeSession: @unchecked Sendable {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
             guard !lanes.isEmpty else { throw MediaError.misuse("a session needs a track") }
             try writer.startWriting()
-            try writer.startSession(atSourceTime: reader.timeRange?.start ?? .zero, end: reader.timeRange?.end)
+            try writer.startSession(
+                atSourceTime: reader.timeRange?.start ?? .zero, end: reader.timeRange?.end)
             try reader.startReading()
         } catch {
             note(error)
@@ -150,7 +152,9 @@ public final class ReencodeSession: @unchecked Sendable {
             while lane.input.isReadyForMoreMediaData {
                 guard let sample = try lane.output.copyNextSampleBuffer() else {
                     // After a cancel there is nothing either, and then nothing is finished.
-                    if !isCancelled.load(ordering: .acquiring), writer.status == .working { try lane.input.markAsFinished() }
+                    if !isCancelled.load(ordering: .acquiring), writer.status == .working {
+                        try lane.input.markAsFinished()
+                    }
                     return leave(lane)
                 }
                 try lane.input.append(sample)

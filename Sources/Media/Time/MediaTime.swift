@@ -40,7 +40,9 @@ public struct MediaTime: Sendable, CustomStringConvertible {
     public var seconds: Double { Double(value) / Double(timescale) }
 
     /// How many ticks of a time base, rounded.
-    public func ticks(in timeBase: Rational, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero) -> Int64 {
+    public func ticks(
+        in timeBase: Rational, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
+    ) -> Int64 {
         let numerator = Int128(value) * Int128(max(1, timeBase.den))
         let denominator = Int128(timescale) * Int128(max(1, timeBase.num))
         switch rule {
@@ -74,7 +76,9 @@ public struct MediaTime: Sendable, CustomStringConvertible {
             Int128(a.timescale) * Int128(b.timescale))
     }
     /// The difference, exact where it fits.
-    public static func - (a: MediaTime, b: MediaTime) -> MediaTime { a + MediaTime(value: 0 &- b.value, timescale: b.timescale) }
+    public static func - (a: MediaTime, b: MediaTime) -> MediaTime {
+        a + MediaTime(value: 0 &- b.value, timescale: b.timescale)
+    }
 }
 
 extension MediaTime: Comparable, Hashable {

@@ -9,8 +9,9 @@ internal import Synchronization
 ///
 /// Packets of the inputs wait here, are written in the order of their decoding times, and the input that is
 /// behind is always ready: so tracks stay interleaved, memory stays bounded, and nothing can deadlock.
-// @unchecked: configuration is frozen by `startWriting`, the muxer is touched on `queue` only, and the rest
-// is behind the mutex.
+///
+/// Unchecked `Sendable`: configuration is frozen by `startWriting`, the muxer is touched on `queue` only, and the rest
+/// is behind the mutex.
 public final class AssetWriter: @unchecked Sendable {
     /// What is written.
     public let container: ContainerType
@@ -81,7 +82,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// Adds an input, before writing starts.
     public func add(_ input: AssetWriterInput) throws {
         guard status == .unknown else { throw MediaError.misuse("inputs are added before writing starts") }
-        guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty else {
+        guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty
+        else {
             throw MediaError.misuse("\(container.name) can't hold this track")
         }
         input.attach(to: self, index: inputs.count)
@@ -131,7 +133,9 @@ public final class AssetWriter: @unchecked Sendable {
         self.muxer = consume muxer
     }
 
-    private func addStream(_ input: AssetWriterInput, parameters: CodecParameters, to muxer: inout Muxer) throws {
+    private func addStream(_ input: AssetWriterInput, parameters: CodecParameters, to muxer: inout Muxer)
+        throws
+    {
         var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
         if let transform = input.transform, !transform.isIdentity {
             sideData.append(StreamSideData.displayMatrix(transform.matrix))
@@ -146,13 +150,18 @@ public final class AssetWriter: @unchecked Sendable {
         let aspect = parameters.sampleAspectRatio
         _ = try muxer.addStream(
             parameters, timeBase: input.packetTimeBase, frameRate: rate,
-            sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil, metadata: input.metadata,
+            sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
+            metadata: input.metadata,
             disposition: input.disposition, sideData: sideData, codecTag: tag)
     }
 
     private func headerOptions() -> [(key: String, value: String)] {
         guard container.hasEditLists else { return [] }
-        var options = [(key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1")]
+        var options = [
+            (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
+        ]
+        // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
+        if container.name == "mp4" { options.append((key: "strict", value: "experimental")) }
         if shouldOptimizeForNetworkUse { options.append((key: "movflags", value: "+faststart")) }
         return options
     }
@@ -321,7 +330,8 @@ public final class AssetWriter: @unchecked Sendable {
 
     /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
     private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
-        guard container.muxer == "matroska" || container.muxer == "webm", parameters.codecName == "opus" else { return 0 }
+        guard container.muxer == "matroska" || container.muxer == "webm", parameters.codecName == "opus"
+        else { return 0 }
         return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
     }
 
@@ -330,7 +340,8 @@ public final class AssetWriter: @unchecked Sendable {
         let wakes = state.withLock { state -> [(queue: DispatchQueue, block: @Sendable () -> Void)] in
             var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
             for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
-                guard let request = input.request, state.status != .working || Self.isReady(index, state) else { continue }
+                guard let request = input.request, state.status != .working || Self.isReady(index, state)
+                else { continue }
                 input.isAsleep = false
                 wakes.append(request)
             }
@@ -342,7 +353,9 @@ public final class AssetWriter: @unchecked Sendable {
     /// Who waits for whom: "audio 1 waits for video 0: 64 packets queued".
     var stallDescription: String {
         state.withLock { state in
-            let behind = state.inputs.indices.filter { state.inputs[$0].waiting.isEmpty && !state.inputs[$0].isFinished }
+            let behind = state.inputs.indices.filter {
+                state.inputs[$0].waiting.isEmpty && !state.inputs[$0].isFinished
+            }
             let names = behind.map { inputs[$0].label }.joined(separator: ", ")
             let waits = state.inputs.indices.filter { !state.inputs[$0].waiting.isEmpty }.map {
                 "\(inputs[$0].label) waits for \(names.isEmpty ? "the disk" : names): "

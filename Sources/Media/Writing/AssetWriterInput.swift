@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Takes one track's samples, compresses them or not, and hands them to its writer (AVFoundation's
 /// `AVAssetWriterInput`). Samples are appended from one queue.
-// @unchecked: configuration is frozen by `startWriting`; the encoder is touched on the appending queue only.
+///
+/// Unchecked `Sendable`: configuration is frozen by `startWriting`; the encoder is touched on the appending queue only.
 public final class AssetWriterInput: @unchecked Sendable {
     /// The track's kind.
     public let mediaType: MediaType
@@ -39,7 +40,9 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Calls `block` on `queue` whenever the input wants more, until it is marked as finished. The block
     /// appends while `isReadyForMoreMediaData`, then returns. It is called after a cancel or an error too, once.
-    public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void) {
+    public func requestMediaDataWhenReady(
+        on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
+    ) {
         writer?.request(index, on: queue, block)
     }
 
@@ -66,7 +69,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
         appended.add(sample.sampleCount, ordering: .relaxed)
         let end = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase) - sessionStart
-        lastTime.store(max(lastTime.load(ordering: .relaxed), end.ticks(in: Self.progressUnit)), ordering: .relaxed)
+        lastTime.store(
+            max(lastTime.load(ordering: .relaxed), end.ticks(in: Self.progressUnit)), ordering: .relaxed)
         do {
             switch settings {
             case .passthrough(_, let timeBase): try copy(sample, timeBase: timeBase, writer: writer)
@@ -85,7 +89,10 @@ public final class AssetWriterInput: @unchecked Sendable {
     private func copy(_ sample: consuming SampleBuffer, timeBase: Rational, writer: AssetWriter) throws {
         let offset = sessionStart.ticks(in: timeBase)
         let source = sample.timeBase
-        let (pts, dts) = (source.rescale(sample.pts, to: timeBase) - offset, source.rescale(sample.dts, to: timeBase) - offset)
+        let (pts, dts) = (
+            source.rescale(sample.pts, to: timeBase) - offset,
+            source.rescale(sample.dts, to: timeBase) - offset
+        )
         var duration = source.rescale(sample.duration, to: timeBase)
         if let end = sessionEnd.map({ ($0 - sessionStart).ticks(in: timeBase) }) {
             if pts >= end { return }
@@ -107,7 +114,9 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     static let progressUnit = Rational(1, 1_000_000)
     /// How far the track has come, from the session's start.
-    public var appendedTime: MediaTime { MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000) }
+    public var appendedTime: MediaTime {
+        MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000)
+    }
 
     var label: String { "\(mediaType.rawValue) \(index)" }
 
@@ -155,7 +164,11 @@ public final class AssetWriterInput: @unchecked Sendable {
     private let recordedDelay = Mutex<(Int64, Int64)?>(nil)
 
     func record(delay: Int64, padding: Int64) { recordedDelay.withLock { $0 = (delay, padding) } }
-    func takeDelay() { if let stage = stage as? AudioEncoderStage, let delay = stage.delayedStart { record(delay: delay.delay, padding: delay.padding) } }
+    func takeDelay() {
+        if let stage = stage as? AudioEncoderStage, let delay = stage.delayedStart {
+            record(delay: delay.delay, padding: delay.padding)
+        }
+    }
 }
 
 /// Turns samples into packets; confined to the appending queue.

@@ -32,7 +32,9 @@ final class AudioEncoderStage: EncoderStage {
         let unit = Rational(1, format.sampleRate)
         let offset = start.ticks(in: unit)
         let time = sample.timeBase.rescale(sample.pts, to: unit) - offset
-        guard let frame = sample.takeFrame() else { throw MediaError.misuse("an encoding input takes frames, not packets") }
+        guard let frame = sample.takeFrame() else {
+            throw MediaError.misuse("an encoding input takes frames, not packets")
+        }
         guard frame.sampleRate == format.sampleRate, frame.sampleFormat == format.sampleFormat,
             frame.channelLayout.channels == format.layout.channels
         else { throw MediaError.misuse("sound comes in another form than the encoder was opened for") }
@@ -47,7 +49,9 @@ final class AudioEncoderStage: EncoderStage {
             try store(frame, from: 0)
             while true {
                 let waiting = fifo?.count ?? 0
-                guard waiting >= max(1, frameSize), let run = try fifo?.take(frameSize == 0 ? waiting : frameSize) else {
+                guard waiting >= max(1, frameSize),
+                    let run = try fifo?.take(frameSize == 0 ? waiting : frameSize)
+                else {
                     break
                 }
                 try send(run, into: sink)
@@ -95,7 +99,9 @@ final class AudioEncoderStage: EncoderStage {
         try drain(into: sink)
     }
 
-    private func send(_ frame: consuming Frame, into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+    private func send(_ frame: consuming Frame, into sink: (consuming Packet) throws(AVError) -> Void)
+        throws(AVError)
+    {
         let at = position ?? 0
         frame.pts = Rational(1, format.sampleRate).rescale(at, to: timeBase)
         position = at + Int64(frame.sampleCount)

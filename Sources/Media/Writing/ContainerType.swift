@@ -29,14 +29,20 @@ public struct ContainerType: Hashable, Sendable {
         movie("mov", muxer: "mov", ["mov", "qt"], [.video, .audio, .subtitle, .data]),
         movie("m4a", muxer: "ipod", ["m4a"], [.audio]),
         ContainerType(
-            name: "mkv", muxer: "matroska", extensions: ["mkv", "mka"], mediaTypes: [.video, .audio, .subtitle],
+            name: "mkv", muxer: "matroska", extensions: ["mkv", "mka"],
+            mediaTypes: [.video, .audio, .subtitle],
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: nil),
         ContainerType(
             name: "webm", muxer: "webm", extensions: ["webm"], mediaTypes: [.video, .audio, .subtitle],
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: nil),
-        sound("wav", muxer: "wav", ["wav"], keys: ["artist", "comment", "copyright", "date", "genre", "language", "title", "album", "track", "encoder"]),
+        sound(
+            "wav", muxer: "wav", ["wav"],
+            keys: [
+                "artist", "comment", "copyright", "date", "genre", "language", "title", "album", "track",
+                "encoder",
+            ]),
         sound("flac", muxer: "flac", ["flac"], keys: nil),
         sound("ogg", muxer: "ogg", ["ogg", "oga", "opus"], keys: nil),
         sound("mp3", muxer: "mp3", ["mp3"], keys: nil),
@@ -50,13 +56,17 @@ public struct ContainerType: Hashable, Sendable {
             name: name, muxer: muxer, extensions: extensions, mediaTypes: types, isSingleTrack: false,
             hasEditLists: true, hasTimestamps: true, hasDisplayMatrix: true, canOptimizeForNetwork: true,
             metadataKeys: [
-                "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright", "grouping",
-                "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track", "disc",
+                "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre",
+                "copyright", "grouping",
+                "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track",
+                "disc",
                 "encoder",
             ])
     }
 
-    private static func sound(_ name: String, muxer: String, _ extensions: [String], keys: Set<String>?) -> ContainerType {
+    private static func sound(_ name: String, muxer: String, _ extensions: [String], keys: Set<String>?)
+        -> ContainerType
+    {
         ContainerType(
             name: name, muxer: muxer, extensions: extensions, mediaTypes: [.audio], isSingleTrack: true,
             hasEditLists: false, hasTimestamps: false, hasDisplayMatrix: false, canOptimizeForNetwork: false,
@@ -73,7 +83,15 @@ public struct ContainerType: Hashable, Sendable {
     }
 
     /// It can hold that codec, named as libav does.
-    public func canHold(codec: String) -> Bool { MuxerInfo(named: muxer)?.canHold(codec: codec) ?? false }
+    public func canHold(codec: String) -> Bool {
+        // Muxers for one codec don't answer when asked.
+        switch name {
+        case "mp3", "flac": codec == name
+        case "adts": codec == "aac"
+        case "ogg": ["opus", "vorbis", "flac", "speex"].contains(codec)
+        default: MuxerInfo(named: muxer)?.canHold(codec: codec) ?? false
+        }
+    }
 
     /// Delays at the start of sound can be said, given the encoder's own delay and the codec.
     func canDelayAudio(by samples: Int64, padding: Int64, codec: String) -> Bool {

@@ -8,7 +8,8 @@ internal import Synchronization
 ///
 /// `O_TMPFILE` where the file system has it, a `.name.<attempt>.part` otherwise, which a lock marks as alive
 /// so that the next run can tell dead ones.
-// @unchecked: the descriptor is fixed; the state is behind the mutex.
+///
+/// Unchecked `Sendable`: the descriptor is fixed; the state is behind the mutex.
 public final class TemporaryFile: @unchecked Sendable {
     /// Where it will be published.
     public let destination: String
@@ -41,7 +42,8 @@ public final class TemporaryFile: @unchecked Sendable {
         var descriptor = Glibc.open(directory, unnamed | O_RDWR | O_CLOEXEC, 0o666)
         if descriptor < 0, [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) {
             let candidate = Self.partName(for: name)
-            descriptor = openat(directoryDescriptor, candidate, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            descriptor = openat(
+                directoryDescriptor, candidate, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
             part = candidate
         }
         guard descriptor >= 0 else {
@@ -123,7 +125,8 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     private func move(_ part: String, replacing: Bool) throws {
-        guard tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 else {
+        guard tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0
+        else {
             if errno == EEXIST { throw MediaError.destinationExists }
             throw MediaError.system(operation: "renaming the file", errno: errno)
         }
@@ -158,10 +161,13 @@ public final class TemporaryFile: @unchecked Sendable {
             }
             guard name.hasPrefix(".\(stem)."), name.hasSuffix(".part") else { continue }
             let attempt = name.dropFirst(stem.count + 2).dropLast(5)
-            guard !attempt.isEmpty, attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) }) else { continue }
+            guard !attempt.isEmpty, attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) })
+            else { continue }
             let descriptor = openat(dirfd(stream), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, unlinkat(dirfd(stream), name, 0) == 0 { removed.append(name) }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, unlinkat(dirfd(stream), name, 0) == 0 {
+                removed.append(name)
+            }
             close(descriptor)
         }
         return removed

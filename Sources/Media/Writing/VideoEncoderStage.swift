@@ -30,7 +30,9 @@ final class VideoEncoderStage: EncoderStage {
             throw AVError(code: -22, operation: "encoding", detail: "a picture's time does not increase")
         }
         lastTime = pts
-        guard let frame = sample.takeFrame() else { throw MediaError.misuse("an encoding input takes frames, not packets") }
+        guard let frame = sample.takeFrame() else {
+            throw MediaError.misuse("an encoding input takes frames, not packets")
+        }
         frame.pts = pts
         frame.duration = max(1, until - pts)
         durations[pts] = max(1, until - pts)

@@ -6,7 +6,8 @@ internal import JobPlan
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "The dry run: probes the sources and prints what will happen to every track; writes no output.")
+        abstract:
+            "The dry run: probes the sources and prints what will happen to every track; writes no output.")
 
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String]

@@ -36,7 +36,8 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGXFSZ, SIG_IGN)
         let display = ProgressDisplay(renderer: loader.renderer)
         let runner = BatchRunner(
-            plan: result.plan, files: loader.files, limit: jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
+            plan: result.plan, files: loader.files,
+            limit: jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
             observer: display)
         let signals = SignalWatch(
             onFirstInterrupt: {

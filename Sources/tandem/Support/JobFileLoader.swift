@@ -23,7 +23,8 @@ struct JobFileLoader {
         texts[path] = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
         var own = DiagnosticSink()
         let root = YAMLParser.parse(bytes, file: path, into: &own)
-        if let file = JobFileDecoder.decode(root, path: path, directory: Self.directory(of: path), into: &own) {
+        if let file = JobFileDecoder.decode(root, path: path, directory: Self.directory(of: path), into: &own)
+        {
             files.append(file)
         }
         for diagnostic in own.diagnostics { sink.add(diagnostic) }
@@ -42,7 +43,9 @@ struct JobFileLoader {
             return nil
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return fail("the job file can't be read: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            return fail("the job file can't be read: \(String(cString: strerror(errno)))")
+        }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -53,7 +56,9 @@ struct JobFileLoader {
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count) }
+            let got = bytes.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+            }
             if got < 0 && errno == EINTR { continue }
             if got <= 0 { break }
             count += got

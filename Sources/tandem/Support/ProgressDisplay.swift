@@ -6,7 +6,8 @@ internal import JobRun
 internal import Media
 
 /// Shows a run: a bar a running job on a terminal, plain lines otherwise.
-// @unchecked: everything mutable is touched on `queue` only.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
 final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private let renderer: TextRenderer
     private let queue = DispatchQueue(label: "tandem.progress")
@@ -49,7 +50,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             for warning in result.warnings { say("     \(id): warning: \(warning)") }
         case .skipped(let why): say(mark("skip", "36") + " \(id): \(why)")
         case .failed(let failure):
-            say(mark("FAIL", "31") + " \(id): \(failure.location): \(TextRenderer.printable(failure.message))")
+            say(mark("FAIL", "31") + " \(id): \(TextRenderer.printable(failure.message))")
         case .cancelled: say(mark("stop", "33") + " \(id): cancelled")
         case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(why)")
         }
@@ -66,12 +67,13 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let refused = Set(refusals.map { $0.file + "\0" + $0.id })
             for (id, file, outcome) in outcomes where !refused.contains(file + "\0" + id) {
                 guard case .failed(let failure) = outcome else { continue }
-                details.error(failure.rule ?? .sourceUnreadable, "\(id): \(failure.message)", at: failure.location)
+                details.error(failure.rule ?? .jobFailed, "\(id): \(failure.message)", at: failure.location)
             }
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
             let done = outcomes.filter { $0.outcome.isSuccess }.count
             let rest = outcomes.count - done
-            Terminal.report("\(done) of \(outcomes.count) jobs done" + (rest > 0 ? ", \(rest) not" : "") + "\n")
+            Terminal.report(
+                "\(done) of \(outcomes.count) jobs done" + (rest > 0 ? ", \(rest) not" : "") + "\n")
         }
     }
 
@@ -112,7 +114,8 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     private static func figures(_ job: RunningJob) -> String {
         let percent = Int(job.fraction * 100)
-        var text = String(repeating: " ", count: max(0, 3 - "\(percent)".count)) + "\(percent) %  \(one(job.speed))x"
+        var text =
+            String(repeating: " ", count: max(0, 3 - "\(percent)".count)) + "\(percent) %  \(one(job.speed))x"
         if let remaining = job.remaining { text += "  \(clock(remaining)) left" }
         return text
     }
@@ -120,7 +123,9 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private static func clock(_ seconds: Double) -> String {
         let whole = Int(min(seconds, 359_999).rounded(.up))
         let two = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
-        return whole >= 3600 ? "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))" : "\(whole / 60):\(two(whole % 60))"
+        return whole >= 3600
+            ? "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
+            : "\(whole / 60):\(two(whole % 60))"
     }
 
     private static func one(_ value: Double) -> String {
@@ -135,5 +140,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         return "\(one(Double(count) / 1_000_000_000)) GB"
     }
 
-    private func mark(_ word: String, _ color: String) -> String { usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word }
+    private func mark(_ word: String, _ color: String) -> String {
+        usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word
+    }
 }

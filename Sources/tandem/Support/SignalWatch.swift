@@ -4,7 +4,8 @@ internal import Glibc
 internal import Synchronization
 
 /// Turns SIGINT and SIGTERM into calls, and remembers what the exit status must be.
-// @unchecked: the sources are made and activated in the initialiser and only kept alive afterwards.
+///
+/// Unchecked `Sendable`: the sources are made and activated in the initialiser and only kept alive afterwards.
 final class SignalWatch: @unchecked Sendable {
     private struct Seen: Sendable {
         var interrupts = 0

@@ -11,7 +11,9 @@ enum Terminal {
         let bytes = Array(text.utf8)
         var done = 0
         while done < bytes.count {
-            let put = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            let put = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
+            }
             if put > 0 { done += put } else if errno != EINTR { return }
         }
     }

@@ -1,0 +1,43 @@
+# Sourced by the other scripts: finds out what is missing and installs it. Bash alone.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# Debian packages that building needs, and those that testing needs on top.
+build_packages=(
+    pkg-config git ca-certificates libyaml-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev
+    libavfilter-dev libswscale-dev libstdc++-12-dev libc6-dev gcc binutils
+)
+test_packages=(ffmpeg mediainfo strace python3 python3-numpy python3-jsonschema python3-yaml)
+
+# need PACKAGE…: installs those that are not there, saying so.
+need() {
+    local missing=() package
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    command -v apt-get >/dev/null || die "missing: ${missing[*]} (and there is no apt-get to install them)"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "missing: ${missing[*]}; run as root, or install sudo"
+        as_root=(sudo)
+    fi
+    say "Installing with apt-get: ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+need_swift() {
+    command -v swift >/dev/null || die "there is no swift on the PATH; Tandem needs Swift 6.2 or later (https://swift.org/install)"
+}
+
+# A release build with the Swift runtime inside it; prints where the program is.
+build_release() {
+    say "Building (release)" >&2
+    # The linker's note about mktemp is about Foundation's own code.
+    swift build -c release --static-swift-stdlib --product tandem 2>&1 | grep -vE 'mktemp|^\s*$' >&2
+    tandem="$(swift build -c release --static-swift-stdlib --show-bin-path)/tandem"
+}
