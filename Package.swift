@@ -63,5 +63,25 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
+        // Tests
+        .target(
+            name: "TestSupport",
+            dependencies: ["JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics"],
+            path: "Tests/TestSupport", swiftSettings: house),
+        .testTarget(
+            name: "YAMLDocumentTests", dependencies: ["YAMLDocument", "Diagnostics", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(
+            name: "JobSpecTests", dependencies: ["JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "TestSupport"],
+            exclude: ["ok", "err"], swiftSettings: house),
+        .testTarget(
+            name: "JobPlanTests",
+            dependencies: ["JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(name: "MediaTests", dependencies: ["Media", "LibAV", "TestSupport"], swiftSettings: house),
+        .testTarget(
+            name: "FidelityTests", dependencies: ["JobRun", "JobPlan", "Media", "LibAV", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(name: "CommandTests", dependencies: ["tandem", "TestSupport"], swiftSettings: house),
     ]
 )

@@ -65,21 +65,11 @@ struct OutputVerifier {
     ) -> String? {
         guard track.editEnd != nil || encoding.encoder.encoder.hasPrefix("pcm_") else { return nil }
         let samples = track.timeRange.duration.ticks(in: Rational(1, max(1, encoding.encoder.sampleRate)))
-        // Silence before a late start is part of the track where the container can't say the delay.
-        let lead = planLead(encoding)
-        guard
-            abs(samples - Int64(report.appendedSamples)) <= 1
-                || abs(samples - Int64(report.appendedSamples) - lead) <= 1
-        else {
-            return "\(name) has \(samples) samples instead of \(report.appendedSamples)"
+        let expected = Int64(report.appendedSamples + report.filledSamples)
+        guard abs(samples - expected) <= 1 else {
+            return "\(name) has \(samples) samples instead of \(expected)"
         }
         return nil
-    }
-
-    private func planLead(_ encoding: TrackPlan.Encoding) -> Int64 {
-        let start = plan.tracks.first { if case .encode(encoding) = $0.action { true } else { false } }?
-            .expected.timeRange.start
-        return (start ?? .zero).ticks(in: Rational(1, max(1, encoding.encoder.sampleRate)))
     }
 
     /// A source that gave less than its index promised is truncated or damaged, never a success.

@@ -6,7 +6,7 @@ public enum SchemaGenerator {
         let root = object(Language.file, &definitions)
         var members: [(String, JSON)] = [
             ("$schema", .string("http://json-schema.org/draft-07/schema#")),
-            ("$id", .string("https://tandem.example/schemas/tandem-v1.schema.json")),
+            ("$id", .string("urn:tandem:job-file:v1")),
             ("title", .string("Tandem job file, version \(Language.version)")),
         ]
         if case .object(let body) = root { members += body }
@@ -84,7 +84,7 @@ public enum SchemaGenerator {
                 members.append(
                     (
                         "patternProperties",
-                        .object([("^x-", .raw("true")), (identifierPattern, json(value, &definitions))])
+                        .object([("^x-", .raw("true")), ("^(?!x-)" + identifierPattern.dropFirst(), json(value, &definitions))])
                     ))
                 members.append(("additionalProperties", .raw("false")))
             } else {

@@ -99,12 +99,12 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         return context
     }
 
-    /// Content decides what a file is, not its name; the name only breaks ties.
+    /// Content decides what a file is; its name is not even looked at.
     private static func recognize(
         io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits
     ) throws(InputError) -> UnsafePointer<AVInputFormat> {
         var format: UnsafePointer<AVInputFormat>?
-        let code = av_probe_input_buffer2(io, &format, "file:" + path, nil, 0, UInt32(clamping: 1 << 20))
+        let code = av_probe_input_buffer2(io, &format, "file:source", nil, 0, UInt32(clamping: 1 << 20))
         guard code >= 0, let format else {
             let isUnknown = code == tandem_invaliddata || format == nil
             let error = AVError(code: code, operation: "av_probe_input_buffer2")

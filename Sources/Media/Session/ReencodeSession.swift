@@ -15,6 +15,8 @@ public enum SessionOutcome: Sendable {
 public struct TrackReport: Hashable, Sendable {
     /// Pictures, audio samples per channel, or packets that were appended.
     public var appendedSamples: Int
+    /// Samples of silence put before a late start that the container can't say.
+    public var filledSamples: Int
     /// Packets written.
     public var writtenPackets: Int
     /// Samples left out because their times did not increase.
@@ -111,7 +113,7 @@ public final class ReencodeSession: @unchecked Sendable {
         return control.sync {
             lanes.enumerated().map { index, lane in
                 TrackReport(
-                    appendedSamples: lane.input.appendedSamples, writtenPackets: packets[index],
+                    appendedSamples: lane.input.appendedSamples, filledSamples: lane.input.ending.filledSamples, writtenPackets: packets[index],
                     droppedSamples: lane.output.droppedSamples, end: lane.input.appendedTime)
             }
         }

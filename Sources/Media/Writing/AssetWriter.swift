@@ -255,7 +255,6 @@ public final class AssetWriter: @unchecked Sendable {
             state.inputs[index].request = nil
             return Self.beginDrain(&state)
         }
-        inputs[index].takeDelay()
         if shouldDrain { scheduleDrain() }
         wakeSleepers()
     }
@@ -442,7 +441,7 @@ public final class AssetWriter: @unchecked Sendable {
     private func correctEditLists() throws {
         guard container.hasEditLists else { return }
         for (index, input) in inputs.enumerated() {
-            guard let start = input.delayedStart else { continue }
+            guard let start = input.ending.delay else { continue }
             let unit = input.packetTimeBase
             let scale = Rational(1, movieTimescale)
             try MovieEditPatch(

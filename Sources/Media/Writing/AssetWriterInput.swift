@@ -51,6 +51,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         guard let writer else { return }
         do {
             try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
+            if let stage = stage as? AudioEncoderStage {
+                recorded.withLock { $0 = AudioEnding(delay: stage.delayedStart, filledSamples: stage.filledSamples) }
+            }
             writer.finishInput(index)
         } catch {
             let failure = MediaError.encoding(track: label, error)
@@ -157,18 +160,16 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Presented samples at the start of the encoded track that are its encoder's delay, and how long the
-    /// track itself is delayed, in `packetTimeBase`; for the edit list that libavformat can't write.
-    var delayedStart: (delay: Int64, padding: Int64)? { delayed }
-    private var delayed: (Int64, Int64)? { recordedDelay.withLock { $0 } }
-    private let recordedDelay = Mutex<(Int64, Int64)?>(nil)
+    /// What the encoder knows once it is drained: how long the track is delayed and how much of it is the
+    /// encoder's own delay (for the edit list that libavformat can't write), and silence that was filled in.
+    var ending: AudioEnding { recorded.withLock { $0 } }
+    private let recorded = Mutex(AudioEnding())
+}
 
-    func record(delay: Int64, padding: Int64) { recordedDelay.withLock { $0 = (delay, padding) } }
-    func takeDelay() {
-        if let stage = stage as? AudioEncoderStage, let delay = stage.delayedStart {
-            record(delay: delay.delay, padding: delay.padding)
-        }
-    }
+/// What is known of an encoded track of sound at its end, in the packets' time base.
+struct AudioEnding: Sendable {
+    var delay: (delay: Int64, padding: Int64)?
+    var filledSamples = 0
 }
 
 /// Turns samples into packets; confined to the appending queue.

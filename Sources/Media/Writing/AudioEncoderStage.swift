@@ -12,6 +12,8 @@ final class AudioEncoderStage: EncoderStage {
     private var position: Int64?
     /// The track begins late by so much, with the encoder's delay; nil where it doesn't, or is filled.
     private(set) var delayedStart: (delay: Int64, padding: Int64)?
+    /// Silence put before a late start that the container can't say.
+    private(set) var filledSamples = 0
 
     init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType) {
         frameSize = encoder.frameSize
@@ -64,6 +66,7 @@ final class AudioEncoderStage: EncoderStage {
         let padding = Int64(encoder.initialPadding)
         if time > 0, !container.canDelayAudio(by: time, padding: padding, codec: codec) {
             position = 0
+            filledSamples = Int(time)
             if fifo == nil { fifo = try SampleFIFO(format: format) }
             try fifo?.appendSilence(Int(time))
         } else {

@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Attacks on what GUARANTEES promises; the system's calls are failed or the program killed in them by strace.
+@Suite struct GuaranteeTests {
+    /// The program under strace.
+    private func traced(_ options: [String], in scratch: Scratch) throws -> ProgramResult {
+        try program(
+            "strace", ["-f", "-qq", "-o", scratch.file("trace")] + options + [Places.tandem, "run", "jobs.yaml"], directory: scratch.path,
+            environment: ["SWIFT_BACKTRACE": "enable=no"])
+    }
+
+    private func isWhole(_ path: String) throws -> Bool {
+        let judge = Judge(path)
+        return try judge.decodeErrors() == "" && judge.pictures().times.count == 25
+    }
+
+    @Test func runningTwiceReplacesItsOwn() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(), to: "jobs.yaml")
+        for _ in 0..<2 { #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0) }
+        #expect(try isWhole(scratch.file("out.mp4")))
+        #expect(scratch.contents == ["a.mp4", "jobs.yaml", "out.mp4"])
+    }
+
+    @Test func somebodysFileIsReplacedOrSkippedWhenAsked() throws {
+        let scratch = try folderWithSource()
+        try scratch.write("theirs", to: "out.mp4")
+        try scratch.write(jobFile(destination: "{ path: out.mp4, if_exists: skip }"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        #expect(FileManager.default.contents(atPath: scratch.file("out.mp4")) == Data("theirs".utf8))
+        try scratch.write(jobFile(destination: "{ path: out.mp4, if_exists: replace }"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        #expect(try isWhole(scratch.file("out.mp4")))
+    }
+
+    /// G1: killed in any of the calls that write and publish, the destination is the old file or the new one.
+    @Test(arguments: [
+        "pwrite64:1", "pwrite64:3", "fsync:1", "fsync:2", "fsync:3", "fsetxattr:1", "linkat:1", "renameat2:1",
+    ])
+    func killedAnywhere(_ call: String) throws {
+        let parts = call.split(separator: ":")
+        let scratch = try folderWithSource()
+        try scratch.write("old", to: "out.mp4")
+        try scratch.write(jobFile(destination: "{ path: out.mp4, if_exists: replace }", more: "    optimize_for_network: true"), to: "jobs.yaml")
+        let result = try traced(["-e", "inject=\(parts[0]):signal=SIGKILL:when=\(parts[1])"], in: scratch)
+        #expect(result.status == 128 + 9 || result.status == 9, "\(call) was never reached: \(result.status) \(result.errors)")
+        let now = FileManager.default.contents(atPath: scratch.file("out.mp4"))
+        #expect(try now == Data("old".utf8) || isWhole(scratch.file("out.mp4")))
+        // What the dead run left is collected by the next one.
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        #expect(try isWhole(scratch.file("out.mp4")))
+        #expect(scratch.contents == ["a.mp4", "jobs.yaml", "out.mp4", "trace"])
+    }
+
+    /// G1: data are on disk before the name appears, and the name before the run says so.
+    @Test func writeThenSyncThenPublishThenSyncTheFolder() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(), to: "jobs.yaml")
+        #expect(try traced(["-e", "trace=pwrite64,fsync,linkat,renameat2"], in: scratch).status == 0)
+        let lines = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8).split(separator: "\n")
+        func last(_ call: String) -> Int { lines.lastIndex { $0.contains(call + "(") } ?? -1 }
+        let (write, publish) = (last("pwrite64"), last("linkat"))
+        let syncs = lines.indices.filter { lines[$0].contains("fsync(") }
+        #expect(write >= 0 && publish > write)
+        #expect(syncs.contains { $0 > write && $0 < publish })
+        #expect(syncs.contains { $0 > publish })
+    }
+
+    /// G2: a write that fails, whichever, is never success, and leaves nothing.
+    @Test(arguments: ["ENOSPC", "EIO"]) func everyWriteThatFailsIsSeen(_ error: String) throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(more: "    optimize_for_network: true"), to: "jobs.yaml")
+        var failures = 0
+        for write in 1...64 {
+            let result = try traced(["-e", "inject=pwrite64:error=\(error):when=\(write)"], in: scratch)
+            let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8)
+            guard trace.contains("(INJECTED)") else {
+                #expect(result.status == 0)
+                break
+            }
+            failures += 1
+            #expect(result.status == 1, "write \(write): \(result.errors)")
+            #expect(!FileManager.default.fileExists(atPath: scratch.file("out.mp4")), "write \(write)")
+        }
+        #expect(failures >= 3 && failures < 64)
+        #expect(try isWhole(scratch.file("out.mp4")))
+    }
+
+    /// G2: the other calls between the last write and success.
+    @Test(arguments: ["fsync:1", "fsync:2", "fsync:3", "linkat:1"]) func everyOtherFailureIsSeen(_ call: String) throws {
+        let parts = call.split(separator: ":")
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(), to: "jobs.yaml")
+        let result = try traced(["-e", "inject=\(parts[0]):error=EIO:when=\(parts[1])"], in: scratch)
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(scratch.contents.allSatisfy { !$0.hasSuffix(".part") })
+    }
+
+    /// A disk with no room, as the user meets it.
+    @Test func aFileThatMayNotGrow() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            jobFile(asset: "{ pattern: testsrc, size: 640x360, duration: 4s }", video: "codec: ffv1", destination: "out.mkv"), to: "jobs.yaml")
+        let result = try program(
+            "/bin/bash", ["-c", "ulimit -f 200; exec \"$0\" run jobs.yaml", Places.tandem], directory: scratch.path,
+            environment: ["SWIFT_BACKTRACE": "enable=no"])
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(result.errors.contains("File too large"), "\(result.errors)")
+        #expect(scratch.contents == ["a.mp4", "jobs.yaml"])
+    }
+
+    /// SIGTERM cancels at once, the second SIGINT too; the first lets running jobs finish. Nothing is left.
+    @Test(arguments: [("TERM", 1, 143), ("INT", 2, 130)]) func signalsLeaveNothing(_ name: String, _ count: Int, _ status: Int) throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            jobFile(
+                asset: "{ pattern: testsrc, size: 1280x720, duration: 3600s }", video: "codec: h264", destination: "out.mp4",
+                more: "  two: { asset: { pattern: smpte, duration: 3600s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"),
+            to: "jobs.yaml")
+        let script = """
+            "$0" run --jobs 1 jobs.yaml & pid=$!
+            until grep -q tandem.track /proc/$pid/task/*/comm 2>/dev/null || [ -e /proc/$pid/fd/9 ]; do kill -0 $pid || exit 99; done
+            for i in $(seq \(count)); do kill -\(name) $pid; read -t 1 < <(:) ; done
+            wait $pid
+            """
+        let begun = Date()
+        let result = try program(
+            "/bin/bash", ["-c", script, Places.tandem], directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+        #expect(result.status == Int32(status), "\(result.errors)")
+        #expect(Date().timeIntervalSince(begun) < 60)
+        #expect(scratch.contents == ["jobs.yaml"])
+    }
+
+    @Test func theFirstInterruptFinishesWhatRuns() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            jobFile(
+                asset: "{ pattern: testsrc, size: 1280x720, duration: 4s }", destination: "out.mp4",
+                more: "  two: { asset: { pattern: smpte, duration: 4s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"),
+            to: "jobs.yaml")
+        let script = """
+            "$0" run --jobs 1 jobs.yaml 2>log & pid=$!
+            until grep -q 'one: started' log 2>/dev/null; do kill -0 $pid || exit 99; done
+            kill -INT $pid
+            wait $pid
+            """
+        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(result.status == 130, "\(result.errors)")
+        #expect(scratch.contents == ["jobs.yaml", "log", "out.mp4"])
+        #expect(try Judge(scratch.file("out.mp4")).decodeErrors() == "")
+    }
+
+    /// A source that is shorter than its index promises is never a success.
+    @Test(arguments: [30, 50, 70, 90, 99]) func aTruncatedSourceIsAFailure(_ percent: Int) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4", "-c:v", "libx264", "-c:a", "aac",
+            "-movflags", "+faststart", scratch.file("whole.mp4"))
+        let whole = try #require(FileManager.default.contents(atPath: scratch.file("whole.mp4")))
+        try whole.prefix(whole.count * percent / 100).write(to: URL(fileURLWithPath: scratch.file("a.mp4")))
+        try scratch.write(jobFile(), to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("out.mp4")))
+    }
+}

@@ -1,0 +1,105 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobRun
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+@Suite struct PlannerTests {
+    private func plan(_ yaml: String, in scratch: Scratch) throws -> Planner.Result {
+        let (file, sink) = decode(yaml, directory: scratch.path)
+        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        return Planner.plan([file])
+    }
+
+    /// Every source track is accounted for, and the plan survives a trip through JSON.
+    @Test func theLedgerIsCompleteAndThePlanIsAValue() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-f", "lavfi", "-i", "sine=880:duration=1",
+            "-map", "0", "-map", "1", "-map", "2", "-metadata:s:a:1", "language=ger", "-metadata", "title=T", "-metadata", "artist=A", scratch.file("a.mkv"))
+        let result = try plan(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mkv
+                tracks:
+                  - { audio: { language: ger }, encode: { codec: aac } }
+                  - { video: first, copy: true }
+                metadata: { keep: [title], set: { comment: x } }
+                destination: out.mkv
+            """, in: scratch)
+        let job = try #require(result.plan.jobs.first)
+        #expect(job.tracks.map(\.source.index) == [2, 0])
+        let tracks = job.ledger.filter { !$0.item.hasPrefix("tag") && !$0.item.hasPrefix("side") }
+        #expect(tracks.map(\.outcome) == [.copied, .left, .encoded])
+        #expect(job.metadata == [MetadataEntry(key: "title", value: "T"), MetadataEntry(key: "comment", value: "x")])
+        #expect(job.ledger.contains { $0.item == "tag ARTIST" && $0.outcome == .left })
+        let copy = try JSONDecoder().decode(JobPlan.self, from: try JSONEncoder().encode(job))
+        #expect(copy == job)
+    }
+
+    /// A copied track needs a range that its key frames allow, and copied sound a container with edit lists.
+    @Test func copiesAreCheckedAgainstTheRange() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4", "-c:v", "libx264", "-g", "25", "-sc_threshold",
+            "0", "-flags", "+cgop", "-c:a", "aac", scratch.file("a.mp4"))
+        func rules(_ range: String, _ track: String, _ destination: String) throws -> [String] {
+            try plan(
+                "version: 1\njobs:\n  one:\n    asset: ./a.mp4\n    range: \(range)\n    tracks: [ { \(track): first, copy: true } ]\n    destination: \(destination)\n",
+                in: scratch
+            ).diagnostics.diagnostics.map(\.rule.rawValue)
+        }
+        #expect(try rules("{ start: 1s, end: 3s }", "video", "o.mp4") == [])
+        #expect(try rules("{ start: 1.1s, end: 3s }", "video", "o.mp4") == ["copy-range"])
+        #expect(try rules("{ start: 1s, end: 3.5s }", "video", "o.mp4").count <= 1)
+        #expect(try rules("{ start: 1.1s, end: 3s }", "audio", "o.mp4") == [])
+        #expect(try rules("{ start: 1.1s, end: 3s }", "audio", "o.mkv") == ["copy-range"])
+    }
+
+    /// Two paths are one destination when they lead to one place, whatever the links; otherwise they are two.
+    @Test func destinationsAreComparedByPlace() throws {
+        let scratch = try Scratch()
+        for folder in ["a", "b"] { try FileManager.default.createDirectory(atPath: scratch.file(folder), withIntermediateDirectories: true) }
+        try FileManager.default.createSymbolicLink(atPath: scratch.file("c"), withDestinationPath: "a")
+        func place(_ path: String) -> DestinationPath? { DestinationPath(path, from: scratch.path) }
+        let same = ["a/x.mp4", "./a/x.mp4", "b/../a/x.mp4", "c/x.mp4", scratch.file("a/x.mp4"), "a//x.mp4", "a/new/../x.mp4"]
+        for one in same { for two in same { #expect(place(one) == place(two), "\(one) \(two)") } }
+        let different = ["a/x.mp4", "b/x.mp4", "a/y.mp4", "a/new/x.mp4", "x.mp4"]
+        for (i, one) in different.enumerated() {
+            for (j, two) in different.enumerated() { #expect((place(one) == place(two)) == (i == j), "\(one) \(two)") }
+        }
+        try scratch.write("", to: "file")
+        #expect(place("file/x.mp4") == nil)
+    }
+
+    /// What another job makes is foretold as it will be found.
+    @Test func foretoldSourcesAreAsTheyTurnOut() async throws {
+        let scratch = try Scratch()
+        let yaml = """
+            version: 1
+            assets:
+              bars: { pattern: smpte, size: 320x180, frame_rate: 25, duration: 2s, tone: 1kHz }
+            jobs:
+              first:
+                asset: bars
+                tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } }, { audio: first, encode: { codec: aac } } ]
+                destination: first.mp4
+              second:
+                asset: { job: first }
+                range: { start: 0.5s, end: 1.5s }
+                tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } }, { audio: first, encode: { codec: flac } } ]
+                destination: second.mp4
+            """
+        let foretold = try #require(try plan(yaml, in: scratch).plan.jobs.last)
+        #expect(foretold.tracks.map(\.expected.frames) == [25, nil])
+        #expect(foretold.tracks[1].expected.samples == 48_000)
+        let result = try success(try await run(yaml, in: scratch.path), "second")
+        #expect(result.tracks.map(\.appendedSamples) == [25, 48_000])
+    }
+}

@@ -1,0 +1,111 @@
+import Diagnostics
+import Foundation
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// `ok/` must be silent; beside each `err/x.yaml` stands `err/x.out` with what it must say. A missing `.out`
+/// is written, and fails.
+@Suite struct GoldenTests {
+    static let folder = Places.repository + "/Tests/JobSpecTests"
+    static func files(_ kind: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder + "/" + kind)) ?? []).filter { $0.hasSuffix(".yaml") }.sorted()
+    }
+
+    @Test(arguments: files("ok")) func goodFilesAreSilent(_ name: String) throws {
+        let text = try String(contentsOfFile: Self.folder + "/ok/" + name, encoding: .utf8)
+        let (file, sink) = decode(text, file: name)
+        #expect(rendered(sink, text, file: name) == "")
+        #expect(file?.jobs.isEmpty == false)
+    }
+
+    @Test(arguments: files("err")) func wrongFilesSayWhatIsWrong(_ name: String) throws {
+        let path = Self.folder + "/err/" + name
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let said = rendered(decode(text, file: name).sink, text, file: name)
+        #expect(said.contains("error["))
+        let expected = path.dropLast(5) + ".out"
+        guard FileManager.default.fileExists(atPath: String(expected)) else {
+            try Data(said.utf8).write(to: URL(fileURLWithPath: String(expected)))
+            Issue.record("\(expected) was missing and is written; read it, and commit it")
+            return
+        }
+        #expect(said == (try String(contentsOfFile: String(expected), encoding: .utf8)))
+    }
+
+    @Test func theSchemaIsTheLanguages() throws {
+        let checkedIn = try String(contentsOfFile: Places.repository + "/schemas/tandem-v1.schema.json", encoding: .utf8)
+        #expect(SchemaGenerator.schema() == checkedIn, "`tandem schema` prints the new one")
+    }
+
+    /// The examples, and the good files, are as the schema says; python's jsonschema is the judge.
+    @Test func goodFilesFitTheSchema() throws {
+        let check = """
+            import json, sys, yaml, jsonschema
+            schema = json.load(open(sys.argv[1]))
+            jsonschema.Draft7Validator.check_schema(schema)
+            for path in sys.argv[2:]:
+                for error in jsonschema.Draft7Validator(schema).iter_errors(yaml.safe_load(open(path))):
+                    print(path, list(error.absolute_path), error.message)
+            """
+        let examples = try FileManager.default.contentsOfDirectory(atPath: Places.repository + "/jobs").filter { $0.hasSuffix(".yaml") }
+        #expect(examples.count >= 3)
+        let paths = examples.map { Places.repository + "/jobs/" + $0 } + Self.files("ok").map { Self.folder + "/ok/" + $0 }
+        let result = try program("/usr/bin/python3", ["-c", check, Places.repository + "/schemas/tandem-v1.schema.json"] + paths)
+        #expect(result.status == 0 && result.text == "" && result.errors == "", "\(result.text)\(result.errors)")
+    }
+
+    /// Every rule that the decoder and its checks can give is given by some file here.
+    @Test func everyRuleOfTheDecoderHasAFile() throws {
+        var seen: Set<Rule> = []
+        for name in Self.files("err") {
+            let text = try String(contentsOfFile: Self.folder + "/err/" + name, encoding: .utf8)
+            for diagnostic in decode(text, file: name).sink.diagnostics { seen.insert(diagnostic.rule) }
+        }
+        let needed: Set<Rule> = [
+            .yamlSyntax, .duplicateKey, .unknownKey, .missingKey, .wrongType, .invalidValue, .conflictingKeys, .undefinedName,
+            .invalidName, .dependencyCycle, .notSupported, .unknownCodec, .codecSetting, .encoderOption, .unknownContainer,
+            .containerCodec, .containerSetting, .invalidRange,
+        ]
+        #expect(needed.subtracting(seen).isEmpty, "\(needed.subtracting(seen))")
+    }
+}
+
+@Suite struct ValueTests {
+    @Test(arguments: [
+        ("90.5", "90.5"), ("90.5s", "90.5"), ("1500ms", "1.5"), ("1:30.5", "90.5"), ("00:01:30.500", "90.5"), ("0", "0"),
+        ("100:00:00", "360000"), ("0.000000001", "0"),
+    ])
+    func timesAreExact(_ text: String, _ seconds: String) {
+        guard case .absolute(let time)? = TimeExpression(text) else {
+            Issue.record("\(text) is not read")
+            return
+        }
+        #expect(time.description == seconds)
+    }
+
+    @Test func otherTimes() {
+        #expect(TimeExpression("250f") == .frames(250))
+        #expect(TimeExpression("25%") == .percent(25_000))
+        #expect(TimeExpression("-5s") == .fromEnd(MediaTime(value: 5, timescale: 1)))
+        #expect(TimeExpression("end") == .end)
+        #expect(TimeExpression("chapter:2") == .chapter(2))
+        for wrong in ["", "5x", "1:60", "1:2:3:4", "--5", "1e3", "101%", "chapter:0", "1.2.3", "+5", "٣", "1:5.5.5"] {
+            #expect(TimeExpression(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func quantities() {
+        #expect(Quantity.bitRate("128k") == 128_000)
+        #expect(Quantity.bitRate("2.5M") == 2_500_000)
+        #expect(Quantity.bitRate("1.0005k") == nil)
+        #expect(Quantity.frequency("44.1kHz") == 44_100)
+        #expect(Quantity.frameRate("29.97") == Rational(30_000, 1001))
+        #expect(Quantity.frameRate("12.5") == Rational(25, 2))
+        #expect(Quantity.frameRate("0") == nil && Quantity.frameRate("1/0") == nil)
+        #expect(Quantity.dimensions("x720")?.height == 720 && Quantity.dimensions("x720")?.width == nil)
+        #expect(Quantity.dimensions("x") == nil && Quantity.dimensions("0x5") == nil && Quantity.dimensions("1x2x3") == nil)
+    }
+}

@@ -1,0 +1,147 @@
+import Dispatch
+import Foundation
+import LibAV
+@testable import Media
+import TestSupport
+import Testing
+
+/// Sessions over a test pattern: every way in which they can end leaves either a whole file or nothing.
+@Suite struct SessionTests {
+    static func session(
+        in scratch: Scratch, seconds: Int64 = 4, output: TemporaryFile? = nil
+    ) throws -> (ReencodeSession, TemporaryFile) {
+        let pattern = TestPattern(
+            name: "testsrc", width: 160, height: 120, frameRate: Rational(25, 1),
+            duration: MediaTime(value: seconds, timescale: 1), toneFrequency: 440)
+        let asset = Asset(.pattern(pattern))
+        let contents = try asset.loadSynchronously()
+        let target = try output ?? TemporaryFile(destination: scratch.file("out.mp4"))
+        let writer = AssetWriter(output: target, container: try #require(ContainerType.named("mp4")))
+        let session = ReencodeSession(reader: try AssetReader(asset: asset), writer: writer)
+        for track in contents.tracks { try add(track, to: session) }
+        return (session, target)
+    }
+
+    static func add(_ track: AssetTrack, to session: ReencodeSession) throws {
+        if track.mediaType == .video {
+            var video = EncoderConfiguration(encoder: "libx264", mediaType: .video, timeBase: track.timeBase)
+            (video.width, video.height) = (track.format.width, track.format.height)
+            video.pixelFormat = .yuv420p
+            video.options = [MetadataEntry(key: "preset", value: "ultrafast")]
+            try session.addTrack(
+                output: AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings(pixelFormat: .yuv420p))),
+                input: AssetWriterInput(mediaType: .video, settings: .encode(video)))
+        } else {
+            var audio = EncoderConfiguration(
+                encoder: "aac", mediaType: .audio, timeBase: Rational(1, track.format.sampleRate))
+            audio.sampleRate = track.format.sampleRate
+            audio.sampleFormat = try #require(SampleFormat(named: "fltp"))
+            audio.channelLayout = track.format.channelLayout?.specified
+            try session.addTrack(
+                output: AssetReaderTrackOutput(
+                    track: track, settings: .audio(AudioOutputSettings(sampleFormat: audio.sampleFormat))),
+                input: AssetWriterInput(mediaType: .audio, settings: .encode(audio)))
+        }
+    }
+
+    @Test func completesAndPublishes() async throws {
+        let scratch = try Scratch()
+        let (session, output) = try Self.session(in: scratch)
+        guard case .completed = await session.run() else { throw JudgeError(message: "not completed: \(String(describing: session.writer.error))") }
+        #expect(session.reader.status == .completed)
+        #expect(session.writer.status == .completed)
+        #expect(session.reports.map(\.appendedSamples) == [100, 192_000])
+        #expect(scratch.contents.isEmpty, "nothing is visible before it is published")
+        try output.publish(replacing: false)
+        #expect(scratch.contents == ["out.mp4"])
+        #expect(try Judge(scratch.file("out.mp4")).pictures().times.count == 100)
+        #expect(throws: MediaError.self) { try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false) }
+    }
+
+    /// After none, one and many samples; from a queue.
+    @Test(arguments: [0, 1, 30, 90])
+    func cancelLeavesNothing(after samples: Int) async throws {
+        let scratch = try Scratch()
+        let (session, _) = try Self.session(in: scratch, seconds: 600)
+        let queue = DispatchQueue(label: "test.cancel")
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now(), repeating: .milliseconds(1))
+        timer.setEventHandler { @Sendable in
+            if (session.writer.inputs.first?.appendedSamples ?? 0) >= samples { session.cancel() }
+        }
+        timer.activate()
+        let outcome = await session.run()
+        timer.cancel()
+        guard case .cancelled = outcome else { throw JudgeError(message: "\(outcome)") }
+        #expect(session.writer.status == .cancelled || session.writer.status == .unknown)
+        #expect(scratch.contents.isEmpty)
+    }
+
+    @Test func cancelBeforeTheStartLeavesNothing() async throws {
+        let scratch = try Scratch()
+        let (session, _) = try Self.session(in: scratch)
+        session.cancel()
+        guard case .cancelled = await session.run() else { throw JudgeError(message: "not cancelled") }
+        #expect(scratch.contents.isEmpty)
+    }
+
+    /// Dispatch's closures trap on Linux when they are formed in main-actor code without `@Sendable`.
+    @Test @MainActor func startsAndCancelsFromTheMainActor() async throws {
+        let scratch = try Scratch()
+        let (session, _) = try Self.session(in: scratch, seconds: 600)
+        async let outcome = session.run()
+        try await Task.sleep(nanoseconds: 50_000_000)
+        session.cancel()
+        session.cancel()
+        guard case .cancelled = await outcome else { throw JudgeError(message: "not cancelled") }
+        #expect(scratch.contents.isEmpty)
+    }
+
+    @Test func cancelAfterTheEndChangesNothing() async throws {
+        let scratch = try Scratch()
+        let (session, output) = try Self.session(in: scratch, seconds: 1)
+        guard case .completed = await session.run() else { throw JudgeError(message: "not completed") }
+        session.cancel()
+        try output.publish(replacing: false)
+        #expect(try Judge(scratch.file("out.mp4")).decodeErrors() == "")
+    }
+
+    /// The group is left once a track whatever the order of events: many cancels at random moments.
+    @Test func randomCancelsAlwaysEnd() async throws {
+        let scratch = try Scratch()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for round in 0..<24 {
+                group.addTask {
+                    let output = try TemporaryFile(destination: scratch.file("out-\(round).mp4"))
+                    let (session, _) = try Self.session(in: scratch, seconds: 3, output: output)
+                    async let outcome = session.run()
+                    try await Task.sleep(nanoseconds: UInt64.random(in: 0...120_000_000))
+                    session.cancel()
+                    switch await outcome {
+                    case .completed, .cancelled: break
+                    case .failed(let error): throw error
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(scratch.contents.isEmpty)
+    }
+
+    /// A track that nobody feeds holds the others back, and the stall says who waits for whom.
+    @Test func aStallHasNames() throws {
+        let scratch = try Scratch()
+        let (session, _) = try Self.session(in: scratch, seconds: 600)
+        let (reader, writer) = (session.reader, session.writer)
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        try reader.startReading()
+        let (output, input) = (reader.outputs[1], writer.inputs[1])
+        while input.isReadyForMoreMediaData, let sample = try output.copyNextSampleBuffer() { try input.append(sample) }
+        #expect(writer.stallDescription.contains("audio 1 waits for video 0: "))
+        #expect(writer.stallDescription.hasSuffix(" packets queued"))
+        #expect(writer.inputs[0].isReadyForMoreMediaData, "the one that is behind is always ready")
+        writer.cancelWriting()
+        reader.cancelReading()
+    }
+}

@@ -1,0 +1,53 @@
+public import Diagnostics
+public import JobPlan
+public import JobRun
+public import JobSpec
+internal import Synchronization
+internal import YAMLDocument
+
+/// A job file decoded from text, with what was said of it.
+public func decode(_ yaml: String, file: String = "jobs.yaml", directory: String = "/") -> (file: JobFile?, sink: DiagnosticSink) {
+    var sink = DiagnosticSink()
+    let root = YAMLParser.parse(Array(yaml.utf8), file: file, into: &sink)
+    let decoded = JobFileDecoder.decode(root, path: file, directory: directory, into: &sink)
+    return (decoded, sink)
+}
+
+/// Messages rendered for people, with excerpts.
+public func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
+    TextRenderer(sources: [file: yaml.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)]).render(sink)
+}
+
+/// An observer that remembers what it hears.
+public final class Recorder: RunObserver {
+    private let events = Mutex<[String]>([])
+    /// Makes an empty one.
+    public init() {}
+    /// What was heard, such as `started web`.
+    public var heard: [String] { events.withLock { $0 } }
+    /// Remembers.
+    public func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
+    /// Remembers.
+    public func jobFinished(_ id: String, file: String, outcome: JobOutcome) { events.withLock { $0.append("finished \(id)") } }
+}
+
+/// Plans and runs a job file given as text, in a folder; fails with the rendered messages where it is wrong.
+public func run(
+    _ yaml: String, in directory: String, limit: Int = 2, observer: any RunObserver = Recorder()
+) async throws -> [(id: String, file: String, outcome: JobOutcome)] {
+    let (file, sink) = decode(yaml, directory: directory)
+    guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+    let result = Planner.plan([file])
+    guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
+    return await BatchRunner(plan: result.plan, files: [file], limit: limit, observer: observer).run()
+}
+
+/// The one outcome of a run, as a success; otherwise an error that says why not.
+public func success(_ outcomes: [(id: String, file: String, outcome: JobOutcome)], _ id: String? = nil) throws -> JobResult {
+    guard let found = outcomes.first(where: { id == nil || $0.id == id }) else { throw JudgeError(message: "no such job") }
+    switch found.outcome {
+    case .succeeded(let result): return result
+    case .failed(let failure): throw JudgeError(message: "\(found.id): \(failure.location): \(failure.message)")
+    default: throw JudgeError(message: "\(found.id): \(found.outcome)")
+    }
+}

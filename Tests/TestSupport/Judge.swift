@@ -1,0 +1,173 @@
+internal import Foundation
+
+/// An independent judge: what ffprobe and ffmpeg say of an output beside its source.
+public struct Judge: Sendable {
+    /// The file that is judged.
+    public let path: String
+
+    /// A judge of a file.
+    public init(_ path: String) { self.path = path }
+
+    /// One stream as ffprobe tells it.
+    public func stream(_ selector: String, _ entries: String) throws -> [String: Any] {
+        let json = try probe(["-select_streams", selector, "-show_entries", "stream=\(entries):stream_side_data"])
+        guard let stream = (json["streams"] as? [[String: Any]])?.first else { throw JudgeError(message: "\(path) has no \(selector)") }
+        return stream
+    }
+
+    /// How many streams there are of a kind.
+    public func count(_ selector: String) throws -> Int {
+        (try probe(["-select_streams", selector, "-show_entries", "stream=index"])["streams"] as? [[String: Any]])?.count ?? 0
+    }
+
+    /// ffprobe's JSON.
+    public func probe(_ arguments: [String]) throws -> [String: Any] {
+        let result = try program("ffprobe", ["-v", "error", "-of", "json"] + arguments + [path])
+        return try JSONSerialization.jsonObject(with: result.output) as? [String: Any] ?? [:]
+    }
+
+    /// The denominator of a stream's time base.
+    public func timescale(_ selector: String) throws -> Double {
+        let parts = (try stream(selector, "time_base")["time_base"] as? String ?? "1/1").split(separator: "/")
+        return Double(parts[1])! / Double(parts[0])!
+    }
+
+    /// Whether its time line begins at 0 of its clock (mp4, mov, Matroska) or with its first sample.
+    private var hasOwnZero: Bool {
+        get throws {
+            let name = (try probe(["-show_entries", "format=format_name"])["format"] as? [String: Any])?["format_name"] as? String ?? ""
+            return name.contains("mov") || name.contains("matroska")
+        }
+    }
+
+    private func zero() throws -> Double {
+        if try hasOwnZero { return 0 }
+        let packets = try probe(["-read_intervals", "%+#300", "-show_entries", "packet=pts_time"])["packets"] as? [[String: Any]] ?? []
+        return packets.compactMap { ($0["pts_time"] as? String).flatMap(Double.init) }.min() ?? 0
+    }
+
+    /// Times of all shown pictures in seconds from time zero, sorted, and how many hidden ones come before.
+    public func pictures() throws -> (times: [Double], hidden: Int) {
+        let scale = try timescale("v:0")
+        let frames = try probe(["-select_streams", "v:0", "-show_entries", "frame=pts,best_effort_timestamp"])["frames"] as? [[String: Any]] ?? []
+        let zero = try zero()
+        let all = frames.compactMap { ($0["pts"] as? Int ?? $0["best_effort_timestamp"] as? Int).map { Double($0) / scale - zero } }.sorted()
+        return (all.filter { $0 > -1e-5 }, all.filter { $0 <= -1e-5 }.count)
+    }
+
+    /// Decodes everything with errors fatal; what ffmpeg says, empty when all is well.
+    public func decodeErrors() throws -> String {
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-xerror", "-err_detect", "explode", "-i", path, "-map", "0:v?", "-map", "0:a?", "-fps_mode",
+                "passthrough", "-enc_time_base:v", "-1", "-f", "null", "-",
+            ])
+        return result.status == 0 ? result.errors : "status \(result.status): \(result.errors)"
+    }
+
+    /// The lowest PSNR of any picture against a source's, from its picture `first` on; 100 when identical.
+    public func lowestPSNR(against source: Judge, first: Int, count: Int, own: Int) throws -> Double {
+        let filter =
+            "[0:v:0]select='between(n,\(first),\(first + count - 1))',settb=1/25,setpts=N,format=yuv420p[s];"
+            + "[1:v:0]select='between(n,\(own),\(own + count - 1))',settb=1/25,setpts=N,format=yuv420p[o];"
+            + "[o][s]scale2ref=flags=bicubic[a][b];[a][b]psnr=stats_file=-"
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-noautorotate", "-i", source.path, "-noautorotate", "-i", path, "-lavfi", filter, "-fps_mode", "passthrough",
+                "-f", "null", "-",
+            ])
+        let values = result.text.split(separator: "\n").compactMap { line -> Double? in
+            guard let range = line.range(of: "psnr_avg:") else { return nil }
+            let word = line[range.upperBound...].prefix { $0 != " " }
+            return word == "inf" ? 100 : Double(word)
+        }
+        guard values.count == count else { throw JudgeError(message: "\(values.count) pictures compared of \(count): \(result.errors)") }
+        return values.min() ?? 0
+    }
+
+    /// Mono samples from time zero on, each at its own time, at a rate.
+    public func sound(rate: Int) throws -> [Float] {
+        let result = try program(
+            "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", "0:a:0", "-ac", "1", "-ar", "\(rate)", "-f", "f32le", "-"])
+        var samples = result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        let frames = try probe(["-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries", "frame=pts_time"])["frames"] as? [[String: Any]]
+        let start = (frames?.first?["pts_time"] as? String).flatMap(Double.init) ?? 0
+        let pad = Int(((start - (try zero())) * Double(rate)).rounded())
+        if pad >= 0 { samples.insert(contentsOf: repeatElement(0, count: pad), at: 0) } else { samples.removeFirst(min(-pad, samples.count)) }
+        return samples
+    }
+
+    /// How long each track is shown by its edit list, in seconds without leading empty edits, per track in
+    /// file order; nil where there is none. ffprobe doesn't tell, so the boxes are read here.
+    public func editDurations() throws -> [(empty: Double, media: Double)?] {
+        let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        func u32(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(data[at + $1]) } }
+        func u64(_ at: Int) -> Int { u32(at) << 32 | u32(at + 4) }
+        func boxes(_ range: Range<Int>) -> [(String, Range<Int>)] {
+            var (at, found) = (range.lowerBound, [(String, Range<Int>)]())
+            while at + 8 <= range.upperBound {
+                var (size, head) = (u32(at), 8)
+                if size == 1 { (size, head) = (u64(at + 8), 16) }
+                if size < head || at + size > range.upperBound { break }
+                found.append((String(decoding: data[(at + 4)..<(at + 8)], as: UTF8.self), (at + head)..<(at + size)))
+                at += size
+            }
+            return found
+        }
+        func child(_ name: String, _ range: Range<Int>) -> Range<Int>? { boxes(range).first { $0.0 == name }?.1 }
+        guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return [] }
+        let scale = Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
+        return boxes(movie).filter { $0.0 == "trak" }.map { _, track in
+            guard let edits = child("edts", track).flatMap({ child("elst", $0) }) else { return nil }
+            let long = data[edits.lowerBound] == 1
+            var (empty, media) = (0.0, 0.0)
+            for i in 0..<u32(edits.lowerBound + 4) {
+                let at = edits.lowerBound + 8 + i * (long ? 20 : 12)
+                let duration = Double(long ? u64(at) : u32(at)) / scale
+                let isEmpty = long ? u64(at + 8) == -1 : UInt32(u32(at + 4)) == UInt32.max
+                if isEmpty { empty += duration } else { media += duration }
+            }
+            return (empty, media)
+        }
+    }
+}
+
+/// Where `output` correlates best with `source`, in samples within ±`reach`, and how well.
+public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1) -> (lag: Int, correlation: Double) {
+    let length = min(source.count, output.count) - 2 * reach
+    guard length > 64 else { return (0, lagless(source, output)) }
+    let used = min(length, 96_000)
+    var best = (lag: 0, correlation: -2.0)
+    source.withUnsafeBufferPointer { s in
+        output.withUnsafeBufferPointer { o in
+            for shift in stride(from: -reach, through: reach, by: step) {
+                var (xy, xx, yy): (Float, Float, Float) = (0, 0, 0)
+                var i = 0
+                while i < used {
+                    let (x, y) = (s[reach + i], o[reach + i + shift])
+                    xy += x * y
+                    xx += x * x
+                    yy += y * y
+                    i += 1
+                }
+                let value = xx > 0 && yy > 0 ? Double(xy) / (Double(xx) * Double(yy)).squareRoot() : (xx == yy ? 1 : 0)
+                if value > best.correlation + 1e-6 || (abs(value - best.correlation) <= 1e-6 && abs(shift) < abs(best.lag)) {
+                    best = (shift, value)
+                }
+            }
+        }
+    }
+    return best
+}
+
+private func lagless(_ a: [Float], _ b: [Float]) -> Double {
+    var (xy, xx, yy) = (0.0, 0.0, 0.0)
+    for (x, y) in zip(a, b) {
+        xy += Double(x * y)
+        xx += Double(x * x)
+        yy += Double(y * y)
+    }
+    return xx > 0 && yy > 0 ? xy / (xx * yy).squareRoot() : (xx == yy ? 1 : 0)
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+
+/// A folder of a test's own, removed with it.
+public final class Scratch: Sendable {
+    /// The folder's absolute path.
+    public let path: String
+
+    /// Makes an empty folder, on a file system that has unnamed files and extended attributes.
+    public init() throws {
+        let base = ProcessInfo.processInfo.environment["TANDEM_TEST_TMP"] ?? NSTemporaryDirectory()
+        path = (base as NSString).appendingPathComponent("tandem-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The path of a file in it.
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    /// Writes a text file and returns its path.
+    @discardableResult
+    public func write(_ text: String, to name: String) throws -> String {
+        let target = file(name)
+        try FileManager.default.createDirectory(
+            atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: target))
+        return target
+    }
+
+    /// Everything in it, hidden files included, sorted.
+    public var contents: [String] { ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).sorted() }
+}
+
+/// Places that tests know.
+public enum Places {
+    /// The repository.
+    public static let repository: String = {
+        var url = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { url.deleteLastPathComponent() }
+        return url.path
+    }()
+
+    /// Real files beside the repository; nil where they are not.
+    public static let media: String? = {
+        let candidates = [
+            ProcessInfo.processInfo.environment["TANDEM_TEST_MEDIA"], repository + "/../shared/media",
+        ].compactMap { $0 }
+        return candidates.first { FileManager.default.fileExists(atPath: $0 + "/MANIFEST.tsv") }
+    }()
+
+    /// The program, built beside the tests.
+    public static let tandem: String =
+        ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"] ?? repository + "/.build/debug/tandem"
+}

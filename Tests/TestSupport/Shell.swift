@@ -1,0 +1,53 @@
+public import Foundation
+
+/// What a finished program said.
+public struct ProgramResult: Sendable {
+    /// Its exit status; 128 + n after signal n.
+    public var status: Int32
+    /// Standard output.
+    public var output: Data
+    /// Standard error.
+    public var errors: String
+    /// Standard output as text.
+    public var text: String { String(decoding: output, as: UTF8.self) }
+}
+
+/// Runs a program to its end; its output goes through files, so that nothing can fill a pipe.
+@discardableResult
+public func program(
+    _ path: String, _ arguments: [String], directory: String? = nil, environment: [String: String] = [:]
+) throws -> ProgramResult {
+    let scratch = try Scratch()
+    let (out, err) = (scratch.file("out"), scratch.file("err"))
+    for file in [out, err] { _ = FileManager.default.createFile(atPath: file, contents: nil) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path.contains("/") ? path : "/usr/bin/env")
+    process.arguments = path.contains("/") ? arguments : [path] + arguments
+    if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle(forWritingAtPath: out)
+    process.standardError = FileHandle(forWritingAtPath: err)
+    try process.run()
+    process.waitUntilExit()
+    let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    return ProgramResult(
+        status: status, output: FileManager.default.contents(atPath: out) ?? Data(),
+        errors: String(decoding: FileManager.default.contents(atPath: err) ?? Data(), as: UTF8.self))
+}
+
+/// ffmpeg, for making media that tests need; throws with its words when it fails.
+public func ffmpeg(_ arguments: String...) throws {
+    let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
+    if result.status != 0 { throw JudgeError(message: "ffmpeg: \(result.errors)") }
+}
+
+/// A measurement that could not be made.
+public struct JudgeError: Error, CustomStringConvertible {
+    /// Why.
+    public var message: String
+    /// Why.
+    public var description: String { message }
+    /// Makes an error.
+    public init(message: String) { self.message = message }
+}
