@@ -21,6 +21,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var timeRange: TimeRange
         /// `timeRange` stands in an index or was measured.
         public var isExact: Bool
+        /// Its end is its own, not the file's.
+        public var hasOwnDuration: Bool
         /// Samples that are shown, where known.
         public var sampleCount: Int?
         /// The unit of its times.
@@ -90,7 +92,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 index: track.index, mediaType: track.mediaType, isAttachedPicture: track.isAttachedPicture,
                 codec: format.codec, isDecodable: format.parameters.isDecodable,
                 isLossless: format.parameters.isLossless,
-                timeRange: track.timeRange, isExact: track.isTimeRangeExact, sampleCount: track.sampleCount,
+                timeRange: track.timeRange, isExact: track.isTimeRangeExact, hasOwnDuration: track.hasOwnDuration, sampleCount: track.sampleCount,
                 timeBase: track.timeBase, width: format.width, height: format.height,
                 pixelFormat: format.pixelFormat,
                 pixelAspectRatio: format.pixelAspectRatio, color: format.color,

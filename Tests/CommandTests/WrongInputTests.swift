@@ -50,7 +50,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             name: "two jobs with one destination",
             yaml: jobFile(
                 more: "  two: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], destination: linked/../out.mp4 }"),
-            rule: "destination-collision", place: "10:93", validate: 0, plan: 3, run: 3),
+            rule: "destination-collision", place: "10:94", validate: 0, plan: 3, run: 3),
         Mistake(
             name: "folder that is a file", yaml: jobFile(destination: "a.mp4/out.mp4"), rule: "destination-unwritable", place: "9:18", validate: 0,
             plan: 3, run: 1),

@@ -50,7 +50,8 @@ public enum SchemaGenerator {
 
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
         switch type {
-        case .string: return .object([("type", .string("string"))])
+        // Scalars are read from their text, so a number is text too.
+        case .string: return .object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
         case .identifier:
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
         case .text(let pattern, let example):

@@ -48,6 +48,9 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         context.pointee.pkt_timebase = timeBase.av
         context.pointee.thread_count = Int32(clamping: threads)
         context.pointee.max_pixels = limits.maxPixels
+        // A stream may begin between key frames; what can be shown of it then is shown. Errors are seen by
+        // `Frame.isDamaged`.
+        context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         try check(avcodec_open2(context, codec, nil), "avcodec_open2", context: context)
         return decoder
     }

@@ -70,10 +70,8 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     public var color: ColorDescription { ColorDescription(frame: raw) }
     /// Coded as two fields.
     public var isInterlaced: Bool { raw.pointee.interlaced_frame != 0 }
-    /// The decoder knows that something of it is wrong or missing.
-    public var isDamaged: Bool {
-        raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || raw.pointee.decode_error_flags != 0
-    }
+    /// The decoder met errors in it. A picture before the first key frame is not meant: it is as it was coded.
+    public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
     /// Memory that the frame's planes take, in bytes.
     public var byteCount: Int {
         if width > 0 {

@@ -12,6 +12,8 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case unrecognized
         /// libavformat failed on it.
         case library(AVError)
+        /// The file is shorter than it says itself, in bytes.
+        case truncated(expected: Int64, got: Int64)
         /// No track in it.
         case noTracks
         /// More tracks than the limit.
@@ -42,6 +44,7 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .formatNotAllowed(let format): "the format \(format) is not one that is opened"
         case .unrecognized: "its content is no media format that this build knows"
         case .library(let error): "can't be read as media: \(error)"
+        case .truncated(let expected, let got): "it is truncated: it says it has \(expected) bytes, and has \(got)"
         case .noTracks: "there is no track in it"
         case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
         }

@@ -17,6 +17,9 @@ struct AssetLoader {
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
         let movie = names.contains("mov") ? MovieInspector(path: path) : nil
+        if names.contains("matroska"), let expected = MatroskaInspector.segmentEnd(path: path), expected > demuxer.fileSize {
+            throw InputError(path: path, reason: .truncated(expected: expected, got: demuxer.fileSize))
+        }
         let hasOwnZero = names.contains("mov") || names.contains("matroska")
 
         var streams: [StreamInfo] = []
@@ -26,7 +29,7 @@ struct AssetLoader {
         // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.
         let isHeaderUnreliable = demuxer.isDurationGuessed || movie?.isFragmented == true
         var measured: [Int: TrackMeasurement] = [:]
-        if timing == .precise {
+        if timing == .precise || isHeaderUnreliable {
             measured = try TrackMeasurement.measure(demuxer, streams: streams, interrupt: interrupt)
         }
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
@@ -114,7 +117,8 @@ struct AssetLoader {
             index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
             isAttachedPicture: stream.isAttachedPicture,
             format: FormatDescription(stream, cleanAperture: boxes?.cleanAperture), timeBase: stream.timeBase,
-            timeRange: range, isTimeRangeExact: measured != nil || isExact, editEnd: editEnd, edits: edits,
+            timeRange: range, isTimeRangeExact: measured != nil || isExact,
+            hasOwnDuration: measured != nil || stream.duration != nil, editEnd: editEnd, edits: edits,
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,

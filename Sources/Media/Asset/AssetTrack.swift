@@ -37,6 +37,8 @@ public struct AssetTrack: Sendable {
     public let timeRange: TimeRange
     /// `timeRange` was measured, or stands in the container's index.
     public let isTimeRangeExact: Bool
+    /// Its end is its own, not the file's.
+    public let hasOwnDuration: Bool
     /// The end that its edit list sets, which media may run past; nil where there is none.
     public let editEnd: MediaTime?
     /// Its edits, in order; empty where the container has none.

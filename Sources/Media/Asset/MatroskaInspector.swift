@@ -1,0 +1,41 @@
+internal import Glibc
+
+/// Where a Matroska file says it ends: libavformat reads a shorter one to its end without a word.
+enum MatroskaInspector {
+    /// The end of the segment in bytes; nil where the file doesn't say (live streams) or can't be read.
+    static func segmentEnd(path: String) -> Int64? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 16 else { return nil }
+        var at = 0
+        // The EBML header, then perhaps void elements, then the segment.
+        for _ in 0..<8 {
+            guard let id = number(bytes, count, &at, keepsMarker: true), let size = number(bytes, count, &at, keepsMarker: false)
+            else { return nil }
+            if id.value == 0x1853_8067 { return size.isUnknown ? nil : Int64(at) + size.value }
+            guard !size.isUnknown, size.value < 4096 else { return nil }
+            at += Int(size.value)
+        }
+        return nil
+    }
+
+    /// A variable-length number of EBML: the first byte's leading zeros tell its length.
+    private static func number(
+        _ bytes: [UInt8], _ count: Int, _ at: inout Int, keepsMarker: Bool
+    ) -> (value: Int64, isUnknown: Bool)? {
+        guard at < count, bytes[at] != 0 else { return nil }
+        let length = bytes[at].leadingZeroBitCount + 1
+        guard at + length <= count else { return nil }
+        var value = Int64(keepsMarker ? bytes[at] : bytes[at] & (0xff >> UInt8(length)))
+        var isUnknown = !keepsMarker && value == Int64(0xff >> UInt8(length))
+        for i in 1..<max(1, length) {
+            value = value << 8 | Int64(bytes[at + i])
+            isUnknown = isUnknown && bytes[at + i] == 0xff
+        }
+        at += length
+        return (value, isUnknown)
+    }
+}
