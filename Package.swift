@@ -35,14 +35,15 @@ let package = Package(
             ]),
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .target(name: "Locking", swiftSettings: house),
         .target(name: "Diagnostics", swiftSettings: house),
         // Floor 1
-        .target(name: "LibAV", dependencies: ["CFFmpeg"], swiftSettings: house),
+        .target(name: "LibAV", dependencies: ["CFFmpeg", "Locking"], swiftSettings: house),
         .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
         // Floor 2
         .target(
             name: "Media",
-            dependencies: ["LibAV", "CLinux", .product(name: "DequeModule", package: "swift-collections")],
+            dependencies: ["LibAV", "CLinux", "Locking", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(
             name: "JobSpec", dependencies: ["YAMLDocument", "Diagnostics", "LibAV", "Media"],
@@ -53,20 +54,22 @@ let package = Package(
             swiftSettings: house),
         // Floor 4
         .target(
-            name: "JobRun", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV"],
+            name: "JobRun", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking"],
             swiftSettings: house),
         // Floor 5
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CLinux", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics",
+                "CLinux", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
         // Tests
         .target(
             name: "TestSupport",
-            dependencies: ["JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics"],
+            dependencies: [
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics", "Locking",
+            ],
             path: "Tests/TestSupport", swiftSettings: house),
         .testTarget(
             name: "YAMLDocumentTests", dependencies: ["YAMLDocument", "Diagnostics", "TestSupport"],

@@ -6,7 +6,7 @@ internal import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Media
-internal import Synchronization
+internal import Locking
 
 /// Carries out one plan: temporary file, session, check, publish.
 ///
@@ -22,7 +22,7 @@ final class JobExecutor: @unchecked Sendable {
         var session: ReencodeSession?
         var isCancelled = false
     }
-    private let running = Mutex(Running())
+    private let running = Guarded(Running())
 
     init(plan: JobPlan, sources: [FileIdentity]) {
         self.plan = plan

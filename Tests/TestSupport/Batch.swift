@@ -2,7 +2,7 @@ public import Diagnostics
 public import JobPlan
 public import JobRun
 public import JobSpec
-internal import Synchronization
+internal import Locking
 internal import YAMLDocument
 
 /// A job file decoded from text, with what was said of it.
@@ -20,7 +20,7 @@ public func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "job
 
 /// An observer that remembers what it hears.
 public final class Recorder: RunObserver {
-    private let events = Mutex<[String]>([])
+    private let events = Guarded<[String]>([])
     /// Makes an empty one.
     public init() {}
     /// What was heard, such as `started web`.

@@ -1,5 +1,5 @@
 internal import CFFmpeg
-internal import Synchronization
+internal import Locking
 
 /// Keeps FFmpeg's log off the terminal and remembers the last error line of each context, for `AVError.detail`.
 public enum LogBridge {
@@ -9,7 +9,7 @@ public enum LogBridge {
         var errorCount = 0
     }
 
-    private static let state = Mutex(State())
+    private static let state = Guarded(State())
     /// More contexts than ever fail at once; a bound, so that a noisy file can't eat memory.
     private static let capacity = 256
 

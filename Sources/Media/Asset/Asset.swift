@@ -1,7 +1,7 @@
 internal import Dispatch
 public import FoundationEssentials
 public import LibAV
-internal import Synchronization
+internal import Locking
 
 /// How an asset's times are found out.
 public enum AssetTiming: String, Codable, Sendable, CaseIterable {
@@ -36,7 +36,7 @@ public final class Asset: Sendable {
     public let timing: AssetTiming
     /// What the file may ask of the machine.
     public let limits: InputLimits
-    private let state = Mutex(State.unknown)
+    private let state = Guarded(State.unknown)
     private let interrupt = InterruptFlag()
     private let queue = DispatchQueue(label: "tandem.asset")
 

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import LibAV
-internal import Synchronization
+internal import Locking
 
 /// Where a reader or a writer stands (AVFoundation's `AVAssetReader.Status`).
 public enum SessionStatus: String, Sendable {
@@ -24,7 +24,7 @@ public final class AssetReader: @unchecked Sendable {
     public let asset: Asset
     private let contents: AssetContents
     private let interrupt = InterruptFlag()
-    private let state = Mutex(SessionStatus.unknown)
+    private let state = Guarded(SessionStatus.unknown)
 
     /// The stretch of the asset's time line that is read; nil for all of it. Set before reading starts.
     public var timeRange: TimeRange?

@@ -1,6 +1,7 @@
 internal import DequeModule
 internal import Dispatch
 internal import LibAV
+internal import Locking
 internal import Synchronization
 
 /// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`).
@@ -26,7 +27,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     }
 
     private let queue = DispatchQueue(label: "tandem.output")
-    private let ready = Mutex(Ready())
+    private let ready = Guarded(Ready())
     private var producer: (any SampleProducer)?
     private let dropped = Atomic<Int>(0)
 

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import Locking
 internal import Synchronization
 
 /// How a session ended.
@@ -63,7 +64,7 @@ public final class ReencodeSession: @unchecked Sendable {
     private var watchdog: (any DispatchSourceTimer)?
     private var lastMovement: (mark: Int64, at: DispatchTime)?
     private let isCancelled = Atomic<Bool>(false)
-    private let firstError = Mutex<(any Error)?>(nil)
+    private let firstError = Guarded<(any Error)?>(nil)
 
     /// A session over a reader and a writer that are not started.
     public init(reader: AssetReader, writer: AssetWriter) {

@@ -2,6 +2,7 @@ internal import DequeModule
 internal import Dispatch
 public import FoundationEssentials
 public import LibAV
+internal import Locking
 internal import Synchronization
 
 /// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once; what
@@ -28,8 +29,10 @@ public final class AssetWriter: @unchecked Sendable {
     private let queue = DispatchQueue(label: "tandem.mux")
     private var muxer: Muxer?
     private var timeBases: [Rational] = []
+    /// The units of the inputs' packets: read once, since an input lets its encoder go on its own queue.
+    private var packetTimeBases: [Rational] = []
     private var codecDelays: [Int64] = []
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let written = Atomic<Int64>(0)
 
     private struct Waiting: ~Copyable {
@@ -122,20 +125,22 @@ public final class AssetWriter: @unchecked Sendable {
         muxer.setMetadata(metadata)
         for input in inputs {
             let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
-            codecDelays.append(codecDelay(parameters, timeBase: input.packetTimeBase))
-            try addStream(input, parameters: parameters, to: &muxer)
+            let timeBase = input.packetTimeBase
+            packetTimeBases.append(timeBase)
+            codecDelays.append(codecDelay(parameters, timeBase: timeBase))
+            try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
         try muxer.writeHeader(options: headerOptions())
         timeBases = inputs.indices.map { muxer.timeBase(of: $0) }
         state.withLock { state in
-            for (index, input) in inputs.enumerated() { state.inputs[index].timeBase = input.packetTimeBase }
+            for (index, timeBase) in packetTimeBases.enumerated() { state.inputs[index].timeBase = timeBase }
         }
         self.muxer = consume muxer
     }
 
-    private func addStream(_ input: AssetWriterInput, parameters: CodecParameters, to muxer: inout Muxer)
-        throws
-    {
+    private func addStream(
+        _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, to muxer: inout Muxer
+    ) throws {
         var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
         if let transform = input.transform, !transform.isIdentity {
             sideData.append(StreamSideData.displayMatrix(transform.matrix))
@@ -149,7 +154,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
         let aspect = parameters.sampleAspectRatio
         _ = try muxer.addStream(
-            parameters, timeBase: input.packetTimeBase, frameRate: rate,
+            parameters, timeBase: timeBase, frameRate: rate,
             sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
             metadata: input.metadata,
             disposition: input.disposition, sideData: sideData, codecTag: tag)
@@ -169,8 +174,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// A time scale in which every track's edits are whole: the muxer rounds them otherwise.
     private var movieTimescale: Int32 {
         var common: Int64 = 1
-        for input in inputs {
-            var scale = Int64(input.packetTimeBase.den)
+        for (input, timeBase) in zip(inputs, packetTimeBases) {
+            var scale = Int64(timeBase.den)
             if input.mediaType == .video { while scale < 10_000 { scale *= 2 } }
             var (a, b) = (common, scale)
             while b != 0 { (a, b) = (b, a % b) }
@@ -316,7 +321,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     private func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
-        let from = inputs[index].packetTimeBase
+        let from = packetTimeBases[index]
         let to = timeBases[index]
         // Matroska's codec delay is taken off by every reader, so it is put on here.
         packet.pts = from.rescale(packet.pts + codecDelays[index], to: to)
@@ -442,7 +447,7 @@ public final class AssetWriter: @unchecked Sendable {
         guard container.hasEditLists else { return }
         for (index, input) in inputs.enumerated() {
             guard let start = input.ending.delay else { continue }
-            let unit = input.packetTimeBase
+            let unit = packetTimeBases[index]
             let scale = Rational(1, movieTimescale)
             try MovieEditPatch(
                 delay: unit.rescale(start.delay, to: scale), padding: unit.rescale(start.padding, to: scale)

@@ -1,5 +1,6 @@
 public import Dispatch
 public import LibAV
+internal import Locking
 internal import Synchronization
 
 /// Takes one track's samples, compresses them or not, and hands them to its writer (AVFoundation's
@@ -163,7 +164,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// What the encoder knows once it is drained: how long the track is delayed and how much of it is the
     /// encoder's own delay (for the edit list that libavformat can't write), and silence that was filled in.
     var ending: AudioEnding { recorded.withLock { $0 } }
-    private let recorded = Mutex(AudioEnding())
+    private let recorded = Guarded(AudioEnding())
 }
 
 /// What is known of an encoded track of sound at its end, in the packets' time base.

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import LibAV
-internal import Synchronization
+internal import Locking
 
 /// A file that is complete or absent: written without a name in its destination's folder, and linked there
 /// once it is finished and on disk.
@@ -24,7 +24,7 @@ public final class TemporaryFile: @unchecked Sendable {
         var partName: String?
         var isPublished = false
     }
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// Makes an unnamed file in the destination's folder, which must exist.
     public init(destination: String) throws {
@@ -54,7 +54,7 @@ public final class TemporaryFile: @unchecked Sendable {
         flock(descriptor, LOCK_EX | LOCK_NB)
         self.descriptor = descriptor
         self.directoryDescriptor = directoryDescriptor
-        state = Mutex(State(partName: part))
+        state = Guarded(State(partName: part))
     }
 
     deinit {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
+internal import Locking
 
 /// Turns SIGINT and SIGTERM into calls, and remembers what the exit status must be.
 ///
@@ -12,7 +12,7 @@ final class SignalWatch: @unchecked Sendable {
         var isTerminated = false
     }
 
-    private let seen = Mutex(Seen())
+    private let seen = Guarded(Seen())
     private let sources: [any DispatchSourceSignal]
 
     init(onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
