@@ -43,7 +43,9 @@ let package = Package(
         // Floor 2
         .target(
             name: "Media",
-            dependencies: ["LibAV", "CLinux", "Locking", .product(name: "DequeModule", package: "swift-collections")],
+            dependencies: [
+                "LibAV", "CLinux", "Locking", .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: house),
         .target(
             name: "JobSpec", dependencies: ["YAMLDocument", "Diagnostics", "LibAV", "Media"],
@@ -60,7 +62,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CLinux", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics",
+                "CLinux", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV",
+                "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
@@ -75,13 +78,18 @@ let package = Package(
             name: "YAMLDocumentTests", dependencies: ["YAMLDocument", "Diagnostics", "TestSupport"],
             swiftSettings: house),
         .testTarget(
-            name: "JobSpecTests", dependencies: ["JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "TestSupport"],
+            name: "JobSpecTests",
+            dependencies: ["JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "TestSupport"],
             exclude: ["ok", "err"], swiftSettings: house),
         .testTarget(
             name: "JobPlanTests",
-            dependencies: ["JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "TestSupport"],
+            dependencies: [
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV",
+                "TestSupport",
+            ],
             swiftSettings: house),
-        .testTarget(name: "MediaTests", dependencies: ["Media", "LibAV", "TestSupport"], swiftSettings: house),
+        .testTarget(
+            name: "MediaTests", dependencies: ["Media", "LibAV", "TestSupport"], swiftSettings: house),
         .testTarget(
             name: "FidelityTests", dependencies: ["JobRun", "JobPlan", "Media", "LibAV", "TestSupport"],
             swiftSettings: house),

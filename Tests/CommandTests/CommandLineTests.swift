@@ -7,7 +7,8 @@ import Testing
     @Test func theExamplesRun() throws {
         let scratch = try Scratch()
         let folder = Places.repository + "/jobs"
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".yaml") {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".yaml")
+        {
             try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: scratch.file(name))
             #expect(try tandem("validate", name, in: scratch).errors == "")
             let result = try tandem("run", name, in: scratch)
@@ -17,7 +18,9 @@ import Testing
         #expect(try web.pictures().times.count == 75)
         #expect(try web.decodeErrors() == "")
         let sound = try web.stream("a:0", "codec_name,sample_rate,channels")
-        #expect(sound["codec_name"] as? String == "aac" && sound["sample_rate"] as? String == "44100" && sound["channels"] as? Int == 2)
+        #expect(
+            sound["codec_name"] as? String == "aac" && sound["sample_rate"] as? String == "44100"
+                && sound["channels"] as? Int == 2)
         #expect(try web.editDurations().compactMap { $0?.media } == [3, 3])
         // The index stands before the data.
         let bytes = try #require(FileManager.default.contents(atPath: web.path))
@@ -30,10 +33,16 @@ import Testing
         try scratch.write(jobFile(range: "{ start: 0.2s, end: 0.8s }"), to: "jobs.yaml")
         let text = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(text.status == 0)
-        for part in ["0.2 s to 0.8 s", "h264 (libx264)", "crf 23  (default)", "track 1   left     audio aac", "no rule selects it"] {
+        for part in [
+            "0.2 s to 0.8 s", "h264 (libx264)", "crf 23  (default)", "track 1   left     audio aac",
+            "no rule selects it",
+        ] {
             #expect(text.text.contains(part), "\(part) in \(text.text)")
         }
-        let json = try JSONSerialization.jsonObject(with: try tandem("plan", "--format", "json", "jobs.yaml", in: scratch).output) as? [String: Any]
+        let json =
+            try JSONSerialization.jsonObject(
+                with: try tandem("plan", "--format", "json", "jobs.yaml", in: scratch).output)
+            as? [String: Any]
         let jobs = (json?["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]
         #expect(jobs?.first?["id"] as? String == "one")
         #expect(scratch.contents == ["a.mp4", "jobs.yaml"])
@@ -42,8 +51,11 @@ import Testing
     @Test func probeTellsWhatIsThere() throws {
         let scratch = try folderWithSource()
         let text = try tandem("probe", "a.mp4", in: scratch)
-        #expect(text.status == 0 && text.text.contains("video h264 128x96") && text.text.contains("25 samples"))
-        let json = try JSONSerialization.jsonObject(with: try tandem("probe", "--format", "json", "a.mp4", in: scratch).output) as? [String: Any]
+        #expect(
+            text.status == 0 && text.text.contains("video h264 128x96") && text.text.contains("25 samples"))
+        let json =
+            try JSONSerialization.jsonObject(
+                with: try tandem("probe", "--format", "json", "a.mp4", in: scratch).output) as? [String: Any]
         #expect((json?["tracks"] as? [Any])?.count == 2)
         #expect(try tandem("probe", "nothing.mp4", in: scratch).status == 1)
     }
@@ -53,9 +65,12 @@ import Testing
         let media = try #require(Places.media)
         let scratch = try Scratch()
         var table: [String] = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: media).sorted() where !name.hasSuffix(".tsv") {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: media).sorted()
+        where !name.hasSuffix(".tsv") {
             var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: media + "/" + name, isDirectory: &isFolder), !isFolder.boolValue else { continue }
+            guard FileManager.default.fileExists(atPath: media + "/" + name, isDirectory: &isFolder),
+                !isFolder.boolValue
+            else { continue }
             let yaml = """
                 version: 1
                 jobs:
@@ -69,10 +84,16 @@ import Testing
                 """
             try scratch.write(yaml, to: "jobs.yaml")
             let result = try program(
-                "timeout", ["120", Places.tandem, "run", "jobs.yaml"], directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+                "timeout", ["120", Places.tandem, "run", "jobs.yaml"], directory: scratch.path,
+                environment: ["SWIFT_BACKTRACE": "enable=no"])
             #expect([0, 1].contains(result.status), "\(name): \(result.status) \(result.errors)")
-            if result.status == 0 { #expect(try Judge(scratch.file("out.mov")).decodeErrors() == "", "\(name)") }
-            let why = result.status == 0 ? "ok" : result.errors.split(separator: "\n").first { $0.contains("error[") }.map(String.init) ?? "?"
+            if result.status == 0 {
+                #expect(try Judge(scratch.file("out.mov")).decodeErrors() == "", "\(name)")
+            }
+            let why =
+                result.status == 0
+                ? "ok"
+                : result.errors.split(separator: "\n").first { $0.contains("error[") }.map(String.init) ?? "?"
             table.append("\(name): \(why)")
         }
         print(table.map { "real file: " + $0 }.joined(separator: "\n"))

@@ -7,7 +7,9 @@ import Testing
     /// The program under strace, which counts calls by thread.
     private func traced(_ options: [String], in scratch: Scratch) throws -> ProgramResult {
         try program(
-            "strace", ["-f", "-qq", "-o", scratch.file("trace")] + options + [Places.tandem, "run", "jobs.yaml"], directory: scratch.path,
+            "strace",
+            ["-f", "-qq", "-o", scratch.file("trace")] + options + [Places.tandem, "run", "jobs.yaml"],
+            directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 
@@ -43,9 +45,14 @@ import Testing
         let parts = call.split(separator: ":")
         let scratch = try folderWithSource()
         try scratch.write("old", to: "out.mp4")
-        try scratch.write(jobFile(destination: "{ path: out.mp4, if_exists: replace }", more: "    optimize_for_network: true"), to: "jobs.yaml")
+        try scratch.write(
+            jobFile(
+                destination: "{ path: out.mp4, if_exists: replace }", more: "    optimize_for_network: true"),
+            to: "jobs.yaml")
         let result = try traced(["-e", "inject=\(parts[0]):signal=SIGKILL:when=\(parts[1])"], in: scratch)
-        #expect(result.status == 128 + 9 || result.status == 9, "\(call) was never reached: \(result.status) \(result.errors)")
+        #expect(
+            result.status == 128 + 9 || result.status == 9,
+            "\(call) was never reached: \(result.status) \(result.errors)")
         let now = FileManager.default.contents(atPath: scratch.file("out.mp4"))
         #expect(try now == Data("old".utf8) || isWhole(scratch.file("out.mp4")))
         // What the dead run left is collected by the next one.
@@ -102,9 +109,12 @@ import Testing
     @Test func aFileThatMayNotGrow() throws {
         let scratch = try folderWithSource()
         try scratch.write(
-            jobFile(asset: "{ pattern: testsrc, size: 640x360, duration: 4s }", video: "codec: ffv1", destination: "out.mkv"), to: "jobs.yaml")
+            jobFile(
+                asset: "{ pattern: testsrc, size: 640x360, duration: 4s }", video: "codec: ffv1",
+                destination: "out.mkv"), to: "jobs.yaml")
         let result = try program(
-            "/bin/bash", ["-c", "ulimit -f 200; exec \"$0\" run jobs.yaml", Places.tandem], directory: scratch.path,
+            "/bin/bash", ["-c", "ulimit -f 200; exec \"$0\" run jobs.yaml", Places.tandem],
+            directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect(result.status == 1, "\(result.errors)")
         #expect(result.errors.contains("File too large"), "\(result.errors)")
@@ -112,12 +122,17 @@ import Testing
     }
 
     /// SIGTERM cancels at once, the second SIGINT too; the first lets running jobs finish. Nothing is left.
-    @Test(arguments: [("TERM", 1, 143), ("INT", 2, 130)]) func signalsLeaveNothing(_ name: String, _ count: Int, _ status: Int) throws {
+    @Test(arguments: [("TERM", 1, 143), ("INT", 2, 130)]) func signalsLeaveNothing(
+        _ name: String, _ count: Int, _ status: Int
+    ) throws {
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 1280x720, duration: 3600s }", video: "codec: h264", destination: "out.mp4",
-                more: "  two: { asset: { pattern: smpte, duration: 3600s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"),
+                asset: "{ pattern: testsrc, size: 1280x720, duration: 3600s }", video: "codec: h264",
+                destination: "out.mp4",
+                more:
+                    "  two: { asset: { pattern: smpte, duration: 3600s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
+            ),
             to: "jobs.yaml")
         let script = """
             "$0" run --jobs 1 jobs.yaml 2>log & pid=$!
@@ -131,7 +146,8 @@ import Testing
             """
         let begun = Date()
         let result = try program(
-            "/bin/bash", ["-c", script, Places.tandem], directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+            "/bin/bash", ["-c", script, Places.tandem], directory: scratch.path,
+            environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect(result.status == Int32(status), "\(result.errors)")
         #expect(Date().timeIntervalSince(begun) < 60)
         #expect(scratch.contents == ["jobs.yaml", "log"])
@@ -142,7 +158,9 @@ import Testing
         try scratch.write(
             jobFile(
                 asset: "{ pattern: testsrc, size: 1280x720, duration: 4s }", destination: "out.mp4",
-                more: "  two: { asset: { pattern: smpte, duration: 4s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"),
+                more:
+                    "  two: { asset: { pattern: smpte, duration: 4s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
+            ),
             to: "jobs.yaml")
         let script = """
             "$0" run --jobs 1 jobs.yaml 2>log & pid=$!
@@ -160,7 +178,8 @@ import Testing
     @Test(arguments: [30, 50, 70, 90, 99]) func aTruncatedSourceIsAFailure(_ percent: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4", "-c:v", "libx264", "-c:a", "aac",
+            "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-f", "lavfi", "-i",
+            "sine=duration=4", "-c:v", "libx264", "-c:a", "aac",
             "-movflags", "+faststart", scratch.file("whole.mp4"))
         let whole = try #require(FileManager.default.contents(atPath: scratch.file("whole.mp4")))
         try whole.prefix(whole.count * percent / 100).write(to: URL(fileURLWithPath: scratch.file("a.mp4")))

@@ -4,12 +4,14 @@ import TestSupport
 /// Runs the program in a folder.
 @discardableResult
 func tandem(_ arguments: String..., in scratch: Scratch) throws -> ProgramResult {
-    try program(Places.tandem, arguments, directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+    try program(
+        Places.tandem, arguments, directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
 }
 
 /// A job file with one job: one second of `a.mp4` to `out.mp4`, with parts exchanged.
 func jobFile(
-    asset: String = "./a.mp4", range: String = "", video: String = "codec: h264, preset: ultrafast", select: String = "first",
+    asset: String = "./a.mp4", range: String = "", video: String = "codec: h264, preset: ultrafast",
+    select: String = "first",
     destination: String = "out.mp4", more: String = ""
 ) -> String {
     """
@@ -30,7 +32,8 @@ func jobFile(
 func folderWithSource() throws -> Scratch {
     let scratch = try Scratch()
     try ffmpeg(
-        "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-c:v", "libx264",
+        "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=1", "-f", "lavfi", "-i",
+        "sine=duration=1", "-c:v", "libx264",
         "-preset", "ultrafast", "-c:a", "aac", scratch.file("a.mp4"))
     return scratch
 }

@@ -15,47 +15,70 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all = [
-        Mistake(name: "missing file", yaml: jobFile(asset: "./b.mp4"), rule: "source-unreadable", place: "4:12", validate: 0, plan: 3, run: 1),
-        Mistake(name: "folder", yaml: jobFile(asset: "./folder"), rule: "source-unreadable", place: "4:12", validate: 0, plan: 3, run: 1),
-        Mistake(name: "empty file", yaml: jobFile(asset: "./empty.mp4"), rule: "source-unreadable", place: "4:12", validate: 0, plan: 3, run: 1),
-        Mistake(name: "no such track", yaml: jobFile(select: "4"), rule: "no-such-track", place: "7:16", validate: 0, plan: 3, run: 1),
-        Mistake(name: "unknown codec", yaml: jobFile(video: "codec: h266"), rule: "unknown-codec", place: "8:26", validate: 3, plan: 3, run: 3),
         Mistake(
-            name: "codec that the container can't hold", yaml: jobFile(destination: "out.webm"), rule: "container-codec", place: "8:26", validate: 3,
+            name: "missing file", yaml: jobFile(asset: "./b.mp4"), rule: "source-unreadable", place: "4:12",
+            validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "folder", yaml: jobFile(asset: "./folder"), rule: "source-unreadable", place: "4:12",
+            validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "empty file", yaml: jobFile(asset: "./empty.mp4"), rule: "source-unreadable", place: "4:12",
+            validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "no such track", yaml: jobFile(select: "4"), rule: "no-such-track", place: "7:16",
+            validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "unknown codec", yaml: jobFile(video: "codec: h266"), rule: "unknown-codec", place: "8:26",
+            validate: 3, plan: 3, run: 3),
+        Mistake(
+            name: "codec that the container can't hold", yaml: jobFile(destination: "out.webm"),
+            rule: "container-codec", place: "8:26", validate: 3,
             plan: 3, run: 3),
         Mistake(
-            name: "option that the encoder doesn't take", yaml: jobFile(video: "codec: h264, options: { speed: 9 }"), rule: "encoder-option",
+            name: "option that the encoder doesn't take",
+            yaml: jobFile(video: "codec: h264, options: { speed: 9 }"), rule: "encoder-option",
             place: "8:43", validate: 3, plan: 3, run: 3),
         Mistake(
-            name: "range beyond the end", yaml: jobFile(range: "{ start: 5s, end: 6s }"), rule: "invalid-range", place: "5:21", validate: 0, plan: 3,
+            name: "range beyond the end", yaml: jobFile(range: "{ start: 5s, end: 6s }"),
+            rule: "invalid-range", place: "5:21", validate: 0, plan: 3,
             run: 1),
         Mistake(
-            name: "range that ends beyond", yaml: jobFile(range: "{ end: 6s }"), rule: "invalid-range", place: "5:19", validate: 0, plan: 3, run: 1),
+            name: "range that ends beyond", yaml: jobFile(range: "{ end: 6s }"), rule: "invalid-range",
+            place: "5:19", validate: 0, plan: 3, run: 1),
         Mistake(
-            name: "range of nothing", yaml: jobFile(range: "{ start: 0.5s, end: 0.5s }"), rule: "invalid-range", place: "5:32", validate: 3, plan: 3,
+            name: "range of nothing", yaml: jobFile(range: "{ start: 0.5s, end: 0.5s }"),
+            rule: "invalid-range", place: "5:32", validate: 3, plan: 3,
             run: 3),
         Mistake(
-            name: "somebody's file at the destination", yaml: jobFile(destination: "theirs.mp4"), rule: "destination-exists", place: "9:18", validate: 0,
+            name: "somebody's file at the destination", yaml: jobFile(destination: "theirs.mp4"),
+            rule: "destination-exists", place: "9:18", validate: 0,
             plan: 3, run: 1),
         Mistake(
-            name: "destination is the source", yaml: jobFile(destination: "./folder/../a.mp4"), rule: "destination-is-source", place: "9:18", validate: 0,
+            name: "destination is the source", yaml: jobFile(destination: "./folder/../a.mp4"),
+            rule: "destination-is-source", place: "9:18", validate: 0,
             plan: 3, run: 3),
         Mistake(
-            name: "destination is the source by a link", yaml: jobFile(destination: "{ path: link.mp4, if_exists: replace }"),
+            name: "destination is the source by a link",
+            yaml: jobFile(destination: "{ path: link.mp4, if_exists: replace }"),
             rule: "destination-is-source", place: "9:26", validate: 0, plan: 3, run: 3),
         Mistake(
-            name: "destination is the source by a hard link", yaml: jobFile(destination: "{ path: hard.mp4, if_exists: replace }"),
+            name: "destination is the source by a hard link",
+            yaml: jobFile(destination: "{ path: hard.mp4, if_exists: replace }"),
             rule: "destination-is-source", place: "9:26", validate: 0, plan: 3, run: 3),
         Mistake(
             name: "two jobs with one destination",
             yaml: jobFile(
-                more: "  two: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], destination: linked/../out.mp4 }"),
+                more:
+                    "  two: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], destination: linked/../out.mp4 }"
+            ),
             rule: "destination-collision", place: "10:94", validate: 0, plan: 3, run: 3),
         Mistake(
-            name: "folder that is a file", yaml: jobFile(destination: "a.mp4/out.mp4"), rule: "destination-unwritable", place: "9:18", validate: 0,
+            name: "folder that is a file", yaml: jobFile(destination: "a.mp4/out.mp4"),
+            rule: "destination-unwritable", place: "9:18", validate: 0,
             plan: 3, run: 1),
         Mistake(
-            name: "folder that may not be made", yaml: jobFile(destination: "{ path: new/out.mp4, make_directories: false }"),
+            name: "folder that may not be made",
+            yaml: jobFile(destination: "{ path: new/out.mp4, make_directories: false }"),
             rule: "destination-unwritable", place: "9:26", validate: 0, plan: 3, run: 1),
     ]
 }
@@ -64,15 +87,20 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     /// Each has its own located message and exit status, loses nothing and leaves nothing behind.
     @Test(arguments: Mistake.all) func mistakesAreLocated(_ mistake: Mistake) throws {
         let scratch = try folderWithSource()
-        try FileManager.default.createDirectory(atPath: scratch.file("folder"), withIntermediateDirectories: true)
-        try FileManager.default.createDirectory(atPath: scratch.file("linked"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("folder"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("linked"), withIntermediateDirectories: true)
         try scratch.write("", to: "empty.mp4")
         try scratch.write("not tandem's", to: "theirs.mp4")
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("link.mp4"), withDestinationPath: "a.mp4")
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("link.mp4"), withDestinationPath: "a.mp4")
         try FileManager.default.linkItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("hard.mp4"))
         try scratch.write(mistake.yaml, to: "jobs.yaml")
         let (before, source) = (scratch.contents, FileManager.default.contents(atPath: scratch.file("a.mp4")))
-        for (command, status) in [("validate", mistake.validate), ("plan", mistake.plan), ("run", mistake.run)] {
+        for (command, status) in [
+            ("validate", mistake.validate), ("plan", mistake.plan), ("run", mistake.run),
+        ] {
             let result = try tandem(command, "jobs.yaml", in: scratch)
             #expect(result.status == status, "\(command): \(result.errors)")
             if status != 0 {
@@ -82,7 +110,8 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             }
             #expect(scratch.contents == before)
             #expect(FileManager.default.contents(atPath: scratch.file("a.mp4")) == source)
-            #expect(FileManager.default.contents(atPath: scratch.file("theirs.mp4")) == Data("not tandem's".utf8))
+            #expect(
+                FileManager.default.contents(atPath: scratch.file("theirs.mp4")) == Data("not tandem's".utf8))
         }
     }
 

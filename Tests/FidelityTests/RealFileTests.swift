@@ -17,10 +17,13 @@ struct RealFile: Sendable, CustomTestStringConvertible {
 
     static let all: [RealFile] = {
         let whole = [
-            RealFile(name: "example.mp4", samples: 2_035_200), RealFile(name: "bigbuckbunny.mp4", samples: 254_976),
-            RealFile(name: "bikes.mp4", hasAudio: false), RealFile(name: "awesome movie.mov", samples: 329_721),
+            RealFile(name: "example.mp4", samples: 2_035_200),
+            RealFile(name: "bigbuckbunny.mp4", samples: 254_976),
+            RealFile(name: "bikes.mp4", hasAudio: false),
+            RealFile(name: "awesome movie.mov", samples: 329_721),
             RealFile(name: "rotated_video.mp4"), RealFile(name: "sample_edit_list.mp4", samples: 112_382),
-            RealFile(name: "edit_list_positive_shift.mp4", samples: 480_240), RealFile(name: "small.mp4", samples: 480_240),
+            RealFile(name: "edit_list_positive_shift.mp4", samples: 480_240),
+            RealFile(name: "small.mp4", samples: 480_240),
             RealFile(name: "000000000.ts"), RealFile(name: "big_buck_bunny_0_30.webm"),
             RealFile(name: "chaplin.mp4"), RealFile(name: "Apple  voice memo.m4a", hasVideo: false),
             RealFile(name: "440hz-10ms.m4a", hasVideo: false, samples: 441),
@@ -46,10 +49,13 @@ struct RealFileTests {
         let source = try #require(Places.media) + "/" + file.name
         let output = scratch.file("out.mp4")
         var rules = ""
-        if file.hasVideo { rules += "      - { video: first, encode: { codec: h264, crf: 20, preset: veryfast } }\n" }
+        if file.hasVideo {
+            rules += "      - { video: first, encode: { codec: h264, crf: 20, preset: veryfast } }\n"
+        }
         if file.hasAudio { rules += "      - { audio: first, encode: { codec: aac, bitrate: 192k } }\n" }
         let range = file.range.map { "    range: { start: \($0.start), end: \($0.end) }\n" } ?? ""
-        let yaml = "version: 1\njobs:\n  one:\n    asset: \"\(source)\"\n\(range)    tracks:\n\(rules)    destination: \(output)\n"
+        let yaml =
+            "version: 1\njobs:\n  one:\n    asset: \"\(source)\"\n\(range)    tracks:\n\(rules)    destination: \(output)\n"
         let result = try success(try await run(yaml, in: scratch.path))
         let (before, after) = (Judge(source), Judge(output))
         var row = [file.testDescription]
@@ -74,29 +80,35 @@ struct RealFileTests {
         let halfTick = 0.5 / (try after.timescale("v:0"))
         let error = zip(expected, output).map { abs($0 - $1) }.max() ?? 0
         #expect(error <= halfTick + 1e-6, "time stamps are off by \(error) s")
-        let psnr = try after.lowestPSNR(against: before, first: first + hidden, count: expected.count, own: ownHidden)
+        let psnr = try after.lowestPSNR(
+            against: before, first: first + hidden, count: expected.count, own: ownHidden)
         #expect(psnr > 32)
         try checkShape(before, after)
         return ["\(output.count) pictures", "max error \(error * 1000) ms", "lowest PSNR \(psnr) dB"]
     }
 
     private func checkShape(_ before: Judge, _ after: Judge) throws {
-        let entries = "width,height,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries"
+        let entries =
+            "width,height,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries"
         let (a, b) = (try before.stream("v:0", entries), try after.stream("v:0", entries))
         for key in ["width", "height"] { #expect(a[key] as? Int == b[key] as? Int) }
         let square: Set<String?> = [nil, "1:1", "0:1", "N/A"]
         let (shape, newShape) = (a["sample_aspect_ratio"] as? String, b["sample_aspect_ratio"] as? String)
         #expect(shape == newShape || square.contains(shape) && square.contains(newShape))
-        for key in ["color_range", "color_space", "color_transfer", "color_primaries"] where a[key] as? String != "unknown" {
+        for key in ["color_range", "color_space", "color_transfer", "color_primaries"]
+        where a[key] as? String != "unknown" {
             #expect(a[key] as? String == b[key] as? String, "\(key)")
         }
         func matrix(_ stream: [String: Any]) -> String? {
-            (stream["side_data_list"] as? [[String: Any]])?.lazy.compactMap { $0["displaymatrix"] as? String }.first
+            (stream["side_data_list"] as? [[String: Any]])?.lazy.compactMap { $0["displaymatrix"] as? String }
+                .first
         }
         #expect(matrix(a) == matrix(b))
     }
 
-    private func checkSound(_ file: RealFile, _ before: Judge, _ after: Judge, _ result: JobResult) throws -> [String] {
+    private func checkSound(_ file: RealFile, _ before: Judge, _ after: Judge, _ result: JobResult) throws
+        -> [String]
+    {
         let rate = Int(try before.stream("a:0", "sample_rate")["sample_rate"] as? String ?? "") ?? 0
         var source = try before.sound(rate: rate)
         let output = try after.sound(rate: rate)
@@ -114,9 +126,14 @@ struct RealFileTests {
         // A start of less than the encoder's delay is filled with silence.
         #expect(shown == appended + (result.tracks.last?.filledSamples ?? 0))
         if let samples = file.samples { #expect(appended == samples) }
-        if let range = file.range, let start = Double(range.start), let end = Double(range.end), source.count == Int(((end - start) * Double(rate)).rounded()) {
+        if let range = file.range, let start = Double(range.start), let end = Double(range.end),
+            source.count == Int(((end - start) * Double(rate)).rounded())
+        {
             #expect(appended == source.count)
         }
-        return ["lag \(Double(found.lag) * 1000 / Double(rate)) ms", "correlation \(found.correlation)", "\(shown) samples shown of \(source.count)"]
+        return [
+            "lag \(Double(found.lag) * 1000 / Double(rate)) ms", "correlation \(found.correlation)",
+            "\(shown) samples shown of \(source.count)",
+        ]
     }
 }

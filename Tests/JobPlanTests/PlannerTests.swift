@@ -19,8 +19,10 @@ import Testing
     @Test func theLedgerIsCompleteAndThePlanIsAValue() throws {
         let scratch = try Scratch()
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-f", "lavfi", "-i", "sine=880:duration=1",
-            "-map", "0", "-map", "1", "-map", "2", "-metadata:s:a:1", "language=ger", "-metadata", "title=T", "-metadata", "artist=A", scratch.file("a.mkv"))
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-f", "lavfi", "-i", "sine=duration=1",
+            "-f", "lavfi", "-i", "sine=880:duration=1",
+            "-map", "0", "-map", "1", "-map", "2", "-metadata:s:a:1", "language=ger", "-metadata", "title=T",
+            "-metadata", "artist=A", scratch.file("a.mkv"))
         let result = try plan(
             """
             version: 1
@@ -37,7 +39,10 @@ import Testing
         #expect(job.tracks.map(\.source.index) == [2, 0])
         let tracks = job.ledger.filter { !$0.item.hasPrefix("tag") && !$0.item.hasPrefix("side") }
         #expect(tracks.map(\.outcome) == [.copied, .left, .encoded])
-        #expect(job.metadata == [MetadataEntry(key: "title", value: "T"), MetadataEntry(key: "comment", value: "x")])
+        #expect(
+            job.metadata == [
+                MetadataEntry(key: "title", value: "T"), MetadataEntry(key: "comment", value: "x"),
+            ])
         #expect(job.ledger.contains { $0.item == "tag ARTIST" && $0.outcome == .left })
         let copy = try JSONDecoder().decode(JobPlan.self, from: try JSONEncoder().encode(job))
         #expect(copy == job)
@@ -47,7 +52,8 @@ import Testing
     @Test func copiesAreCheckedAgainstTheRange() throws {
         let scratch = try Scratch()
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4", "-c:v", "libx264", "-g", "25", "-sc_threshold",
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=4", "-f", "lavfi", "-i",
+            "sine=duration=4", "-c:v", "libx264", "-g", "25", "-sc_threshold",
             "0", "-flags", "+cgop", "-c:a", "aac", scratch.file("a.mp4"))
         func rules(_ range: String, _ track: String, _ destination: String) throws -> [String] {
             try plan(
@@ -65,14 +71,22 @@ import Testing
     /// Two paths are one destination when they lead to one place, whatever the links; otherwise they are two.
     @Test func destinationsAreComparedByPlace() throws {
         let scratch = try Scratch()
-        for folder in ["a", "b"] { try FileManager.default.createDirectory(atPath: scratch.file(folder), withIntermediateDirectories: true) }
+        for folder in ["a", "b"] {
+            try FileManager.default.createDirectory(
+                atPath: scratch.file(folder), withIntermediateDirectories: true)
+        }
         try FileManager.default.createSymbolicLink(atPath: scratch.file("c"), withDestinationPath: "a")
         func place(_ path: String) -> DestinationPath? { DestinationPath(path, from: scratch.path) }
-        let same = ["a/x.mp4", "./a/x.mp4", "b/../a/x.mp4", "c/x.mp4", scratch.file("a/x.mp4"), "a//x.mp4", "a/new/../x.mp4"]
+        let same = [
+            "a/x.mp4", "./a/x.mp4", "b/../a/x.mp4", "c/x.mp4", scratch.file("a/x.mp4"), "a//x.mp4",
+            "a/new/../x.mp4",
+        ]
         for one in same { for two in same { #expect(place(one) == place(two), "\(one) \(two)") } }
         let different = ["a/x.mp4", "b/x.mp4", "a/y.mp4", "a/new/x.mp4", "x.mp4"]
         for (i, one) in different.enumerated() {
-            for (j, two) in different.enumerated() { #expect((place(one) == place(two)) == (i == j), "\(one) \(two)") }
+            for (j, two) in different.enumerated() {
+                #expect((place(one) == place(two)) == (i == j), "\(one) \(two)")
+            }
         }
         try scratch.write("", to: "file")
         #expect(place("file/x.mp4") == nil)

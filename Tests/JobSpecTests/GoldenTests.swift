@@ -11,7 +11,9 @@ import Testing
 @Suite struct GoldenTests {
     static let folder = Places.repository + "/Tests/JobSpecTests"
     static func files(_ kind: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder + "/" + kind)) ?? []).filter { $0.hasSuffix(".yaml") }.sorted()
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder + "/" + kind)) ?? []).filter {
+            $0.hasSuffix(".yaml")
+        }.sorted()
     }
 
     @Test(arguments: files("ok")) func goodFilesAreSilent(_ name: String) throws {
@@ -36,7 +38,8 @@ import Testing
     }
 
     @Test func theSchemaIsTheLanguages() throws {
-        let checkedIn = try String(contentsOfFile: Places.repository + "/schemas/tandem-v1.schema.json", encoding: .utf8)
+        let checkedIn = try String(
+            contentsOfFile: Places.repository + "/schemas/tandem-v1.schema.json", encoding: .utf8)
         #expect(SchemaGenerator.schema() == checkedIn, "`tandem schema` prints the new one")
     }
 
@@ -50,11 +53,16 @@ import Testing
                 for error in jsonschema.Draft7Validator(schema).iter_errors(yaml.safe_load(open(path))):
                     print(path, list(error.absolute_path), error.message)
             """
-        let examples = try FileManager.default.contentsOfDirectory(atPath: Places.repository + "/jobs").filter { $0.hasSuffix(".yaml") }
+        let examples = try FileManager.default.contentsOfDirectory(atPath: Places.repository + "/jobs").filter
+        { $0.hasSuffix(".yaml") }
         #expect(examples.count >= 3)
-        let paths = examples.map { Places.repository + "/jobs/" + $0 } + Self.files("ok").map { Self.folder + "/ok/" + $0 }
-        let result = try program("/usr/bin/python3", ["-c", check, Places.repository + "/schemas/tandem-v1.schema.json"] + paths)
-        #expect(result.status == 0 && result.text == "" && result.errors == "", "\(result.text)\(result.errors)")
+        let paths =
+            examples.map { Places.repository + "/jobs/" + $0 }
+            + Self.files("ok").map { Self.folder + "/ok/" + $0 }
+        let result = try program(
+            "/usr/bin/python3", ["-c", check, Places.repository + "/schemas/tandem-v1.schema.json"] + paths)
+        #expect(
+            result.status == 0 && result.text == "" && result.errors == "", "\(result.text)\(result.errors)")
     }
 
     /// Every rule that the decoder and its checks can give is given by some file here.
@@ -65,8 +73,10 @@ import Testing
             for diagnostic in decode(text, file: name).sink.diagnostics { seen.insert(diagnostic.rule) }
         }
         let needed: Set<Rule> = [
-            .yamlSyntax, .duplicateKey, .unknownKey, .missingKey, .wrongType, .invalidValue, .conflictingKeys, .undefinedName,
-            .invalidName, .dependencyCycle, .notSupported, .unknownCodec, .codecSetting, .encoderOption, .unknownContainer,
+            .yamlSyntax, .duplicateKey, .unknownKey, .missingKey, .wrongType, .invalidValue, .conflictingKeys,
+            .undefinedName,
+            .invalidName, .dependencyCycle, .notSupported, .unknownCodec, .codecSetting, .encoderOption,
+            .unknownContainer,
             .containerCodec, .containerSetting, .invalidRange,
         ]
         #expect(needed.subtracting(seen).isEmpty, "\(needed.subtracting(seen))")
@@ -75,7 +85,8 @@ import Testing
 
 @Suite struct ValueTests {
     @Test(arguments: [
-        ("90.5", "90.5"), ("90.5s", "90.5"), ("1500ms", "1.5"), ("1:30.5", "90.5"), ("00:01:30.500", "90.5"), ("0", "0"),
+        ("90.5", "90.5"), ("90.5s", "90.5"), ("1500ms", "1.5"), ("1:30.5", "90.5"), ("00:01:30.500", "90.5"),
+        ("0", "0"),
         ("100:00:00", "360000"), ("0.000000001", "0"),
     ])
     func timesAreExact(_ text: String, _ seconds: String) {
@@ -92,7 +103,9 @@ import Testing
         #expect(TimeExpression("-5s") == .fromEnd(MediaTime(value: 5, timescale: 1)))
         #expect(TimeExpression("end") == .end)
         #expect(TimeExpression("chapter:2") == .chapter(2))
-        for wrong in ["", "5x", "1:60", "1:2:3:4", "--5", "1e3", "101%", "chapter:0", "1.2.3", "+5", "٣", "1:5.5.5"] {
+        for wrong in [
+            "", "5x", "1:60", "1:2:3:4", "--5", "1e3", "101%", "chapter:0", "1.2.3", "+5", "٣", "1:5.5.5",
+        ] {
             #expect(TimeExpression(wrong) == nil, "\(wrong)")
         }
     }
@@ -106,6 +119,8 @@ import Testing
         #expect(Quantity.frameRate("12.5") == Rational(25, 2))
         #expect(Quantity.frameRate("0") == nil && Quantity.frameRate("1/0") == nil)
         #expect(Quantity.dimensions("x720")?.height == 720 && Quantity.dimensions("x720")?.width == nil)
-        #expect(Quantity.dimensions("x") == nil && Quantity.dimensions("0x5") == nil && Quantity.dimensions("1x2x3") == nil)
+        #expect(
+            Quantity.dimensions("x") == nil && Quantity.dimensions("0x5") == nil
+                && Quantity.dimensions("1x2x3") == nil)
     }
 }

@@ -8,7 +8,9 @@ import Testing
     @Test func propertiesLoadTogetherAndTellTheirStatus() async throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
-        try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-metadata", "title=Name", path)
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i",
+            "sine=duration=1", "-metadata", "title=Name", path)
         let asset = Asset(url: URL(fileURLWithPath: path))
         guard case .unknown = asset.status(of: .duration) else { throw JudgeError(message: "not unknown") }
         #expect(try await asset.load(.duration) >= MediaTime(value: 1, timescale: 1))
@@ -28,7 +30,9 @@ import Testing
         let cancelled = Asset(.file(scratch.file("missing.mp4")))
         cancelled.cancelLoading()
         await #expect(throws: CancellationError.self) { try await cancelled.load(.duration) }
-        guard case .cancelled = cancelled.status(of: .duration) else { throw JudgeError(message: "not cancelled") }
+        guard case .cancelled = cancelled.status(of: .duration) else {
+            throw JudgeError(message: "not cancelled")
+        }
     }
 
     /// What is no media file says so before libav sees a byte.
@@ -55,7 +59,9 @@ import Testing
     @Test func playlistsAndScriptsAreRefused() throws {
         let scratch = try Scratch()
         try scratch.write("ffconcat version 1.0\nfile secret.mp4\n", to: "concat.mp4")
-        try scratch.write("#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n", to: "hls.mp4")
+        try scratch.write(
+            "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n",
+            to: "hls.mp4")
         for name in ["concat.mp4", "hls.mp4"] {
             do {
                 _ = try Asset(.file(scratch.file(name))).loadSynchronously()

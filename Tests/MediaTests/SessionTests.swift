@@ -29,7 +29,8 @@ import Testing
             video.pixelFormat = .yuv420p
             video.options = [MetadataEntry(key: "preset", value: "ultrafast")]
             try session.addTrack(
-                output: AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings(pixelFormat: .yuv420p))),
+                output: AssetReaderTrackOutput(
+                    track: track, settings: .video(VideoOutputSettings(pixelFormat: .yuv420p))),
                 input: AssetWriterInput(mediaType: .video, settings: .encode(video)))
         } else {
             var audio = EncoderConfiguration(
@@ -47,7 +48,9 @@ import Testing
     @Test func completesAndPublishes() async throws {
         let scratch = try Scratch()
         let (session, output) = try Self.session(in: scratch)
-        guard case .completed = await session.run() else { throw JudgeError(message: "not completed: \(String(describing: session.writer.error))") }
+        guard case .completed = await session.run() else {
+            throw JudgeError(message: "not completed: \(String(describing: session.writer.error))")
+        }
         #expect(session.reader.status == .completed)
         #expect(session.writer.status == .completed)
         #expect(session.reports.map(\.appendedSamples) == [100, 192_000])
@@ -55,7 +58,9 @@ import Testing
         try output.publish(replacing: false)
         #expect(scratch.contents == ["out.mp4"])
         #expect(try Judge(scratch.file("out.mp4")).pictures().times.count == 100)
-        #expect(throws: MediaError.self) { try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false) }
+        #expect(throws: MediaError.self) {
+            try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false)
+        }
     }
 
     /// After none, one and many samples; from a queue.
@@ -137,7 +142,9 @@ import Testing
         try writer.startSession(atSourceTime: .zero)
         try reader.startReading()
         let (output, input) = (reader.outputs[1], writer.inputs[1])
-        while input.isReadyForMoreMediaData, let sample = try output.copyNextSampleBuffer() { try input.append(sample) }
+        while input.isReadyForMoreMediaData, let sample = try output.copyNextSampleBuffer() {
+            try input.append(sample)
+        }
         #expect(writer.stallDescription.contains("audio 1 waits for video 0: "))
         #expect(writer.stallDescription.hasSuffix(" packets queued"))
         #expect(writer.inputs[0].isReadyForMoreMediaData, "the one that is behind is always ready")

@@ -6,7 +6,9 @@ internal import Locking
 internal import YAMLDocument
 
 /// A job file decoded from text, with what was said of it.
-public func decode(_ yaml: String, file: String = "jobs.yaml", directory: String = "/") -> (file: JobFile?, sink: DiagnosticSink) {
+public func decode(_ yaml: String, file: String = "jobs.yaml", directory: String = "/") -> (
+    file: JobFile?, sink: DiagnosticSink
+) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(Array(yaml.utf8), file: file, into: &sink)
     let decoded = JobFileDecoder.decode(root, path: file, directory: directory, into: &sink)
@@ -15,7 +17,9 @@ public func decode(_ yaml: String, file: String = "jobs.yaml", directory: String
 
 /// Messages rendered for people, with excerpts.
 public func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
-    TextRenderer(sources: [file: yaml.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)]).render(sink)
+    TextRenderer(sources: [
+        file: yaml.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
+    ]).render(sink)
 }
 
 /// An observer that remembers what it hears.
@@ -28,7 +32,9 @@ public final class Recorder: RunObserver {
     /// Remembers.
     public func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
     /// Remembers.
-    public func jobFinished(_ id: String, file: String, outcome: JobOutcome) { events.withLock { $0.append("finished \(id)") } }
+    public func jobFinished(_ id: String, file: String, outcome: JobOutcome) {
+        events.withLock { $0.append("finished \(id)") }
+    }
 }
 
 /// Plans and runs a job file given as text, in a folder; fails with the rendered messages where it is wrong.
@@ -43,11 +49,16 @@ public func run(
 }
 
 /// The one outcome of a run, as a success; otherwise an error that says why not.
-public func success(_ outcomes: [(id: String, file: String, outcome: JobOutcome)], _ id: String? = nil) throws -> JobResult {
-    guard let found = outcomes.first(where: { id == nil || $0.id == id }) else { throw JudgeError(message: "no such job") }
+public func success(_ outcomes: [(id: String, file: String, outcome: JobOutcome)], _ id: String? = nil) throws
+    -> JobResult
+{
+    guard let found = outcomes.first(where: { id == nil || $0.id == id }) else {
+        throw JudgeError(message: "no such job")
+    }
     switch found.outcome {
     case .succeeded(let result): return result
-    case .failed(let failure): throw JudgeError(message: "\(found.id): \(failure.location): \(failure.message)")
+    case .failed(let failure):
+        throw JudgeError(message: "\(found.id): \(failure.location): \(failure.message)")
     default: throw JudgeError(message: "\(found.id): \(found.outcome)")
     }
 }

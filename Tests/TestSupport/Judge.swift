@@ -10,14 +10,19 @@ public struct Judge: Sendable {
 
     /// One stream as ffprobe tells it.
     public func stream(_ selector: String, _ entries: String) throws -> [String: Any] {
-        let json = try probe(["-select_streams", selector, "-show_entries", "stream=\(entries):stream_side_data"])
-        guard let stream = (json["streams"] as? [[String: Any]])?.first else { throw JudgeError(message: "\(path) has no \(selector)") }
+        let json = try probe([
+            "-select_streams", selector, "-show_entries", "stream=\(entries):stream_side_data",
+        ])
+        guard let stream = (json["streams"] as? [[String: Any]])?.first else {
+            throw JudgeError(message: "\(path) has no \(selector)")
+        }
         return stream
     }
 
     /// How many streams there are of a kind.
     public func count(_ selector: String) throws -> Int {
-        (try probe(["-select_streams", selector, "-show_entries", "stream=index"])["streams"] as? [[String: Any]])?.count ?? 0
+        (try probe(["-select_streams", selector, "-show_entries", "stream=index"])["streams"]
+            as? [[String: Any]])?.count ?? 0
     }
 
     /// ffprobe's JSON.
@@ -35,23 +40,31 @@ public struct Judge: Sendable {
     /// Whether its time line begins at 0 of its clock (mp4, mov, Matroska) or with its first sample.
     private var hasOwnZero: Bool {
         get throws {
-            let name = (try probe(["-show_entries", "format=format_name"])["format"] as? [String: Any])?["format_name"] as? String ?? ""
+            let name =
+                (try probe(["-show_entries", "format=format_name"])["format"] as? [String: Any])?[
+                    "format_name"] as? String ?? ""
             return name.contains("mov") || name.contains("matroska")
         }
     }
 
     private func zero() throws -> Double {
         if try hasOwnZero { return 0 }
-        let packets = try probe(["-read_intervals", "%+#300", "-show_entries", "packet=pts_time"])["packets"] as? [[String: Any]] ?? []
+        let packets =
+            try probe(["-read_intervals", "%+#300", "-show_entries", "packet=pts_time"])["packets"]
+            as? [[String: Any]] ?? []
         return packets.compactMap { ($0["pts_time"] as? String).flatMap(Double.init) }.min() ?? 0
     }
 
     /// Times of all shown pictures in seconds from time zero, sorted, and how many hidden ones come before.
     public func pictures() throws -> (times: [Double], hidden: Int) {
         let scale = try timescale("v:0")
-        let frames = try probe(["-select_streams", "v:0", "-show_entries", "frame=pts,best_effort_timestamp"])["frames"] as? [[String: Any]] ?? []
+        let frames =
+            try probe(["-select_streams", "v:0", "-show_entries", "frame=pts,best_effort_timestamp"])[
+                "frames"] as? [[String: Any]] ?? []
         let zero = try zero()
-        let all = frames.compactMap { ($0["pts"] as? Int ?? $0["best_effort_timestamp"] as? Int).map { Double($0) / scale - zero } }.sorted()
+        let all = frames.compactMap {
+            ($0["pts"] as? Int ?? $0["best_effort_timestamp"] as? Int).map { Double($0) / scale - zero }
+        }.sorted()
         return (all.filter { $0 > -1e-5 }, all.filter { $0 <= -1e-5 }.count)
     }
 
@@ -60,7 +73,8 @@ public struct Judge: Sendable {
         let result = try program(
             "ffmpeg",
             [
-                "-v", "error", "-nostdin", "-xerror", "-err_detect", "explode", "-i", path, "-map", "0:v?", "-map", "0:a?", "-fps_mode",
+                "-v", "error", "-nostdin", "-xerror", "-err_detect", "explode", "-i", path, "-map", "0:v?",
+                "-map", "0:a?", "-fps_mode",
                 "passthrough", "-enc_time_base:v", "-1", "-f", "null", "-",
             ])
         return result.status == 0 ? result.errors : "status \(result.status): \(result.errors)"
@@ -75,7 +89,8 @@ public struct Judge: Sendable {
         let result = try program(
             "ffmpeg",
             [
-                "-v", "error", "-nostdin", "-noautorotate", "-i", source.path, "-noautorotate", "-i", path, "-lavfi", filter, "-fps_mode", "passthrough",
+                "-v", "error", "-nostdin", "-noautorotate", "-i", source.path, "-noautorotate", "-i", path,
+                "-lavfi", filter, "-fps_mode", "passthrough",
                 "-f", "null", "-",
             ])
         let values = result.text.split(separator: "\n").compactMap { line -> Double? in
@@ -83,19 +98,32 @@ public struct Judge: Sendable {
             let word = line[range.upperBound...].prefix { $0 != " " }
             return word == "inf" ? 100 : Double(word)
         }
-        guard values.count == count else { throw JudgeError(message: "\(values.count) pictures compared of \(count): \(result.errors)") }
+        guard values.count == count else {
+            throw JudgeError(message: "\(values.count) pictures compared of \(count): \(result.errors)")
+        }
         return values.min() ?? 0
     }
 
     /// Mono samples from time zero on, each at its own time, at a rate.
     public func sound(rate: Int) throws -> [Float] {
         let result = try program(
-            "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", "0:a:0", "-ac", "1", "-ar", "\(rate)", "-f", "f32le", "-"])
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-i", path, "-map", "0:a:0", "-ac", "1", "-ar", "\(rate)", "-f",
+                "f32le", "-",
+            ])
         var samples = result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-        let frames = try probe(["-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries", "frame=pts_time"])["frames"] as? [[String: Any]]
+        let frames =
+            try probe([
+                "-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries", "frame=pts_time",
+            ])["frames"] as? [[String: Any]]
         let start = (frames?.first?["pts_time"] as? String).flatMap(Double.init) ?? 0
         let pad = Int(((start - (try zero())) * Double(rate)).rounded())
-        if pad >= 0 { samples.insert(contentsOf: repeatElement(0, count: pad), at: 0) } else { samples.removeFirst(min(-pad, samples.count)) }
+        if pad >= 0 {
+            samples.insert(contentsOf: repeatElement(0, count: pad), at: 0)
+        } else {
+            samples.removeFirst(min(-pad, samples.count))
+        }
         return samples
     }
 
@@ -111,12 +139,15 @@ public struct Judge: Sendable {
                 var (size, head) = (u32(at), 8)
                 if size == 1 { (size, head) = (u64(at + 8), 16) }
                 if size < head || at + size > range.upperBound { break }
-                found.append((String(decoding: data[(at + 4)..<(at + 8)], as: UTF8.self), (at + head)..<(at + size)))
+                found.append(
+                    (String(decoding: data[(at + 4)..<(at + 8)], as: UTF8.self), (at + head)..<(at + size)))
                 at += size
             }
             return found
         }
-        func child(_ name: String, _ range: Range<Int>) -> Range<Int>? { boxes(range).first { $0.0 == name }?.1 }
+        func child(_ name: String, _ range: Range<Int>) -> Range<Int>? {
+            boxes(range).first { $0.0 == name }?.1
+        }
         guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return [] }
         let scale = Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
         return boxes(movie).filter { $0.0 == "trak" }.map { _, track in
@@ -135,7 +166,9 @@ public struct Judge: Sendable {
 }
 
 /// Where `output` correlates best with `source`, in samples within ±`reach`, and how well.
-public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1) -> (lag: Int, correlation: Double) {
+public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1) -> (
+    lag: Int, correlation: Double
+) {
     let length = min(source.count, output.count) - 2 * reach
     guard length > 64 else { return (0, lagless(source, output)) }
     let used = min(length, 96_000)
@@ -152,8 +185,12 @@ public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1)
                     yy += y * y
                     i += 1
                 }
-                let value = xx > 0 && yy > 0 ? Double(xy) / (Double(xx) * Double(yy)).squareRoot() : (xx == yy ? 1 : 0)
-                if value > best.correlation + 1e-6 || (abs(value - best.correlation) <= 1e-6 && abs(shift) < abs(best.lag)) {
+                let value =
+                    xx > 0 && yy > 0
+                    ? Double(xy) / (Double(xx) * Double(yy)).squareRoot() : (xx == yy ? 1 : 0)
+                if value > best.correlation + 1e-6
+                    || (abs(value - best.correlation) <= 1e-6 && abs(shift) < abs(best.lag))
+                {
                     best = (shift, value)
                 }
             }

@@ -28,7 +28,9 @@ public final class Scratch: Sendable {
     }
 
     /// Everything in it, hidden files included, sorted.
-    public var contents: [String] { ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).sorted() }
+    public var contents: [String] {
+        ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).sorted()
+    }
 }
 
 /// Places that tests know.

@@ -30,7 +30,8 @@ public func program(
     process.standardError = FileHandle(forWritingAtPath: err)
     try process.run()
     process.waitUntilExit()
-    let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    let status =
+        process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
     return ProgramResult(
         status: status, output: FileManager.default.contents(atPath: out) ?? Data(),
         errors: String(decoding: FileManager.default.contents(atPath: err) ?? Data(), as: UTF8.self))

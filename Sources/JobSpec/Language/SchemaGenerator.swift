@@ -51,7 +51,8 @@ public enum SchemaGenerator {
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
         switch type {
         // Scalars are read from their text, so a number is text too.
-        case .string: return .object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
+        case .string:
+            return .object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
         case .identifier:
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
         case .text(let pattern, let example):
@@ -85,7 +86,10 @@ public enum SchemaGenerator {
                 members.append(
                     (
                         "patternProperties",
-                        .object([("^x-", .raw("true")), ("^(?!x-)" + identifierPattern.dropFirst(), json(value, &definitions))])
+                        .object([
+                            ("^x-", .raw("true")),
+                            ("^(?!x-)" + identifierPattern.dropFirst(), json(value, &definitions)),
+                        ])
                     ))
                 members.append(("additionalProperties", .raw("false")))
             } else {

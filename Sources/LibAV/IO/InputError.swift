@@ -44,7 +44,8 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .formatNotAllowed(let format): "the format \(format) is not one that is opened"
         case .unrecognized: "its content is no media format that this build knows"
         case .library(let error): "can't be read as media: \(error)"
-        case .truncated(let expected, let got): "it is truncated: it says it has \(expected) bytes, and has \(got)"
+        case .truncated(let expected, let got):
+            "it is truncated: it says it has \(expected) bytes, and has \(got)"
         case .noTracks: "there is no track in it"
         case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
         }

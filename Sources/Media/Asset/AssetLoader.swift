@@ -17,7 +17,9 @@ struct AssetLoader {
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
         let movie = names.contains("mov") ? MovieInspector(path: path) : nil
-        if names.contains("matroska"), let expected = MatroskaInspector.segmentEnd(path: path), expected > demuxer.fileSize {
+        if names.contains("matroska"), let expected = MatroskaInspector.segmentEnd(path: path),
+            expected > demuxer.fileSize
+        {
             throw InputError(path: path, reason: .truncated(expected: expected, got: demuxer.fileSize))
         }
         let hasOwnZero = names.contains("mov") || names.contains("matroska")

@@ -13,7 +13,8 @@ enum MatroskaInspector {
         var at = 0
         // The EBML header, then perhaps void elements, then the segment.
         for _ in 0..<8 {
-            guard let id = number(bytes, count, &at, keepsMarker: true), let size = number(bytes, count, &at, keepsMarker: false)
+            guard let id = number(bytes, count, &at, keepsMarker: true),
+                let size = number(bytes, count, &at, keepsMarker: false)
             else { return nil }
             if id.value == 0x1853_8067 { return size.isUnknown ? nil : Int64(at) + size.value }
             guard !size.isUnknown, size.value < 4096 else { return nil }

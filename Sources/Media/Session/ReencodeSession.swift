@@ -114,7 +114,8 @@ public final class ReencodeSession: @unchecked Sendable {
         return control.sync {
             lanes.enumerated().map { index, lane in
                 TrackReport(
-                    appendedSamples: lane.input.appendedSamples, filledSamples: lane.input.ending.filledSamples, writtenPackets: packets[index],
+                    appendedSamples: lane.input.appendedSamples,
+                    filledSamples: lane.input.ending.filledSamples, writtenPackets: packets[index],
                     droppedSamples: lane.output.droppedSamples, end: lane.input.appendedTime)
             }
         }

@@ -53,7 +53,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         do {
             try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
             if let stage = stage as? AudioEncoderStage {
-                recorded.withLock { $0 = AudioEnding(delay: stage.delayedStart, filledSamples: stage.filledSamples) }
+                recorded.withLock {
+                    $0 = AudioEnding(delay: stage.delayedStart, filledSamples: stage.filledSamples)
+                }
             }
             writer.finishInput(index)
         } catch {

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Times tandem beside ffmpeg at the same settings: whole processes, in turn, medians of the ratios of each pair."""
+import os, resource, statistics, subprocess, sys, tempfile, time
+
+tandem, rounds = sys.argv[1], int(sys.argv[2])
+work = tempfile.mkdtemp(prefix="tandem-bench-")
+
+
+def sh(*cmd):
+    subprocess.run(cmd, check=True, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def measure(cmd):
+    """Wall seconds and peak resident MiB of one finished process."""
+    begun = time.monotonic()
+    child = subprocess.Popen(cmd, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - begun
+    if status != 0:
+        sys.exit(f"failed with status {status}: {' '.join(cmd)}")
+    return wall, usage.ru_maxrss / 1024
+
+
+def job(name, source, preset, size=None):
+    text = f"""version: 1
+jobs:
+  one:
+    asset: ./{source}
+    tracks:
+      - {{ video: first, encode: {{ codec: h264, crf: 23, preset: {preset} }} }}
+      - {{ audio: first, encode: {{ codec: aac, bitrate: 128k }} }}
+    destination: {{ path: tandem-{name}.mp4, if_exists: replace }}
+"""
+    with open(f"{work}/{name}.yaml", "w") as f:
+        f.write(text)
+    return [tandem, "run", f"{name}.yaml"]
+
+
+def compare(name, ours, theirs):
+    measure(ours), measure(theirs)  # warm
+    pairs = [(measure(ours), measure(theirs)) for _ in range(rounds)]
+    wall = [a[0] / b[0] for a, b in pairs]
+    peak = [a[1] / b[1] for a, b in pairs]
+    med = statistics.median
+    print(
+        f"{name}: wall {med(a[0] for a, _ in pairs):.2f} s / {med(b[0] for _, b in pairs):.2f} s, "
+        f"ratio {med(wall):.3f} ({min(wall):.3f} to {max(wall):.3f}); "
+        f"peak {med(a[1] for a, _ in pairs):.0f} / {med(b[1] for _, b in pairs):.0f} MiB, ratio {med(peak):.3f}",
+        flush=True)
+
+
+def ffmpeg(source, preset):
+    return ["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", source, "-c:v", "libx264", "-crf", "23", "-preset", preset, "-c:a", "aac",
+            "-b:a", "128k", "ffmpeg.mp4"]
+
+
+# Moving pictures with some grain, at a bit rate like a camera's: 30 s of 720p.
+sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "mandelbrot=size=1280x720:rate=30:maxiter=300", "-f", "lavfi", "-i",
+   "anoisesrc=color=pink:amplitude=0.3:sample_rate=48000", "-t", "30", "-c:v", "libx264", "-preset", "veryfast", "-b:v", "4M", "-pix_fmt",
+   "yuv420p", "-ac", "2", "-c:a", "aac", "-b:a", "160k", "source.mp4")
+measure(["ffmpeg", "-version"])
+compare("startup", [tandem, "--version"], ["ffmpeg", "-version"])
+compare("720p, 30 s, x264 ultrafast", job("ultrafast", "source.mp4", "ultrafast"), ffmpeg("source.mp4", "ultrafast"))
+compare("720p, 30 s, x264 medium", job("medium", "source.mp4", "medium"), ffmpeg("source.mp4", "medium"))
+
+# Memory must not grow with the length: one minute against thirty, of a small picture.
+for minutes in (1, 30):
+    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=sample_rate=48000", "-t",
+       str(60 * minutes), "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", f"{minutes}min.mp4")
+peaks = {m: measure(job(f"long{m}", f"{m}min.mp4", "ultrafast"))[1] for m in (1, 30)}
+print(f"memory: {peaks[1]:.0f} MiB for 1 minute, {peaks[30]:.0f} MiB for 30, ratio {peaks[30] / peaks[1]:.3f}")
+subprocess.run(["rm", "-rf", work])
