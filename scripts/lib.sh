@@ -5,10 +5,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# Debian packages that building needs, and those that testing needs on top.
+# Debian packages that building needs (the last two lines are what the Swift toolchain itself stands on), and those
+# that testing needs on top.
 build_packages=(
     pkg-config git ca-certificates libyaml-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev
-    libavfilter-dev libswscale-dev libstdc++-12-dev libc6-dev gcc binutils
+    libavfilter-dev libswscale-dev
+    binutils g++ libc6-dev libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata
+    zlib1g-dev
 )
 test_packages=(ffmpeg mediainfo strace python3 python3-numpy python3-jsonschema python3-yaml)
 
