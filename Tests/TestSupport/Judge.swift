@@ -49,10 +49,8 @@ public struct Judge: Sendable {
 
     private func zero() throws -> Double {
         if try hasOwnZero { return 0 }
-        let packets =
-            try probe(["-read_intervals", "%+#300", "-show_entries", "packet=pts_time"])["packets"]
-            as? [[String: Any]] ?? []
-        return packets.compactMap { ($0["pts_time"] as? String).flatMap(Double.init) }.min() ?? 0
+        let format = try probe(["-show_entries", "format=start_time"])["format"] as? [String: Any]
+        return (format?["start_time"] as? String).flatMap(Double.init) ?? 0
     }
 
     /// Times of all shown pictures in seconds from time zero, sorted, and how many hidden ones come before.

@@ -31,6 +31,10 @@ public final class CodecParameters: @unchecked Sendable {
         parameters.profile = FF_PROFILE_UNKNOWN
         parameters.level = FF_LEVEL_UNKNOWN
         parameters.field_order = AV_FIELD_PROGRESSIVE
+        // 0 would mean RGB, and reserved values.
+        parameters.color_space = AVCOL_SPC_UNSPECIFIED
+        parameters.color_primaries = AVCOL_PRI_UNSPECIFIED
+        parameters.color_trc = AVCOL_TRC_UNSPECIFIED
         parameters.sample_aspect_ratio = sampleAspectRatio.av
         return try CodecParameters(copying: &parameters)
     }

@@ -12,6 +12,8 @@ final class AudioEncoderStage: EncoderStage {
     private var position: Int64?
     /// The track begins late by so much, with the encoder's delay; nil where it doesn't, or is filled.
     private(set) var delayedStart: (delay: Int64, padding: Int64)?
+    /// Where the track ends, once that is known: some encoders fill their last packet and don't say so.
+    private var end: Int64?
     /// Silence put before a late start that the container can't say.
     private(set) var filledSamples = 0
 
@@ -81,6 +83,7 @@ final class AudioEncoderStage: EncoderStage {
     }
 
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        end = (position ?? 0) + Int64(fifo?.count ?? 0)
         if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
             var left = rest
             if frameSize > 0, left > frameSize {
@@ -117,6 +120,12 @@ final class AudioEncoderStage: EncoderStage {
             let packet = try Packet()
             guard case .ready = try encoder.receive(into: packet) else { return }
             if packet.dts == noTimestamp { packet.dts = packet.pts }
+            if let end {
+                let last = Rational(1, format.sampleRate).rescale(end, to: timeBase)
+                // A packet of padding alone.
+                if packet.pts >= last { continue }
+                packet.duration = min(packet.duration, last - packet.pts)
+            }
             try sink(packet)
         }
     }

@@ -1,0 +1,152 @@
+import Foundation
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// A container with what it is written from, and what a judge must find in it.
+struct Rendition: Sendable, CustomTestStringConvertible {
+    let container: String
+    var video: String?
+    var audio: String?
+    var videoCodec: String?
+    var audioCodec: String?
+    var sampleRate = 48_000
+    /// Extra samples that a decoder gives where the container can't say that they are padding.
+    var slack = 0
+    var testDescription: String { "\(container): \([videoCodec, audioCodec].compactMap { $0 }.joined(separator: " + "))" }
+
+    static let all = [
+        Rendition(container: "mp4", video: "codec: h264, preset: fast", audio: "codec: aac", videoCodec: "h264", audioCodec: "aac"),
+        Rendition(container: "mp4", video: "codec: hevc, preset: ultrafast", audio: "codec: ac3", videoCodec: "hevc", audioCodec: "ac3"),
+        Rendition(container: "mp4", video: "codec: av1, preset: 12", audio: "codec: opus", videoCodec: "av1", audioCodec: "opus"),
+        Rendition(container: "mp4", video: "codec: vp9, preset: realtime", audio: "codec: flac", videoCodec: "vp9", audioCodec: "flac"),
+        Rendition(container: "mov", video: "codec: prores, profile: lt", audio: "codec: pcm_s16le", videoCodec: "prores", audioCodec: "pcm_s16le"),
+        Rendition(container: "mov", video: "codec: mjpeg, qp: 4", audio: "codec: pcm_s24le", videoCodec: "mjpeg", audioCodec: "pcm_s24le"),
+        Rendition(container: "mkv", video: "codec: ffv1", audio: "codec: flac", videoCodec: "ffv1", audioCodec: "flac"),
+        Rendition(container: "mkv", video: "codec: h264, preset: fast", audio: "codec: aac", videoCodec: "h264", audioCodec: "aac", slack: 1024),
+        Rendition(container: "webm", video: "codec: vp9, preset: realtime", audio: "codec: opus", videoCodec: "vp9", audioCodec: "opus", slack: 960),
+        Rendition(container: "webm", video: "codec: av1, preset: 12", audio: "codec: vorbis", videoCodec: "av1", audioCodec: "vorbis", slack: 2048),
+        Rendition(container: "m4a", audio: "codec: aac, sample_rate: 44.1kHz", audioCodec: "aac", sampleRate: 44_100),
+        Rendition(container: "wav", audio: "codec: pcm_s16le", audioCodec: "pcm_s16le"),
+        Rendition(container: "wav", audio: "codec: pcm_s24le, sample_rate: 96kHz", audioCodec: "pcm_s24le", sampleRate: 96_000),
+        Rendition(container: "flac", audio: "codec: flac", audioCodec: "flac"),
+        Rendition(container: "ogg", audio: "codec: opus", audioCodec: "opus", slack: 960),
+        Rendition(container: "ogg", audio: "codec: vorbis", audioCodec: "vorbis", slack: 2048),
+        Rendition(container: "mp3", audio: "codec: mp3", audioCodec: "mp3", slack: 1152),
+        Rendition(container: "adts", audio: "codec: aac", audioCodec: "aac", slack: 2048),
+    ]
+}
+
+@Suite struct CodecTests {
+    /// Every container and codec: the pictures counted and at their times, the sound in its place.
+    @Test(arguments: Rendition.all) func everyContainerAndCodec(_ rendition: Rendition) async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.mkv")
+        // Clicks at known times in noise, so that a shift can't hide.
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-f", "lavfi", "-i", "anoisesrc=d=2:r=48000:a=0.5:seed=7:c=pink", "-c:v", "ffv1",
+            "-c:a", "pcm_s16le", "-ac", "2", source)
+        var tracks = ""
+        if let video = rendition.video { tracks += "      - { video: first, encode: { \(video) } }\n" }
+        if let audio = rendition.audio { tracks += "      - { audio: first, encode: { \(audio) } }\n" }
+        let output = scratch.file("out." + (try #require(ContainerType.named(rendition.container)).extensions[0]))
+        let result = try success(
+            try await run(
+                "version: 1\njobs:\n  one:\n    asset: \(source)\n    tracks:\n\(tracks)    container: \(rendition.container)\n    destination: \(output)\n",
+                in: scratch.path))
+        let judge = Judge(output)
+        #expect(try judge.decodeErrors() == "")
+        if let codec = rendition.videoCodec {
+            #expect(try judge.stream("v:0", "codec_name")["codec_name"] as? String == codec)
+            let times = try judge.pictures().times
+            #expect(times.count == 50)
+            let error = zip(times, 0..<50).map { abs($0 - Double($1) / 25) }.max() ?? 1
+            #expect(error <= 0.5 / (try judge.timescale("v:0")) + 1e-6, "off by \(error) s")
+        }
+        guard let codec = rendition.audioCodec else { return }
+        #expect(try judge.stream("a:0", "codec_name")["codec_name"] as? String == codec)
+        #expect(result.tracks.last?.appendedSamples == 2 * rendition.sampleRate)
+        let sound = try judge.sound(rate: rendition.sampleRate)
+        let reference = try Judge(source).sound(rate: rendition.sampleRate)
+        let found = lag(reference, sound, reach: 2400)
+        // Containers without time stamps can't hide an encoder's delay.
+        let allowed = rendition.container == "adts" ? 2048 : rendition.sampleRate / 1000
+        #expect(abs(found.lag) <= allowed, "lag of \(found.lag) samples")
+        #expect(found.correlation > 0.85, "correlation \(found.correlation)")
+        let edits = try judge.editDurations().compactMap { $0 }
+        if let edit = edits.last {
+            #expect(Int((edit.media * Double(rendition.sampleRate)).rounded()) == 2 * rendition.sampleRate)
+        } else {
+            #expect(abs(sound.count - 2 * rendition.sampleRate) <= rendition.slack, "\(sound.count) samples")
+        }
+    }
+
+    /// Size, frame rate, pixel format, channels and rate as asked, and a pixel's shape that keeps the picture's.
+    @Test func conversions() async throws {
+        let scratch = try Scratch()
+        let yaml = """
+            version: 1
+            jobs:
+              one:
+                asset: { pattern: testsrc, size: 320x180, frame_rate: 25, duration: 2s, tone: 440Hz }
+                tracks:
+                  - video: first
+                    encode: { codec: h264, preset: fast, size: 160x180, frame_rate: 30000/1001, pixel_format: yuv444p, keyframe_interval: 500ms }
+                  - audio: first
+                    encode: { codec: aac, sample_rate: 22050, channels: 5.1 }
+                metadata: { set: { title: "A title" } }
+                destination: out.mov
+            """
+        _ = try success(try await run(yaml, in: scratch.path))
+        let judge = Judge(scratch.file("out.mov"))
+        let video = try judge.stream("v:0", "width,height,pix_fmt,sample_aspect_ratio,r_frame_rate")
+        #expect(video["width"] as? Int == 160 && video["height"] as? Int == 180)
+        #expect(video["sample_aspect_ratio"] as? String == "2:1")
+        #expect(video["pix_fmt"] as? String == "yuv444p")
+        #expect(video["r_frame_rate"] as? String == "30000/1001")
+        let times = try judge.pictures().times
+        #expect(times.count == 60)
+        #expect(zip(times, 0..<60).allSatisfy { abs($0 - Double($1) * 1001 / 30_000) < 1e-4 })
+        let keys = try judge.probe(["-select_streams", "v:0", "-show_entries", "packet=flags"])["packets"] as? [[String: Any]] ?? []
+        #expect(keys.filter { ($0["flags"] as? String)?.hasPrefix("K") == true }.count == 4)
+        let audio = try judge.stream("a:0", "sample_rate,channels")
+        #expect(audio["sample_rate"] as? String == "22050" && audio["channels"] as? Int == 6)
+        let tags = (try judge.probe(["-show_entries", "format_tags=title"])["format"] as? [String: Any])?["tags"] as? [String: Any]
+        #expect(tags?["title"] as? String == "A title")
+    }
+
+    /// Copied packets are the source's: pictures and samples, whole and over ranges that their key frames allow.
+    @Test func copiesAreTheSources() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-f", "lavfi", "-i", "anoisesrc=d=4:r=48000:a=0.5:seed=7:c=pink", "-c:v", "libx264", "-g",
+            "25", "-sc_threshold", "0", "-x264-params", "open-gop=0", "-c:a", "aac", "-ac", "2", scratch.file("a.mp4"))
+        let yaml = """
+            version: 1
+            jobs:
+              whole:
+                asset: ./a.mp4
+                tracks: [ { video: all, copy: true }, { audio: all, copy: true } ]
+                destination: whole.mp4
+              range:
+                asset: ./a.mp4
+                range: { start: 1s, end: 3s }
+                tracks: [ { video: all, copy: true }, { audio: all, copy: true } ]
+                destination: range.mp4
+            """
+        let outcomes = try await run(yaml, in: scratch.path)
+        _ = try success(outcomes, "whole")
+        _ = try success(outcomes, "range")
+        let (source, whole, range) = (Judge(scratch.file("a.mp4")), Judge(scratch.file("whole.mp4")), Judge(scratch.file("range.mp4")))
+        #expect(try whole.pictures().times == source.pictures().times)
+        #expect(try whole.lowestPSNR(against: source, first: 0, count: 100, own: 0) == 100)
+        #expect(try whole.editDurations().map { $0?.media } == source.editDurations().map { $0?.media })
+        #expect(try whole.sound(rate: 48_000) == source.sound(rate: 48_000))
+        #expect(try range.pictures().times.count == 50)
+        #expect(try range.lowestPSNR(against: source, first: 25, count: 50, own: 0) == 100)
+        #expect(try range.editDurations().compactMap { $0?.media } == [2, 2])
+        let found = lag(Array(try source.sound(rate: 48_000)[48_000..<144_000]), try range.sound(rate: 48_000), reach: 480)
+        #expect(found.lag == 0 && found.correlation > 0.99, "\(found)")
+    }
+}
