@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Media
 
 /// A destination's absolute path and what tells it from every other, whatever links lead there.
 public struct DestinationPath: Hashable, Sendable {
@@ -74,7 +75,17 @@ public struct DestinationPath: Hashable, Sendable {
         let type = status.st_mode & S_IFMT
         guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
         if type == S_IFLNK { return .foreign }
-        return getxattr(path, attribute, nil, 0) >= 0 ? .published : .foreign
+        return isUntouched(path) ? .published : .foreign
+    }
+
+    /// Tandem published it, and nobody wrote into it since.
+    private static func isUntouched(_ path: String) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = getxattr(path, attribute, &bytes, bytes.count)
+        guard count > 0 else { return false }
+        let parts = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
+        return parts.count >= 2 && parts[0] == "1"
+            && TemporaryFile.fingerprint(path: path) == String(parts[1])
     }
 
     /// The folder exists and can be written, as far as can be told without writing.

@@ -144,6 +144,20 @@ struct JobPlanner {
                 at: job.range?.range ?? rule.selection.range)
             return nil
         }
+        if case .encode(let encoding) = action, max(encoding.encoder.width, encoding.encoder.height) > 16_384
+        {
+            sink.error(
+                .codecSetting,
+                "the picture would be \(encoding.encoder.width)x\(encoding.encoder.height); a side has at most 16384 pixels",
+                at: rule.range)
+            return nil
+        }
+        if expected.frames == 0 {
+            sink.error(
+                .invalidRange, "\(label(track)) would have no picture: the range is shorter than one",
+                at: rule.range)
+            return nil
+        }
         var metadata: [MetadataEntry] = []
         if let language = track.language { metadata.append(MetadataEntry(key: "language", value: language)) }
         if let title = track.title {

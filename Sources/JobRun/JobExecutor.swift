@@ -126,7 +126,7 @@ final class JobExecutor: @unchecked Sendable {
             throw JobFailure(problem, at: plan.location)
         }
         if running.withLock({ $0.isCancelled }) { throw CancellationError() }
-        output.setAttribute(DestinationPath.attribute, "1 \(plan.id)")
+        output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
         try output.synchronize()
         do {
             try output.publish(replacing: try replacesExisting())

@@ -94,6 +94,10 @@ struct OutputVerifier {
             return
                 "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged"
         }
+        if report.end - promised > slack {
+            return
+                "\(source) ends at \(report.end) s, its header says \(promised) s: its time stamps are damaged"
+        }
         return nil
     }
 

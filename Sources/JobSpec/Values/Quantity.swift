@@ -68,7 +68,7 @@ public enum Quantity {
         while b != 0 { (a, b) = (b, a % b) }
         guard let num = Int32(exactly: digits / a), let reduced = Int32(exactly: den / a) else { return nil }
         let rate = Rational(num, reduced)
-        return rate.double <= 1000 ? rate : nil
+        return rate.double >= 0.001 && rate.double <= 1000 ? rate : nil
     }
 
     /// `1280x720`, `1280x`, `x720`.

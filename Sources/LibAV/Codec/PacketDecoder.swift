@@ -16,6 +16,9 @@ public enum CodecOutput: Sendable {
 public struct PacketDecoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
 
+    /// FFV1 conceals what its checksum shows, and only its log tells.
+    private var readsLog = false
+
     private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
 
     deinit {
@@ -43,7 +46,7 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         guard let context = avcodec_alloc_context3(codec) else {
             throw .outOfMemory("avcodec_alloc_context3")
         }
-        let decoder = PacketDecoder(adopting: context)
+        var decoder = PacketDecoder(adopting: context)
         try check(avcodec_parameters_to_context(context, parameters.raw), "avcodec_parameters_to_context")
         context.pointee.pkt_timebase = timeBase.av
         context.pointee.thread_count = Int32(clamping: threads)
@@ -51,6 +54,13 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         // A stream may begin between key frames; what can be shown of it then is shown. Errors are seen by
         // `Frame.isDamaged`.
         context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
+        // Codecs that carry checksums of their own: what they show is damage, even where a picture comes out.
+        if ["ffv1", "flac", "png", "wavpack", "tta", "truehd", "mlp"].contains(name) {
+            context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
+            // Frame threads would log under contexts of their own.
+            context.pointee.thread_type = FF_THREAD_SLICE
+            decoder.readsLog = true
+        }
         try check(avcodec_open2(context, codec, nil), "avcodec_open2", context: context)
         return decoder
     }
@@ -75,6 +85,9 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
         try check(code, "decoding", context: context)
+        if readsLog, let line = LogBridge.takeLastLine(of: context) {
+            throw AVError(code: tandem_invaliddata, operation: "decoding", detail: line)
+        }
         return .ready
     }
 }

@@ -15,6 +15,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     public let path: String
     /// The size of the file in bytes.
     public let fileSize: Int64
+    private let isMatroska: Bool
 
     private init(
         adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
@@ -25,6 +26,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         self.interrupt = interrupt
         self.path = path
         self.fileSize = fileSize
+        isMatroska = String(cString: context.pointee.iformat.pointee.name).hasPrefix("matroska")
     }
 
     deinit {
@@ -266,8 +268,17 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     public func read(into packet: borrowing Packet) throws(AVError) -> Bool {
         packet.unreference()
         let code = av_read_frame(context, packet.raw)
-        if code == tandem_eof { return false }
+        if code == tandem_eof {
+            if isMatroska, let line = LogBridge.takeLastLine(of: context) {
+                throw AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
+            }
+            return false
+        }
         try check(code, "av_read_frame", context: context)
+        // Matroska's reader skips what it can't understand, and only its log tells that something is missing.
+        if isMatroska, let line = LogBridge.takeLastLine(of: context) {
+            throw AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
+        }
         return true
     }
 

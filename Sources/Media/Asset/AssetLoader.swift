@@ -42,7 +42,8 @@ struct AssetLoader {
                     stream, movie: movie, timeZero: timeZero, header: header,
                     measured: measured[stream.index],
                     discarded: demuxer.discardedIndexEntries(of: stream.index),
-                    isExact: movie != nil && !isHeaderUnreliable))
+                    isExact: movie != nil && !isHeaderUnreliable,
+                    isMatroska: names.contains("matroska")))
         }
         let shown = tracks.filter {
             !$0.isAttachedPicture && ($0.mediaType == .video || $0.mediaType == .audio)
@@ -64,7 +65,9 @@ struct AssetLoader {
             parameters: try .rawVideo(width: pattern.width, height: pattern.height, pixelFormat: .yuv420p),
             timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
         tracks.append(
-            track(video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true)
+            track(
+                video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true,
+                isMatroska: false)
         )
         if pattern.toneFrequency != nil {
             let rate = TestPattern.toneSampleRate
@@ -75,7 +78,7 @@ struct AssetLoader {
             tracks.append(
                 track(
                     audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0,
-                    isExact: true))
+                    isExact: true, isMatroska: false))
         }
         return AssetContents(
             container: "pattern", fileSize: 0, tracks: tracks, duration: pattern.duration,
@@ -101,14 +104,15 @@ struct AssetLoader {
 
     private static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, discarded: Int, isExact: Bool
+        measured: TrackMeasurement?, discarded: Int, isExact: Bool, isMatroska: Bool
     ) -> AssetTrack {
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let edits = edits(boxes, movie: movie)
         // Media past the edit list's end are not shown.
         let editEnd = edits.isEmpty ? nil : edits.reduce(MediaTime.zero) { $0 + $1.duration }
         let range = timeRange(
-            stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd)
+            stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd,
+            isMatroska: isMatroska)
         var count: Int?
         if let measured {
             count = measured.shownPackets
@@ -120,7 +124,9 @@ struct AssetLoader {
             isAttachedPicture: stream.isAttachedPicture,
             format: FormatDescription(stream, cleanAperture: boxes?.cleanAperture), timeBase: stream.timeBase,
             timeRange: range, isTimeRangeExact: measured != nil || isExact,
-            hasOwnDuration: measured != nil || stream.duration != nil, editEnd: editEnd, edits: edits,
+            hasOwnDuration: measured != nil
+                || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
+            edits: edits,
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,
@@ -159,7 +165,7 @@ struct AssetLoader {
 
     private static func timeRange(
         _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?,
-        editEnd: MediaTime?
+        editEnd: MediaTime?, isMatroska: Bool
     ) -> TimeRange {
         let start: MediaTime
         var end: MediaTime
@@ -168,13 +174,15 @@ struct AssetLoader {
             end = MediaTime(ticks: last, timeBase: stream.timeBase) - timeZero
         } else {
             start = max(.zero, MediaTime(ticks: stream.startTime ?? 0, timeBase: stream.timeBase) - timeZero)
-            let length =
-                stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
-                ?? taggedDuration(stream)
-            // Matroska tells no track's length but the file's.
-            end =
-                length.map { start + $0 }
-                ?? (stream.parameters.mediaType == .subtitle ? start : header ?? start)
+            let unknown = stream.parameters.mediaType == .subtitle ? start : header ?? start
+            if isMatroska {
+                // It tells no track's length but the file's, which libavformat hands to every track; its
+                // statistics tags say where each track ends.
+                end = taggedDuration(stream) ?? unknown
+            } else {
+                let length = stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
+                end = length.map { start + $0 } ?? unknown
+            }
         }
         if let editEnd {
             // libavformat counts an edit's media in whole samples; what the list says is what is shown.
@@ -188,10 +196,10 @@ struct AssetLoader {
         guard let text = stream.metadata.first(where: { $0.key == "DURATION" })?.value else { return nil }
         let parts = text.split(separator: ":")
         guard parts.count == 3, let hours = Int64(parts[0]), let minutes = Int64(parts[1]),
-            hours < 100_000, minutes < 60
+            (0..<100_000).contains(hours), (0..<60).contains(minutes)
         else { return nil }
         let seconds = parts[2].split(separator: ".")
-        guard let whole = Int64(seconds[0]), whole < 60 else { return nil }
+        guard let whole = seconds.first.flatMap({ Int64($0) }), (0..<60).contains(whole) else { return nil }
         let fraction = seconds.count > 1 ? Int64((seconds[1] + "000000000").prefix(9)) ?? 0 : 0
         return MediaTime(
             Int128((hours * 60 + minutes) * 60 + whole) * 1_000_000_000 + Int128(fraction), 1_000_000_000)

@@ -22,7 +22,9 @@ struct TrackMeasurement: Sendable {
         while try demuxer.read(into: packet) {
             if interrupt.isRaised { throw CancellationError() }
             let index = packet.streamIndex
-            guard index < streams.count else { continue }
+            guard index < streams.count, TimeBounds.holds(packet, timeBase: streams[index].timeBase) else {
+                continue
+            }
             var track = all[index] ?? TrackMeasurement()
             track.packets += 1
             track.isDamaged = track.isDamaged || packet.isCorrupt

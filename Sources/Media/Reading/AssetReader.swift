@@ -24,6 +24,7 @@ public final class AssetReader: @unchecked Sendable {
     public let asset: Asset
     private let contents: AssetContents
     private let interrupt = InterruptFlag()
+    private let movement = MovementCounter()
     private let state = Guarded(SessionStatus.unknown)
 
     /// The stretch of the asset's time line that is read; nil for all of it. Set before reading starts.
@@ -60,6 +61,9 @@ public final class AssetReader: @unchecked Sendable {
 
     /// The first error of any output.
     public var error: (any Error)? { outputs.lazy.compactMap { $0.outcome.error }.first }
+
+    /// Packets read so far, for telling a stall.
+    var packetsRead: Int64 { movement.value }
 
     /// Opens the demuxers and decoders, and begins to read ahead.
     public func startReading() throws {
@@ -115,7 +119,7 @@ public final class AssetReader: @unchecked Sendable {
                 else { continue }
                 let packets = PacketSource(
                     track: output.track, lane: source, path: path, limits: limits, interrupt: interrupt,
-                    ownsLane: owns)
+                    ownsLane: owns, movement: movement)
                 let context = context(for: output)
                 if isRanged { try seek(packets, to: context) }
                 output.begin(try producer(output, packets: packets, context: context))

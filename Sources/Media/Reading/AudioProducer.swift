@@ -89,6 +89,10 @@ final class AudioProducer: SampleProducer {
         position = from + count
         var head: Int64 = 0
         if let known, hasBegun {
+            let unit = Rational(1, rate)
+            try TimeBounds.checkStep(
+                from: MediaTime(ticks: known, timeBase: unit), to: MediaTime(ticks: from, timeBase: unit),
+                track: context.track)
             if from > known {
                 pendingSilence = min(from, end ?? from) - known
             } else {

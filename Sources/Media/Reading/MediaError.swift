@@ -8,6 +8,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case reading(track: String, at: MediaTime?, AVError)
     /// A damaged sample where damage is not tolerated.
     case damaged(track: String, at: MediaTime?)
+    /// A track's clock jumps further than any real pause, or back.
+    case discontinuity(track: String, from: MediaTime, to: MediaTime)
     /// The source ends before its own index says so.
     case truncated(track: String, expected: MediaTime, got: MediaTime)
     /// Encoding failed.
@@ -31,6 +33,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .input(let error): error.explanation
         case .reading(let track, let time, let error): "\(track)\(Self.at(time)): \(error)"
         case .damaged(let track, let time): "\(track)\(Self.at(time)): the data are damaged"
+        case .discontinuity(let track, let from, let to):
+            "\(track): its clock jumps from \(from) s to \(to) s; the time stamps are damaged, or files were joined"
         case .truncated(let track, let expected, let got):
             "\(track): the source ends at \(got) s, its index says \(expected) s; it is truncated"
         case .encoding(let track, let error): "\(track): \(error)"

@@ -1,4 +1,5 @@
 internal import LibAV
+internal import Synchronization
 
 /// The packets of one track, from whichever lane has them; confined to its output's queue.
 final class PacketSource {
@@ -8,11 +9,12 @@ final class PacketSource {
     private let limits: InputLimits
     private let interrupt: InterruptFlag
     private let ownsLane: Bool
+    private let movement: MovementCounter
 
     /// Reads from the file's beginning through a lane shared with others.
     init(
         track: AssetTrack, lane: DemuxLane, path: String, limits: InputLimits, interrupt: InterruptFlag,
-        ownsLane: Bool
+        ownsLane: Bool, movement: MovementCounter
     ) {
         self.track = track
         self.lane = lane
@@ -20,17 +22,24 @@ final class PacketSource {
         self.limits = limits
         self.interrupt = interrupt
         self.ownsLane = ownsLane
+        self.movement = movement
     }
 
     /// The next packet, or nil at the end.
     func next() throws -> Packet? {
         switch try lane.next(track.index) {
-        case .packet(let packet): return packet
+        case .packet(let packet):
+            movement.count()
+            guard TimeBounds.holds(packet, timeBase: track.timeBase) else {
+                throw MediaError.damaged(track: track.label, at: nil)
+            }
+            return packet
         case .ended: return nil
         case .moved(let count):
             lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
             for _ in 0..<count {
                 // The same file from the same beginning gives the same packets.
+                movement.count()
                 if case .ended = try lane.next(track.index) { return nil }
             }
             return try next()
@@ -73,4 +82,11 @@ final class PacketSource {
         }
         return nil
     }
+}
+
+/// Counts packets that were read, so that a long way to the first sample is no stall.
+final class MovementCounter: Sendable {
+    private let packets = Atomic<Int64>(0)
+    func count() { packets.add(1, ordering: .relaxed) }
+    var value: Int64 { packets.load(ordering: .relaxed) }
 }

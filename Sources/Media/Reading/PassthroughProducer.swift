@@ -13,6 +13,7 @@ final class PassthroughProducer: SampleProducer {
     private let end: Int64?
     private let preroll: Int64
     private var hasBegun = false
+    private var lastDTS: Int64?
     private(set) var droppedSamples = 0
 
     init(packets: PacketSource, context: ProducerContext) {
@@ -39,6 +40,12 @@ final class PassthroughProducer: SampleProducer {
                 }
                 let pts = time - zero
                 let dts = (packet.dts != noTimestamp ? packet.dts : time) - zero
+                if let lastDTS {
+                    try TimeBounds.checkStep(
+                        from: MediaTime(ticks: lastDTS, timeBase: track.timeBase),
+                        to: MediaTime(ticks: dts, timeBase: track.timeBase), track: track)
+                }
+                lastDTS = dts
                 var duration = packet.duration
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }

@@ -63,10 +63,13 @@ final class VideoProducer: SampleProducer {
                 guard let last = held.take() else { return nil }
                 return sample(last, from: heldTime, until: end)
             }
-            guard let previous = held.take() else {
+            guard held != nil, let previous = held.take() else {
                 hold(frame, at: time)
                 continue
             }
+            try TimeBounds.checkStep(
+                from: MediaTime(ticks: heldTime, timeBase: tick), to: MediaTime(ticks: time, timeBase: tick),
+                track: context.track)
             if time <= heldTime {
                 // Two pictures for one moment: the later one decoded is what stays on screen.
                 droppedSamples += 1

@@ -194,6 +194,9 @@ public final class ReencodeSession: @unchecked Sendable {
             writer.fail(error)
             return end(.failed(error))
         }
+        // The trailer, the index's way to the front and the disk may take their time; nothing moves meanwhile.
+        watchdog?.cancel()
+        watchdog = nil
         writer.finishWriting { @Sendable error in
             self.control.async { @Sendable in
                 // A cancel that came while the trailer was written: what is there is dropped.
@@ -232,7 +235,9 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private func look(for timeout: DispatchTimeInterval) {
         guard !hasEnded else { return }
-        let mark = writer.writtenBytes &+ Int64(writer.inputs.reduce(0) { $0 &+ $1.appendedSamples })
+        let mark =
+            writer.writtenBytes &+ reader.packetsRead
+            &+ Int64(writer.inputs.reduce(0) { $0 &+ $1.appendedSamples })
         guard let last = lastMovement, last.mark == mark else {
             lastMovement = (mark, .now())
             return

@@ -139,7 +139,8 @@ public struct TimeRange: Hashable, Codable, Sendable {
 extension AssetReader {
     /// The tick in which pictures of a track are vended: its times, time zero and the range's start are whole in it.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, start: MediaTime) -> Rational {
-        commonTick([timeBase, timeZero.asTick, start.asTick].compactMap { $0 }) ?? timeBase
+        // Finer ticks would leave mp4 no room for a picture that stays for minutes.
+        commonTick([timeBase, timeZero.asTick, start.asTick].compactMap { $0 }, limit: 3_000_000) ?? timeBase
     }
 }
 

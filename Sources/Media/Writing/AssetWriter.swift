@@ -424,6 +424,7 @@ public final class AssetWriter: @unchecked Sendable {
                 self.muxer = nil
                 try self.correctEditLists()
                 try self.output.synchronize()
+                if let error = self.error { throw error }
                 if self.publishesItself { try self.output.publish(replacing: false) }
                 self.state.withLock { $0.status = .completed }
                 completion(nil)

@@ -46,34 +46,44 @@ final class AudioEncoderStage: EncoderStage {
             guard time < end else { return }
             frame.narrow(start: 0, count: Int(end - time))
         }
-        if position == nil { try begin(at: time) }
+        if position == nil { try begin(at: time, into: sink) }
         if (fifo?.count ?? 0) == 0, frameSize == 0 || frame.sampleCount == frameSize {
             try send(frame, into: sink)
         } else {
             try store(frame, from: 0)
-            while true {
-                let waiting = fifo?.count ?? 0
-                guard waiting >= max(1, frameSize),
-                    let run = try fifo?.take(frameSize == 0 ? waiting : frameSize)
-                else {
-                    break
-                }
-                try send(run, into: sink)
-            }
+            try sendWhole(into: sink)
         }
     }
 
     /// A late start is said by the container where it can be, and filled with silence otherwise.
-    private func begin(at time: Int64) throws {
+    private func begin(
+        at time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws {
         let padding = Int64(encoder.initialPadding)
         if time > 0, !container.canDelayAudio(by: time, padding: padding, codec: codec) {
             position = 0
             filledSamples = Int(time)
             if fifo == nil { fifo = try SampleFIFO(format: format) }
-            try fifo?.appendSilence(Int(time))
+            var left = Int(clamping: time)
+            while left > 0 {
+                let run = min(left, 16_384)
+                try fifo?.appendSilence(run)
+                try sendWhole(into: sink)
+                left -= run
+            }
         } else {
             position = time
             if time > 0 && padding > 0 { delayedStart = (time, padding) }
+        }
+    }
+
+    /// Gives the encoder every whole frame that waits.
+    private func sendWhole(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        while true {
+            let waiting = fifo?.count ?? 0
+            guard waiting >= max(1, frameSize), let run = try fifo?.take(frameSize == 0 ? waiting : frameSize)
+            else { return }
+            try send(run, into: sink)
         }
     }
 

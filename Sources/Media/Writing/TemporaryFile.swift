@@ -72,6 +72,23 @@ public final class TemporaryFile: @unchecked Sendable {
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
+    /// Size and time of the last change, as one word.
+    public var fingerprint: String {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return "?" }
+        return Self.fingerprint(status)
+    }
+
+    /// Size and time of the last change of whatever is at a path, links not followed; nil where nothing is.
+    public static func fingerprint(path: String) -> String? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? fingerprint(status) : nil
+    }
+
+    private static func fingerprint(_ status: stat) -> String {
+        "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+
     /// Writes an extended attribute; false where the file system has none.
     @discardableResult
     public func setAttribute(_ name: String, _ value: String) -> Bool {

@@ -86,7 +86,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     private func clear() {
         guard drawn > 0 else { return }
-        Terminal.report("\u{1b}[\(drawn)A\u{1b}[J")
+        Terminal.report("\r\u{1b}[\(drawn)A\u{1b}[J")
         drawn = 0
     }
 
@@ -97,7 +97,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             return
         }
         let width = Terminal.width
-        var text = drawn > 0 ? "\u{1b}[\(drawn)A\u{1b}[J" : ""
+        var text = drawn > 0 ? "\r\u{1b}[\(drawn)A\u{1b}[J" : ""
         let name = min(24, state.running.map(\.id.count).max() ?? 0)
         for job in state.running {
             let figures = Self.figures(job)
