@@ -41,8 +41,8 @@ public final class ReencodeSession: @unchecked Sendable {
     /// Nothing moving for so long is an error with names; nil never is.
     public var stallTimeout: DispatchTimeInterval? = .seconds(60)
 
+    /// Unchecked `Sendable`: `hasLeft` is touched on `queue` only.
     private final class Lane: @unchecked Sendable {
-        // @unchecked: `hasLeft` is touched on `queue` only.
         let output: AssetReaderTrackOutput
         let input: AssetWriterInput
         let queue: DispatchQueue
