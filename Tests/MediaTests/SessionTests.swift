@@ -95,7 +95,7 @@ import Testing
         let scratch = try Scratch()
         let (session, _) = try Self.session(in: scratch, seconds: 600)
         async let outcome = session.run()
-        try await Task.sleep(nanoseconds: 50_000_000)
+        while session.progress == .zero, session.writer.error == nil { await Task.yield() }
         session.cancel()
         session.cancel()
         guard case .cancelled = await outcome else { throw JudgeError(message: "not cancelled") }
@@ -120,7 +120,12 @@ import Testing
                     let output = try TemporaryFile(destination: scratch.file("out-\(round).mp4"))
                     let (session, _) = try Self.session(in: scratch, seconds: 3, output: output)
                     async let outcome = session.run()
-                    try await Task.sleep(nanoseconds: UInt64.random(in: 0...120_000_000))
+                    let moment = Int.random(in: 0...75)
+                    while [.unknown, .working].contains(session.writer.status),
+                        session.writer.inputs[0].appendedSamples < moment
+                    {
+                        await Task.yield()
+                    }
                     session.cancel()
                     switch await outcome {
                     case .completed, .cancelled: break

@@ -6,7 +6,6 @@ public enum LogBridge {
     private struct State: Sendable {
         var lastLines: [UInt: String] = [:]
         var lastLine: String?
-        var errorCount = 0
     }
 
     private static let state = Guarded(State())
@@ -42,7 +41,6 @@ public enum LogBridge {
             if state.lastLines.count >= capacity { state.lastLines.removeAll(keepingCapacity: true) }
             state.lastLines[key] = text
             state.lastLine = text
-            state.errorCount += 1
         }
     }
 

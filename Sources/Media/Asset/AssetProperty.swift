@@ -17,39 +17,37 @@ public enum PropertyStatus: Sendable {
 /// A property of an asset that is loaded on demand (AVFoundation's `AVAsyncProperty`).
 public struct AssetProperty<Value: Sendable>: Sendable {
     let name: String
-    /// Needs every packet's time, not just the header.
-    let needsMeasurement: Bool
     let read: @Sendable (AssetContents) -> Value
 }
 
 extension AssetProperty where Value == MediaTime {
     /// From time zero to the end of the last track.
     public static var duration: AssetProperty {
-        AssetProperty(name: "duration", needsMeasurement: false) { $0.duration }
+        AssetProperty(name: "duration") { $0.duration }
     }
 }
 extension AssetProperty where Value == [AssetTrack] {
     /// All tracks, covers included, in file order.
     public static var tracks: AssetProperty {
-        AssetProperty(name: "tracks", needsMeasurement: false) { $0.tracks }
+        AssetProperty(name: "tracks") { $0.tracks }
     }
 }
 extension AssetProperty where Value == [MetadataEntry] {
     /// The file's own tags.
     public static var metadata: AssetProperty {
-        AssetProperty(name: "metadata", needsMeasurement: false) { $0.metadata }
+        AssetProperty(name: "metadata") { $0.metadata }
     }
 }
 extension AssetProperty where Value == [AssetChapter] {
     /// Chapters on the asset's time line.
     public static var chapters: AssetProperty {
-        AssetProperty(name: "chapters", needsMeasurement: false) { $0.chapters }
+        AssetProperty(name: "chapters") { $0.chapters }
     }
 }
 extension AssetProperty where Value == DisplayTransform? {
     /// How to turn the pictures of the first video track.
     public static var preferredTransform: AssetProperty {
-        AssetProperty(name: "preferredTransform", needsMeasurement: false) { contents in
+        AssetProperty(name: "preferredTransform") { contents in
             contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }?.preferredTransform
         }
     }
@@ -57,7 +55,7 @@ extension AssetProperty where Value == DisplayTransform? {
 extension AssetProperty where Value == AssetContents {
     /// Everything at once.
     public static var contents: AssetProperty {
-        AssetProperty(name: "contents", needsMeasurement: false) { $0 }
+        AssetProperty(name: "contents") { $0 }
     }
 }
 

@@ -10,8 +10,6 @@ struct TrackMeasurement: Sendable {
     var firstShown: Int64?
     /// The latest end of any packet.
     var end: Int64?
-    /// A packet was marked damaged, or reading broke off.
-    var isDamaged = false
 
     /// Reads a source to its end, once, for all of its tracks.
     static func measure(
@@ -27,7 +25,6 @@ struct TrackMeasurement: Sendable {
             }
             var track = all[index] ?? TrackMeasurement()
             track.packets += 1
-            track.isDamaged = track.isDamaged || packet.isCorrupt
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             if time != noTimestamp {
                 let skipped = skippedTicks(packet, stream: streams[index])

@@ -9,7 +9,6 @@ final class AudioProducer: SampleProducer {
     private let frames: any FrameStream
     private let context: ProducerContext
     private let settings: AudioOutputSettings
-    private let name: String
 
     /// The rate that positions are counted in: the first frame's, which for HE-AAC is twice the header's.
     private var rate: Int32 = 0
@@ -37,7 +36,6 @@ final class AudioProducer: SampleProducer {
         self.frames = frames
         self.context = context
         self.settings = settings
-        name = context.track.label
     }
 
     func next() throws -> SampleBuffer? {

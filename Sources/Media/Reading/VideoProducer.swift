@@ -11,11 +11,9 @@ final class VideoProducer: SampleProducer {
     private let zero: Int64
     private let start: Int64
     private let end: Int64?
-    private let name: String
 
     private var held: Frame?
     private var heldTime: Int64 = 0
-    private var hasEmitted = false
     private var isFinished = false
     private let converter: VideoConverter?
     private(set) var droppedSamples = 0
@@ -27,7 +25,6 @@ final class VideoProducer: SampleProducer {
         zero = context.timeZero.ticks(in: tick)
         start = context.start.ticks(in: tick)
         end = context.end?.ticks(in: tick, rounding: .up)
-        name = context.track.label
         converter = VideoConverter(settings: settings, context: context, tick: tick)
     }
 
@@ -63,7 +60,7 @@ final class VideoProducer: SampleProducer {
                 guard let last = held.take() else { return nil }
                 return sample(last, from: heldTime, until: end)
             }
-            guard held != nil, let previous = held.take() else {
+            guard let previous = held.take() else {
                 hold(frame, at: time)
                 continue
             }

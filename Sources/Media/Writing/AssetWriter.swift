@@ -186,16 +186,9 @@ public final class AssetWriter: @unchecked Sendable {
         return Int32(max(1000, common))
     }
 
-    /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once,
-    /// before the first sample.
-    public func startSession(atSourceTime time: MediaTime) throws { try setSession(start: time, end: nil) }
-
-    /// Sets both ends of the session: what lies past the end is cut (`endSession(atSourceTime:)`, known early).
-    public func startSession(atSourceTime time: MediaTime, end: MediaTime?) throws {
-        try setSession(start: time, end: end)
-    }
-
-    private func setSession(start: MediaTime, end: MediaTime?) throws {
+    /// Sets where the output's time line begins on the source's, and where it ends if that is known: what lies
+    /// past the end is cut (`startSession(atSourceTime:)`). Once, before the first sample.
+    public func startSession(atSourceTime start: MediaTime, end: MediaTime? = nil) throws {
         try state.withLock { state in
             guard state.status == .working, !state.hasStartedSession else {
                 throw MediaError.misuse("a session is started once, after startWriting")

@@ -50,7 +50,7 @@ final class AudioEncoderStage: EncoderStage {
         if (fifo?.count ?? 0) == 0, frameSize == 0 || frame.sampleCount == frameSize {
             try send(frame, into: sink)
         } else {
-            try store(frame, from: 0)
+            try store(frame)
             try sendWhole(into: sink)
         }
     }
@@ -87,9 +87,9 @@ final class AudioEncoderStage: EncoderStage {
         }
     }
 
-    private func store(_ frame: borrowing Frame, from: Int) throws(AVError) {
+    private func store(_ frame: borrowing Frame) throws(AVError) {
         if fifo == nil { fifo = try SampleFIFO(format: format) }
-        try fifo?.append(frame, from: from)
+        try fifo?.append(frame)
     }
 
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
