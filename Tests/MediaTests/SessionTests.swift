@@ -156,4 +156,34 @@ import Testing
         writer.cancelWriting()
         reader.cancelReading()
     }
+
+    /// What lies past the session's end is left out, and an end that comes too late is refused.
+    @Test func aSessionEndsWhereItIsTold() async throws {
+        let scratch = try Scratch()
+        let (session, output) = try Self.session(in: scratch, seconds: 4)
+        let (reader, writer) = (session.reader, session.writer)
+        try writer.startWriting()
+        #expect(throws: MediaError.self) {
+            try writer.endSession(atSourceTime: MediaTime(value: 2, timescale: 1))
+        }
+        try writer.startSession(atSourceTime: MediaTime(value: 1, timescale: 1))
+        try writer.endSession(atSourceTime: MediaTime(value: 3, timescale: 1))
+        reader.timeRange = nil
+        try reader.startReading()
+        for (source, input) in zip(reader.outputs, writer.inputs) {
+            while let sample = try source.copyNextSampleBuffer() {
+                if sample.presentationTime < MediaTime(value: 1, timescale: 1) { continue }
+                try input.append(sample)
+            }
+            try input.markAsFinished()
+        }
+        #expect(throws: MediaError.self) {
+            try writer.endSession(atSourceTime: MediaTime(value: 3, timescale: 2))
+        }
+        try await writer.finishWriting()
+        try output.publish(replacing: false)
+        let contents = try Asset(.file(scratch.file("out.mp4"))).loadSynchronously()
+        #expect(contents.duration == MediaTime(value: 2, timescale: 1))
+        #expect(contents.tracks[0].sampleCount == 50)
+    }
 }

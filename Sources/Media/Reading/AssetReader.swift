@@ -173,4 +173,4 @@ public final class AssetReader: @unchecked Sendable {
 }
 
 /// Processors that are there.
-private let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))

@@ -135,8 +135,8 @@ public final class ReencodeSession: @unchecked Sendable {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
             guard !lanes.isEmpty else { throw MediaError.misuse("a session needs a track") }
             try writer.startWriting()
-            try writer.startSession(
-                atSourceTime: reader.timeRange?.start ?? .zero, end: reader.timeRange?.end)
+            try writer.startSession(atSourceTime: reader.timeRange?.start ?? .zero)
+            if let range = reader.timeRange { try writer.endSession(atSourceTime: range.end) }
             try reader.startReading()
         } catch {
             note(error)

@@ -186,16 +186,33 @@ public final class AssetWriter: @unchecked Sendable {
         return Int32(max(1000, common))
     }
 
-    /// Sets where the output's time line begins on the source's, and where it ends if that is known: what lies
-    /// past the end is cut (`startSession(atSourceTime:)`). Once, before the first sample.
-    public func startSession(atSourceTime start: MediaTime, end: MediaTime? = nil) throws {
+    /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once, before
+    /// the first sample.
+    public func startSession(atSourceTime start: MediaTime) throws {
         try state.withLock { state in
             guard state.status == .working, !state.hasStartedSession else {
                 throw MediaError.misuse("a session is started once, after startWriting")
             }
             state.hasStartedSession = true
         }
-        for input in inputs { input.setSession(start: start, end: end) }
+        for input in inputs { input.session.withLock { $0.start = start } }
+    }
+
+    /// Sets where the output's time line ends on the source's (`endSession(atSourceTime:)`): what is appended
+    /// from then on and lies past the end is left out, and what reaches over it is cut. Throws where a later
+    /// sample has been appended already, since an encoder doesn't give it back.
+    public func endSession(atSourceTime end: MediaTime) throws {
+        guard state.withLock({ $0.status == .working && $0.hasStartedSession }) else {
+            throw MediaError.misuse("a session is ended after it was started and before the writer finishes")
+        }
+        for input in inputs {
+            let isLate = input.session.withLock { session in
+                if session.appendedEnd.map({ $0 > end }) == true || end < session.start { return true }
+                session.end = end
+                return false
+            }
+            if isLate { throw MediaError.misuse("the session can't end before what was already appended") }
+        }
     }
 
     // MARK: Packets come in

@@ -23,8 +23,14 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     private weak var writer: AssetWriter?
     private var index = 0
-    private var sessionStart: MediaTime = .zero
-    private var sessionEnd: MediaTime?
+    /// The stretch of the source's time line that is written; the end may come from another thread.
+    struct Session: Sendable {
+        var start: MediaTime = .zero
+        var end: MediaTime?
+        /// The latest end of any sample that was appended.
+        var appendedEnd: MediaTime?
+    }
+    let session = Guarded(Session())
     private var stage: (any EncoderStage)?
     private let appended = Atomic<Int>(0)
     private let lastTime = Atomic<Int64>(0)
@@ -74,14 +80,20 @@ public final class AssetWriterInput: @unchecked Sendable {
             throw MediaError.misuse("samples are appended between startWriting and finishWriting")
         }
         appended.add(sample.sampleCount, ordering: .relaxed)
-        let end = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase) - sessionStart
+        let until = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
+        let session = session.withLock { session in
+            session.appendedEnd = max(session.appendedEnd ?? until, until)
+            return session
+        }
         lastTime.store(
-            max(lastTime.load(ordering: .relaxed), end.ticks(in: Self.progressUnit)), ordering: .relaxed)
+            max(lastTime.load(ordering: .relaxed), (until - session.start).ticks(in: Self.progressUnit)),
+            ordering: .relaxed)
         do {
             switch settings {
-            case .passthrough(_, let timeBase): try copy(sample, timeBase: timeBase, writer: writer)
+            case .passthrough(_, let timeBase):
+                try copy(sample, timeBase: timeBase, session: session, writer: writer)
             case .encode:
-                try stage?.encode(sample, start: sessionStart, end: sessionEnd) { packet throws(AVError) in
+                try stage?.encode(sample, start: session.start, end: session.end) { packet throws(AVError) in
                     writer.enqueue(packet, input: index)
                 }
             }
@@ -92,15 +104,17 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    private func copy(_ sample: consuming SampleBuffer, timeBase: Rational, writer: AssetWriter) throws {
-        let offset = sessionStart.ticks(in: timeBase)
+    private func copy(
+        _ sample: consuming SampleBuffer, timeBase: Rational, session: Session, writer: AssetWriter
+    ) throws {
+        let offset = session.start.ticks(in: timeBase)
         let source = sample.timeBase
         let (pts, dts) = (
             source.rescale(sample.pts, to: timeBase) - offset,
             source.rescale(sample.dts, to: timeBase) - offset
         )
         var duration = source.rescale(sample.duration, to: timeBase)
-        if let end = sessionEnd.map({ ($0 - sessionStart).ticks(in: timeBase) }) {
+        if let end = session.end.map({ ($0 - session.start).ticks(in: timeBase) }) {
             if pts >= end { return }
             duration = min(duration, end - pts)
         }
@@ -139,18 +153,14 @@ public final class AssetWriterInput: @unchecked Sendable {
         self.index = index
     }
 
-    func setSession(start: MediaTime, end: MediaTime?) {
-        sessionStart = start
-        sessionEnd = end
-    }
-
     /// Opens the encoder and tells what the track is.
     func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
         switch settings {
         case .passthrough(let format, _): return format.parameters
         case .encode(let configuration):
             do {
-                let encoder = try FrameEncoder.open(configuration, globalHeaders: globalHeaders)
+                let encoder = try FrameEncoder.open(
+                    configuration.withThreads(cores: activeProcessorCount), globalHeaders: globalHeaders)
                 let parameters = encoder.parameters
                 stage =
                     mediaType == .audio
