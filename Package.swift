@@ -36,7 +36,7 @@ let package = Package(
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Locking", swiftSettings: house),
-        .target(name: "Diagnostics", swiftSettings: house),
+        .target(name: "Diagnostics", dependencies: ["Locking"], swiftSettings: house),
         // Floor 1
         .target(name: "LibAV", dependencies: ["CFFmpeg", "Locking"], swiftSettings: house),
         .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
@@ -48,7 +48,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
-            name: "JobSpec", dependencies: ["YAMLDocument", "Diagnostics", "LibAV", "Media"],
+            name: "JobSpec", dependencies: ["YAMLDocument", "Diagnostics", "Locking", "LibAV", "Media"],
             swiftSettings: house),
         // Floor 3
         .target(

@@ -37,8 +37,10 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     public var help: String?
     /// The environment can't do it, rather than the file being wrong.
     public var isEnvironment: Bool
+    /// How often the same was found at the same place in another way, by other jobs.
+    public var repetitions = 0
 
-    /// Makes a message.
+    /// Makes a message; the way to its place goes into the notes.
     public init(
         _ severity: Severity, _ rule: Rule, _ message: String, at range: SourceRange, notes: [Note] = [],
         help: String? = nil, isEnvironment: Bool = false
@@ -47,7 +49,7 @@ public struct Diagnostic: Hashable, Codable, Sendable {
         self.rule = rule
         self.message = message
         self.range = range
-        self.notes = notes
+        self.notes = notes + (range.context?.notes ?? [])
         self.help = help
         self.isEnvironment = isEnvironment
     }
@@ -77,6 +79,24 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case undefinedName = "undefined-name"
     /// A name that is no identifier.
     case invalidName = "invalid-name"
+    /// `${…}` that is not closed, or stands for itself.
+    case substitution
+    /// Settings that use each other.
+    case settingsCycle = "settings-cycle"
+    /// Files that include each other.
+    case includeCycle = "include-cycle"
+    /// An included file has jobs, which are not run from there.
+    case includedJobs = "included-jobs"
+    /// A matrix or a pattern that comes to too many runs.
+    case fanOut = "fan-out"
+    /// A pattern that matches no file.
+    case noMatch = "no-match"
+    /// `--set` gives a variable that nothing has.
+    case unusedVariable = "unused-variable"
+    /// A chain of filters that can't be built, or has a filter that job files may not use.
+    case filterChain = "filter-chain"
+    /// Source tracks that no rule selects.
+    case leftoverTrack = "leftover-track"
     /// Jobs that wait for each other.
     case dependencyCycle = "dependency-cycle"
     /// A part of the job language that this version doesn't have.
@@ -115,4 +135,51 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case destinationUnwritable = "destination-unwritable"
     /// A job failed while it ran.
     case jobFailed = "job-failed"
+}
+
+extension Rule {
+    /// What the rule is about, in a sentence without its end.
+    public var summary: String {
+        switch self {
+        case .fileUnreadable: "A job file or one that it includes can't be read"
+        case .yamlSyntax: "The file is no valid YAML"
+        case .yamlLimit: "A bound on size, depth, aliases or includes is exceeded"
+        case .duplicateKey: "A key, or a value of a matrix, stands twice"
+        case .unknownKey: "A key has no meaning where it stands"
+        case .missingKey: "A key or value that must be there is not"
+        case .wrongType: "A value is of the wrong kind"
+        case .invalidValue: "A value is not understood, or not allowed"
+        case .conflictingKeys: "Keys exclude each other"
+        case .undefinedName: "A name is not defined"
+        case .invalidName: "A name is not of the form that names have"
+        case .substitution: "`${…}` is not closed, or variables stand for each other"
+        case .settingsCycle: "Named settings use each other in a circle"
+        case .includeCycle: "Files include each other in a circle"
+        case .includedJobs: "An included file has jobs, which are not run"
+        case .fanOut: "A matrix or a pattern comes to too many runs"
+        case .noMatch: "A pattern matches no file"
+        case .unusedVariable: "`--set` gives a variable that no job file has"
+        case .filterChain: "A chain of filters can't be used"
+        case .leftoverTrack: "No rule selects a source track"
+        case .dependencyCycle: "Jobs wait for each other in a circle"
+        case .notSupported: "A part of the job language that this version doesn't have"
+        case .unknownCodec: "There is no such codec"
+        case .encoderMissing: "This build of FFmpeg lacks the encoder"
+        case .codecSetting: "The codec doesn't take the setting"
+        case .encoderOption: "The encoder doesn't take the private option"
+        case .unknownContainer: "There is no such container, or none can be told from the name"
+        case .containerCodec: "The container can't hold the codec or the track"
+        case .containerSetting: "The container can't honour the setting"
+        case .sourceUnreadable: "A source is missing or can't be opened"
+        case .noSuchTrack: "A selection matches no track"
+        case .cannotDecode: "This build can't decode the track"
+        case .invalidRange: "A range is empty, or reaches beyond the source"
+        case .copyRange: "A copied track can't be cut there"
+        case .destinationExists: "Somebody else's file is at the destination"
+        case .destinationIsSource: "The destination is a source"
+        case .destinationCollision: "Two outputs have one destination"
+        case .destinationUnwritable: "The destination's folder can't be written"
+        case .jobFailed: "A job failed while it ran"
+        }
+    }
 }

@@ -1,17 +1,54 @@
 /// Collects messages; sorted and without repetitions when read.
 public struct DiagnosticSink: Sendable {
+    /// What makes two messages the same: one mistake in `defaults` concerns many jobs.
+    private struct Identity: Hashable {
+        let rule: Rule
+        let message: String
+        let range: SourceRange
+    }
+
     private var collected: [Diagnostic] = []
+    private var places: [Identity: Int] = [:]
     /// More than anybody reads; the rest is counted.
     private static let limit = 1000
     /// Messages left out.
     public private(set) var omitted = 0
+    /// Errors among the messages, those left out included.
+    public private(set) var errorCount = 0
+    /// Warnings among the messages.
+    public private(set) var warningCount = 0
+    private var environmentErrors = 0
 
     /// An empty sink.
     public init() {}
 
-    /// Adds a message.
+    /// Adds a message. One that is there already, at the same place, is only counted there.
     public mutating func add(_ diagnostic: Diagnostic) {
-        if collected.count < Self.limit { collected.append(diagnostic) } else { omitted += 1 }
+        let identity = Identity(
+            rule: diagnostic.rule, message: diagnostic.message, range: diagnostic.range)
+        if let known = places[identity] {
+            collected[known].repetitions += diagnostic.notes == collected[known].notes ? 0 : 1
+            return
+        }
+        switch diagnostic.severity {
+        case .error: errorCount += 1
+        case .warning: warningCount += 1
+        case .note: break
+        }
+        if diagnostic.isEnvironment, diagnostic.severity == .error { environmentErrors += 1 }
+        guard collected.count < Self.limit else {
+            omitted += 1
+            return
+        }
+        places[identity] = collected.count
+        collected.append(diagnostic)
+    }
+
+    /// Adds all messages of another sink.
+    public mutating func add(_ other: DiagnosticSink) {
+        for diagnostic in other.collected { add(diagnostic) }
+        omitted += other.omitted
+        errorCount += max(0, other.errorCount - other.collected.count { $0.severity == .error })
     }
 
     /// Adds an error.
@@ -22,19 +59,24 @@ public struct DiagnosticSink: Sendable {
         add(Diagnostic(.error, rule, message, at: range, notes: notes, help: help))
     }
 
+    /// Adds a warning.
+    public mutating func warning(
+        _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
+        help: String? = nil
+    ) {
+        add(Diagnostic(.warning, rule, message, at: range, notes: notes, help: help))
+    }
+
     /// Everything, by file and position, each once.
     public var diagnostics: [Diagnostic] {
-        var seen: Set<Diagnostic> = []
-        return collected.enumerated().sorted { ($0.element.range, $0.offset) < ($1.element.range, $1.offset) }
-            .map(\.element).filter { seen.insert($0).inserted }
+        collected.enumerated().sorted { ($0.element.range, $0.offset) < ($1.element.range, $1.offset) }
+            .map(\.element)
     }
 
     /// An error is among them.
-    public var hasErrors: Bool { collected.contains { $0.severity == .error } }
+    public var hasErrors: Bool { errorCount > 0 }
     /// A warning is among them.
-    public var hasWarnings: Bool { collected.contains { $0.severity == .warning } }
+    public var hasWarnings: Bool { warningCount > 0 }
     /// The errors are all the environment's.
-    public var hasOnlyEnvironmentErrors: Bool {
-        hasErrors && collected.allSatisfy { $0.severity != .error || $0.isEnvironment }
-    }
+    public var hasOnlyEnvironmentErrors: Bool { hasErrors && environmentErrors == errorCount }
 }

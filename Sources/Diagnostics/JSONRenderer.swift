@@ -16,7 +16,7 @@ public enum JSONRenderer {
         let all = sink.diagnostics
         return try encoder.encode(
             Report(
-                diagnostics: all, errors: all.filter { $0.severity == .error }.count + sink.omitted,
-                warnings: all.filter { $0.severity == .warning }.count))
+                diagnostics: all, errors: sink.errorCount,
+                warnings: sink.warningCount))
     }
 }

@@ -1,23 +1,45 @@
 /// A stretch of a text file, for messages: lines and columns count from 1, columns in code points.
-public struct SourceRange: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
-    /// The file as the user named it.
-    public var file: String
-    /// First line.
-    public var line: Int
-    /// First column.
-    public var column: Int
-    /// Last line.
-    public var endLine: Int
-    /// The column after the last character.
-    public var endColumn: Int
+public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The file it is in.
+    public var source: SourceFile
+    private var first: Position
+    private var last: Position
+    /// How the text came to stand where it is read; no part of the place's identity.
+    public var context: SourceContext?
+
+    private struct Position: Hashable, Sendable {
+        var line: Int32
+        var column: Int32
+    }
 
     /// Makes a range.
     public init(file: String, line: Int, column: Int, endLine: Int, endColumn: Int) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.endLine = endLine
-        self.endColumn = endColumn
+        self.init(
+            source: SourceFile(file), line: line, column: column, endLine: endLine, endColumn: endColumn)
+    }
+
+    /// Makes a range in a file that is known already.
+    public init(source: SourceFile, line: Int, column: Int, endLine: Int, endColumn: Int) {
+        self.source = source
+        first = Position(line: Int32(clamping: line), column: Int32(clamping: column))
+        last = Position(line: Int32(clamping: endLine), column: Int32(clamping: endColumn))
+    }
+
+    /// The file as the user named it.
+    public var file: String { source.name }
+    /// First line.
+    public var line: Int { Int(first.line) }
+    /// First column.
+    public var column: Int { Int(first.column) }
+    /// Last line.
+    public var endLine: Int {
+        get { Int(last.line) }
+        set { last.line = Int32(clamping: newValue) }
+    }
+    /// The column after the last character.
+    public var endColumn: Int {
+        get { Int(last.column) }
+        set { last.column = Int32(clamping: newValue) }
     }
 
     /// The beginning of a file, for problems of the file as a whole.
@@ -25,13 +47,57 @@ public struct SourceRange: Hashable, Codable, Sendable, Comparable, CustomString
         SourceRange(file: file, line: 1, column: 1, endLine: 1, endColumn: 1)
     }
 
+    /// The same place with another way to it.
+    public func with(context: SourceContext?) -> SourceRange {
+        var copy = self
+        copy.context = context
+        return copy
+    }
+
+    /// The same file and stretch, however it came to be read.
+    public static func == (a: SourceRange, b: SourceRange) -> Bool {
+        a.source == b.source && a.first == b.first && a.last == b.last
+    }
+
+    /// As `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(source)
+        hasher.combine(first)
+        hasher.combine(last)
+    }
+
     /// By file, then position.
     public static func < (a: SourceRange, b: SourceRange) -> Bool {
-        (a.file, a.line, a.column, a.endLine, a.endColumn) < (
-            b.file, b.line, b.column, b.endLine, b.endColumn
-        )
+        if a.source != b.source { return a.file < b.file }
+        return (a.first.line, a.first.column, a.last.line, a.last.column)
+            < (b.first.line, b.first.column, b.last.line, b.last.column)
     }
 
     /// As `file:line:column`.
     public var description: String { "\(file):\(line):\(column)" }
+}
+
+extension SourceRange: Codable {
+    private enum CodingKeys: CodingKey { case file, line, column, endLine, endColumn }
+
+    /// Reads what `encode(to:)` writes.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            file: try values.decode(String.self, forKey: .file),
+            line: try values.decode(Int.self, forKey: .line),
+            column: try values.decode(Int.self, forKey: .column),
+            endLine: try values.decode(Int.self, forKey: .endLine),
+            endColumn: try values.decode(Int.self, forKey: .endColumn))
+    }
+
+    /// File, lines and columns; not the way.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(file, forKey: .file)
+        try values.encode(line, forKey: .line)
+        try values.encode(column, forKey: .column)
+        try values.encode(endLine, forKey: .endLine)
+        try values.encode(endColumn, forKey: .endColumn)
+    }
 }

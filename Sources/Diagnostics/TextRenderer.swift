@@ -1,11 +1,11 @@
 /// Renders messages for people: `file:line:column: error[rule]: …`, the line, and a caret under the exact range.
 public struct TextRenderer: Sendable {
-    /// Lines of a file by its name, without their ends.
-    private let sources: [String: [String]]
+    /// Texts of the files by their names.
+    private let sources: SourceTexts
     private let usesColor: Bool
 
     /// A renderer with the texts of the files that messages point into.
-    public init(sources: [String: [String]], usesColor: Bool = false) {
+    public init(sources: SourceTexts, usesColor: Bool = false) {
         self.sources = sources
         self.usesColor = usesColor
     }
@@ -14,8 +14,8 @@ public struct TextRenderer: Sendable {
     public func render(_ sink: DiagnosticSink) -> String {
         var text = ""
         for diagnostic in sink.diagnostics { text += render(diagnostic) }
-        let errors = sink.diagnostics.filter { $0.severity == .error }.count + sink.omitted
-        let warnings = sink.diagnostics.filter { $0.severity == .warning }.count
+        let (errors, warnings) = (sink.errorCount, sink.warningCount)
+        if sink.omitted > 0 { text += "\(sink.omitted) more are not shown\n" }
         var counts: [String] = []
         if errors > 0 { counts.append("\(errors) error\(errors == 1 ? "" : "s")") }
         if warnings > 0 { counts.append("\(warnings) warning\(warnings == 1 ? "" : "s")") }
@@ -38,13 +38,18 @@ public struct TextRenderer: Sendable {
             text += Self.printable(note.message) + "\n"
             if let place = note.range { text += excerpt(place, severity: .note) }
         }
+        if diagnostic.repetitions > 0 {
+            let places =
+                diagnostic.repetitions == 1 ? "1 other place" : "\(diagnostic.repetitions) other places"
+            text += "  note: and in \(places) that it is used in\n"
+        }
         if let help = diagnostic.help { text += "  help: " + Self.printable(help) + "\n" }
         return text
     }
 
     private func excerpt(_ range: SourceRange, severity: Severity) -> String {
-        guard let lines = sources[range.file], range.line >= 1, range.line <= lines.count else { return "" }
-        let (shown, caret) = Self.window(lines[range.line - 1].unicodeScalars.map(Character.init), range)
+        guard let line = sources.line(range.line, of: range.file) else { return "" }
+        let (shown, caret) = Self.window(line.unicodeScalars.map(Character.init), range)
         guard !shown.isEmpty else { return "" }
         let number = "\(range.line)"
         let margin = String(repeating: " ", count: number.count)

@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -20,38 +21,96 @@ struct AudioEncodingPlanner {
         let codec = spec.codec.value
         let rate = sampleRate
         let layout = layout
-        let format = track.sampleFormat.nearest(of: encoder.sampleFormats) ?? track.sampleFormat
+        let format = sampleFormat
         var configuration = EncoderConfiguration(
             encoder: encoder.name, mediaType: .audio, timeBase: Rational(1, rate))
         configuration.sampleRate = rate
         configuration.channelLayout = layout
         configuration.sampleFormat = format
         configuration.options = spec.options.map { MetadataEntry(key: $0.name.value, value: $0.value.value) }
-        note("codec", "\(codec.name) (\(encoder.name))", .job)
-        if let bitRate = spec.bitRate?.value {
-            configuration.bitRate = bitRate
-            note("bitrate", "\(bitRate)", .job)
+        note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
+        if let profile = spec.profile {
+            configuration.options.append(MetadataEntry(key: "profile", value: profile.value))
+            note("profile", profile.value, at: profile.range)
+        }
+        if let depth = spec.bitDepth {
+            configuration.bitsPerSample = depth.value
+            note("bit_depth", "\(depth.value)", at: depth.range)
+        }
+        if let bitRate = spec.bitRate {
+            configuration.bitRate = bitRate.value
+            note("bitrate", "\(bitRate.value)", at: bitRate.range)
+        } else if let quality = spec.quality {
+            configuration.quality = quality.value
+            note("quality", Self.thousandths(quality.value), at: quality.range)
         } else if let usual = usualBitRate(layout.channels) {
             configuration.bitRate = usual
             note("bitrate", "\(usual)", .default)
         }
         note(
             "sample_rate", "\(rate)",
-            spec.sampleRate != nil ? .job : rate == track.sampleRate ? .source : .default)
+            spec.sampleRate.map { TrackPlan.Setting.Origin($0.range) }
+                ?? (rate == track.sampleRate ? .source : .default))
         note(
             "channels", layout.description,
-            spec.channels != nil ? .job : layout == track.channelLayout ? .source : .default)
-        for option in spec.options { note(option.name.value, option.value.value, .job) }
+            spec.channels.map { TrackPlan.Setting.Origin($0.range) }
+                ?? (layout == track.channelLayout ? .source : .default))
+        for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
+        let chain = filters()
         if let source = track.channelLayout, layout.channels < source.channels {
             notes.append("\(source) is mixed down to \(layout)")
         }
-        let audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
+        if !track.isLossless, !codec.isLossless {
+            notes.append("audio \(track.codec) is compressed with loss already, and is compressed again")
+        }
+        var audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
+        audio.filters = chain
         return TrackPlan.Encoding(
-            codec: codec.name, encoder: configuration, video: nil, audio: audio, settings: settings)
+            codec: codec.name, encoder: configuration, video: nil, audio: audio,
+            loudness: spec.normalize?.value, hasTwoPasses: false, settings: settings)
     }
 
     private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
+    }
+
+    /// A setting that was written, with where that was.
+    private mutating func note(_ key: String, _ value: String, at range: SourceRange) {
+        settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
+    }
+
+    /// Gain first, then the job's own filters; loudness comes last, when it was measured.
+    private mutating func filters() -> String? {
+        var chain: [String] = []
+        if let gain = spec.gain, gain.value != 0 {
+            chain.append("volume=volume=\(Self.thousandths(gain.value))dB:precision=double")
+            note("gain", "\(Self.thousandths(gain.value)) dB", at: gain.range)
+        }
+        if let filters = spec.filters {
+            chain.append(filters.value)
+            note("filters", filters.value, at: filters.range)
+        }
+        if let target = spec.normalize {
+            let value = target.value
+            note(
+                "normalize", "\(value.integrated) LUFS, \(value.truePeak) dBTP, \(value.range) LU",
+                at: target.range)
+        }
+        return chain.isEmpty ? nil : chain.joined(separator: ",")
+    }
+
+    private static func thousandths(_ value: Int) -> String {
+        let size = abs(value)
+        let text = "\(size / 1000).\(String(size % 1000 + 1000).dropFirst())"
+        return (value < 0 ? "-" : "") + text
+    }
+
+    private var sampleFormat: SampleFormat {
+        if let format = spec.sampleFormat?.value { return format }
+        if let depth = spec.bitDepth?.value {
+            return SampleFormat(named: depth <= 16 ? "s16" : "s32") ?? track.sampleFormat
+        }
+        return track.sampleFormat.nearest(of: encoder.sampleFormats) ?? track.sampleFormat
     }
 
     /// The source's, else the next higher one that the encoder takes, else its highest.

@@ -15,9 +15,8 @@ public struct DestinationPath: Hashable, Sendable {
     /// The extended attribute that marks what Tandem published.
     public static let attribute = "user.tandem.plan"
 
-    /// Resolves a path as written, from a folder. Nil where no part of it exists, or part of it is a file.
-    public init?(_ written: String, from directory: String) {
-        let absolute = written.hasPrefix("/") ? written : directory + "/" + written
+    /// Resolves an absolute path. Nil where no part of it exists, or part of it is a file.
+    public init?(_ absolute: String) {
         var rest: [String] = []
         var components = absolute.split(separator: "/").map(String.init).filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
@@ -51,6 +50,22 @@ public struct DestinationPath: Hashable, Sendable {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
+    }
+
+    /// The same in another name's place: outputs of one folder are resolved once.
+    func sibling(_ name: String) -> DestinationPath {
+        DestinationPath(
+            path: String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) + name,
+            existingFolder: existingFolder, missing: missing.dropLast() + [name], device: device, inode: inode
+        )
+    }
+
+    private init(path: String, existingFolder: String, missing: [String], device: UInt64, inode: UInt64) {
+        self.path = path
+        self.existingFolder = existingFolder
+        self.missing = missing
+        self.device = device
+        self.inode = inode
     }
 
     /// The folder that the output will lie in.

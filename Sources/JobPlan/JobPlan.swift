@@ -18,6 +18,10 @@ public struct JobPlan: Codable, Hashable, Sendable {
 
     /// The job's id.
     public var id: String
+    /// The job's id as the file has it, without what tells this run from its others.
+    public var base: String
+    /// Jobs that must have succeeded first, by the ids that the file has.
+    public var needs: [String]
     /// The job file as the user named it.
     public var file: String
     /// The job's place in the file.
@@ -38,6 +42,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var optimizesForNetwork: Bool
     /// The output's tags.
     public var metadata: [MetadataEntry]
+    /// The output's chapters.
+    public var chapters: [AssetChapter]
     /// The absolute path of the output.
     public var destination: String
     /// Where the destination was written.
@@ -52,6 +58,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var ledger: [LedgerEntry]
     /// How long the output will be.
     public var expectedDuration: MediaTime
+    /// Bytes that it will have, about; nil where nobody can say.
+    public var expectedSize: Int64?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
 }
@@ -76,6 +84,10 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         public var video: VideoOutputSettings?
         /// In what form sound is read.
         public var audio: AudioOutputSettings?
+        /// The loudness that sound is brought to, after it was measured.
+        public var loudness: LoudnessTarget?
+        /// Everything is looked at once before.
+        public var hasTwoPasses: Bool
         /// The settings for people, each with where it came from.
         public var settings: [Setting]
     }
@@ -86,6 +98,10 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         public enum Origin: String, Codable, Sendable {
             /// The job says it.
             case job
+            /// Named settings say it.
+            case settings
+            /// `defaults` say it.
+            case defaults
             /// The source has it.
             case source
             /// Nobody said anything.
@@ -117,6 +133,8 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public var action: Action
     /// What comes of it.
     public var expected: Expectation
+    /// How the output's pictures are to be turned for display.
+    public var transform: DisplayTransform?
     /// The rule's place in the file.
     public var location: SourceRange
     /// Tags of the track.
@@ -171,5 +189,18 @@ public struct BatchPlan: Codable, Sendable {
     public init(jobs: [JobPlan], refusals: [Refusal]) {
         self.jobs = jobs
         self.refusals = refusals
+    }
+}
+
+extension TrackPlan.Setting.Origin {
+    /// By the way a written setting came to where it is read.
+    init(_ range: SourceRange?) {
+        if range?.context?.contains(.settings) == true {
+            self = .settings
+        } else if range?.context?.contains(.defaults) == true {
+            self = .defaults
+        } else {
+            self = .job
+        }
     }
 }

@@ -6,8 +6,8 @@ internal import Media
 /// Resolves one job against its source. What is wrong goes to the sink, at its line.
 struct JobPlanner {
     let job: JobSpec
+    let container: Located<ContainerType>
     let file: JobFile
-    let asset: AssetSpec
     let source: JobPlan.Source
     let description: SourceDescription
     let destination: DestinationPath
@@ -16,12 +16,12 @@ struct JobPlanner {
     private var notes: [String] = []
 
     init(
-        job: JobSpec, file: JobFile, asset: AssetSpec, source: JobPlan.Source, description: SourceDescription,
-        destination: DestinationPath
+        job: JobSpec, container: Located<ContainerType>, file: JobFile, source: JobPlan.Source,
+        description: SourceDescription, destination: DestinationPath
     ) {
         self.job = job
+        self.container = container
         self.file = file
-        self.asset = asset
         self.source = source
         self.description = description
         self.destination = destination
@@ -52,32 +52,72 @@ struct JobPlanner {
             range = RangeResolver(source: description, video: video).resolve(spec, into: &sink)
             if range == nil { return nil }
         }
-        if job.container.value.isSingleTrack, chosen.count > 1 {
+        limitDuration(video: chosen.first { $0.track.mediaType == .video }?.track)
+        checkLeftovers(chosen.map(\.track))
+        if container.value.isSingleTrack, chosen.count > 1 {
             sink.error(
                 .containerCodec,
-                "\(job.container.value.name) holds one track alone; the rules select \(chosen.count)",
-                at: job.container.range)
+                "\(container.value.name) holds one track alone; the rules select \(chosen.count)",
+                at: container.range)
         }
         let tracks = chosen.compactMap { track($0.track, by: $0.rule) }
         guard !sink.hasErrors else { return nil }
         return assemble(tracks)
     }
 
-    private func assemble(_ tracks: [TrackPlan]) -> JobPlan {
+    private mutating func assemble(_ tracks: [TrackPlan]) -> JobPlan {
         let metadata = MetadataPlanner(
-            spec: job.metadata, container: job.container.value, source: description.metadata)
+            spec: job.metadata, container: container.value, source: description.metadata)
+        let duration = tracks.map(\.expected.timeRange.end).max() ?? .zero
+        var chapters = ChapterPlanner(
+            spec: job.chapters, source: description.chapters, range: range, duration: duration,
+            container: container)
+        chapters.plan(into: &sink)
         let ledger = LedgerBuilder(
-            source: description, tracks: tracks, metadata: metadata, container: job.container.value)
+            source: description, tracks: tracks, metadata: metadata, chapters: chapters,
+            container: container.value)
         return JobPlan(
-            id: job.id.value, file: file.path, location: job.id.range, source: source, timing: asset.timing,
+            id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
+            location: job.id.range, source: source, timing: job.asset.timing,
             sourceDescription: description, range: range, rangeLocation: job.range?.range,
-            container: job.container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
-            metadata: metadata.entries, destination: destination.path,
+            container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
+            metadata: metadata.entries, chapters: chapters.chapters, destination: destination.path,
             destinationLocation: job.destination.path.range,
             ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,
             tracks: tracks,
-            ledger: ledger.entries, expectedDuration: tracks.map(\.expected.timeRange.end).max() ?? .zero,
-            notes: notes)
+            ledger: ledger.entries, expectedDuration: duration,
+            expectedSize: SizeEstimate.bytes(of: tracks), notes: notes)
+    }
+
+    /// `limit` ends the range earlier.
+    private mutating func limitDuration(video: SourceDescription.Track?) {
+        guard let limit = job.durationLimit else { return }
+        let resolver = RangeResolver(source: description, video: video)
+        guard let length = resolver.duration(limit, into: &sink) else { return }
+        let start = range?.start ?? .zero
+        let end = range?.end ?? description.duration
+        guard length > .zero else {
+            sink.error(.invalidRange, "an output of no length is none", at: limit.range)
+            return
+        }
+        if start + length < end {
+            range = TimeRange(start: start, end: start + length)
+            notes.append("stops after \(length) s, as `limit` says")
+        }
+    }
+
+    /// Source tracks that no rule selects are in the ledger; where the job says so, they are more than that.
+    private mutating func checkLeftovers(_ chosen: [SourceDescription.Track]) {
+        guard let leftover = job.leftover, leftover.value != .drop else { return }
+        let taken = Set(chosen.map(\.index))
+        for track in description.tracks where !taken.contains(track.index) {
+            let message = "no rule selects track \(track.index) of the source: \(LedgerBuilder.name(track))"
+            if leftover.value == .error {
+                sink.error(.leftoverTrack, message, at: leftover.range)
+            } else {
+                sink.warning(.leftoverTrack, message, at: leftover.range)
+            }
+        }
     }
 
     // MARK: Selection
@@ -87,10 +127,9 @@ struct JobPlanner {
         switch rule.selection.value {
         case .first: return tracks.prefix(1).map { $0 }
         case .all: return tracks
-        case .matching(let index, let language):
+        case .matching(let criteria):
             return tracks.enumerated().filter { position, track in
-                (index == nil || position == index)
-                    && (language == nil || track.language?.lowercased() == language?.lowercased())
+                track.meets(criteria, position: position)
             }.map(\.element)
         }
     }
@@ -106,6 +145,7 @@ struct JobPlanner {
 
     private mutating func track(_ track: SourceDescription.Track, by rule: TrackRule) -> TrackPlan? {
         let action: TrackPlan.Action
+        var transform = track.transform
         switch rule.action {
         case .copy(let place):
             guard checkCopy(track, at: place, rule: rule) else { return nil }
@@ -114,9 +154,12 @@ struct JobPlanner {
             guard checkDecodable(track, rule: rule), checkPicture(track, rule: rule),
                 let encoder = spec.codec.value.availableEncoder
             else { return nil }
+            guard let picture = PicturePlanner(spec: spec, track: track).plan(into: &sink) else { return nil }
             var planner = VideoEncodingPlanner(
-                spec: spec, track: track, timeZero: description.timeZero, range: range, encoder: encoder)
+                spec: spec, track: track, picture: picture, timeZero: description.timeZero, range: range,
+                encoder: encoder)
             action = .encode(planner.plan())
+            transform = picture.transform
             notes += planner.notes
         case .encodeAudio(let spec):
             guard checkDecodable(track, rule: rule), let encoder = spec.codec.value.availableEncoder else {
@@ -128,15 +171,15 @@ struct JobPlanner {
             action = .encode(encoding)
             notes += planner.notes
         }
-        if track.transform?.isIdentity == false, !job.container.value.hasDisplayMatrix {
+        if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
             sink.error(
                 .containerSetting,
-                "\(job.container.value.name) can't say that the picture is turned, and the source's is",
-                at: job.container.range, help: "mp4 and mov can")
+                "\(container.value.name) can't say that the picture is turned, and the source's is",
+                at: container.range, help: "mp4 and mov can; or `orientation: bake` turns the picture itself")
             return nil
         }
         let expected = ExpectationPlanner(
-            track: track, action: action, range: range, container: job.container.value
+            track: track, action: action, range: range, container: container.value
         ).expectation
         guard expected.timeRange.duration > .zero else {
             sink.error(
@@ -158,16 +201,23 @@ struct JobPlanner {
                 at: rule.range)
             return nil
         }
-        var metadata: [MetadataEntry] = []
-        if let language = track.language { metadata.append(MetadataEntry(key: "language", value: language)) }
-        if let title = track.title {
-            metadata.append(
-                MetadataEntry(key: job.container.value.hasEditLists ? "handler_name" : "title", value: title))
-        }
         return TrackPlan(
-            source: track, action: action, expected: expected, location: rule.range, metadata: metadata,
-            disposition: track.disposition,
+            source: track, action: action, expected: expected, transform: transform, location: rule.range,
+            metadata: tags(of: track, rule: rule), disposition: rule.disposition ?? track.disposition,
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
+    }
+
+    /// Language and title follow their track, unless the rule says others.
+    private func tags(of track: SourceDescription.Track, rule: TrackRule) -> [MetadataEntry] {
+        var tags: [MetadataEntry] = []
+        if let language = rule.language?.value ?? track.language {
+            tags.append(MetadataEntry(key: "language", value: language))
+        }
+        if let title = rule.title?.value ?? track.title {
+            tags.append(
+                MetadataEntry(key: container.value.hasEditLists ? "handler_name" : "title", value: title))
+        }
+        return tags + rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
     }
 
     private func label(_ track: SourceDescription.Track) -> String {
@@ -213,24 +263,24 @@ struct JobPlanner {
     private mutating func checkCopy(_ track: SourceDescription.Track, at place: SourceRange, rule: TrackRule)
         -> Bool
     {
-        let container = job.container.value
+        let type = container.value
         if case .pattern = source {
             sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
             return false
         }
-        guard container.canHold(codec: track.codec) else {
+        guard type.canHold(codec: track.codec) else {
             sink.error(
-                .containerCodec, "\(container.name) can't hold \(track.codec), which \(label(track)) has",
+                .containerCodec, "\(type.name) can't hold \(track.codec), which \(label(track)) has",
                 at: place,
-                notes: [Diagnostic.Note("the container comes from here", at: job.container.range)],
+                notes: [Diagnostic.Note("the container comes from here", at: container.range)],
                 help: "`encode` it, or choose another container")
             return false
         }
         guard let range else { return true }
         if track.mediaType == .audio {
-            if container.hasEditLists { return true }
+            if type.hasEditLists { return true }
             sink.error(
-                .copyRange, "\(container.name) has no edit lists, so copied sound can't be cut to the sample",
+                .copyRange, "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
                 at: place,
                 notes: [Diagnostic.Note("the range", at: job.range?.range)],
                 help: "`encode` it, or write mp4, mov or m4a")

@@ -52,6 +52,7 @@ struct LedgerBuilder {
     let source: SourceDescription
     let tracks: [TrackPlan]
     let metadata: MetadataPlanner
+    let chapters: ChapterPlanner
     let container: ContainerType
 
     var entries: [LedgerEntry] {
@@ -59,8 +60,8 @@ struct LedgerBuilder {
         if !source.chapters.isEmpty {
             all.append(
                 LedgerEntry(
-                    track: nil, item: "\(source.chapters.count) chapters", outcome: .left,
-                    reason: "this version writes no chapters"))
+                    track: nil, item: "\(source.chapters.count) chapters", outcome: chapters.outcome,
+                    reason: chapters.reason))
         }
         for key in metadata.kept {
             all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .copied, reason: "kept"))
@@ -102,10 +103,17 @@ struct LedgerBuilder {
                     reason: reason))
         }
         if track.cleanAperture != nil {
+            let isBaked = uses.contains {
+                if case .encode(let encoding) = $0.element.action {
+                    encoding.video?.crop != nil
+                } else {
+                    false
+                }
+            }
             result.append(
                 LedgerEntry(
-                    track: track.index, item: "clean aperture", outcome: .left,
-                    reason: "libavformat 5.1 can't write it"))
+                    track: track.index, item: "clean aperture", outcome: isBaked ? .encoded : .left,
+                    reason: isBaked ? "the picture is cropped" : "libavformat 5.1 can't write it"))
         }
         return result
     }

@@ -14,6 +14,8 @@ public struct Planner {
         public var conflicts: DiagnosticSink
         /// Everything, for `tandem plan`.
         public var diagnostics: DiagnosticSink
+        /// The job files with their patterns expanded.
+        public var files: [JobFile]
     }
 
     /// How a path is probed; tests put another one in.
@@ -27,20 +29,54 @@ public struct Planner {
     private let files: [JobFile]
     private let probe: Probe
     private var probed: [String: Swift.Result<SourceDescription, any Error>] = [:]
+    private var destinations = DestinationTable()
+    private var positions: [Key: Int] = [:]
     private var plans: [Key: JobPlan] = [:]
     private var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
+    private var refused: Set<Key> = []
     private var diagnostics = DiagnosticSink()
 
     private init(files: [JobFile], probe: @escaping Probe) {
         self.files = files
         self.probe = probe
+        for (index, file) in files.enumerated() {
+            for (position, job) in file.jobs.enumerated() {
+                positions[Key(file: index, id: job.id.value)] = position
+            }
+        }
     }
 
     /// Plans all jobs of some files.
     public static func plan(_ files: [JobFile], probe: @escaping Probe = Planner.probe) -> Result {
-        var planner = Planner(files: files, probe: probe)
-        return planner.run()
+        var sink = DiagnosticSink()
+        let expanded = files.map { $0.expanded(into: &sink, matching: matches) }
+        var planner = Planner(files: expanded, probe: probe)
+        planner.diagnostics = sink
+        return planner.run(unmatched: sink)
+    }
+
+    private static func matches(_ pattern: Located<String>, absolute: String, into sink: inout DiagnosticSink)
+        -> [String]?
+    {
+        // The matches are written as the pattern is, so they are looked for from where it starts.
+        let base = pattern.value.hasPrefix("/") ? "/" : String(absolute.dropLast(pattern.value.utf8.count))
+        do throws(Globber.Failure) {
+            let paths = try Globber.paths(pattern.value, from: base)
+            if paths.isEmpty {
+                sink.error(
+                    .noMatch, "the pattern `\(pattern.value)` matches no file", at: pattern.range,
+                    notes: [Diagnostic.Note("it is looked for under \(base)")])
+                return nil
+            }
+            return paths
+        } catch {
+            sink.error(
+                .fanOut,
+                "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
+                at: pattern.range)
+            return nil
+        }
     }
 
     /// Plans one job anew, whose source was foretold and now exists.
@@ -67,42 +103,49 @@ public struct Planner {
         SourceDescription(try Asset(.file(path), timing: timing).loadSynchronously())
     }
 
-    private mutating func run() -> Result {
+    /// `unmatched` is what was said of patterns; jobs that came of none are refused as a whole.
+    private mutating func run(unmatched: DiagnosticSink) -> Result {
         for (index, file) in files.enumerated() {
             for job in file.jobs { planWithDependencies(job, in: index) }
+        }
+        for diagnostic in unmatched.diagnostics where diagnostic.severity == .error {
+            refusals.append(
+                BatchPlan.Refusal(id: "pattern", file: diagnostic.range.file, diagnostics: [diagnostic]))
         }
         var conflicts = DiagnosticSink()
         checkCollisions(into: &conflicts)
         checkSources(into: &conflicts)
-        for diagnostic in conflicts.diagnostics { diagnostics.add(diagnostic) }
+        diagnostics.add(conflicts)
         return Result(
-            plan: BatchPlan(jobs: order, refusals: refusals), conflicts: conflicts, diagnostics: diagnostics)
+            plan: BatchPlan(jobs: order, refusals: refusals), conflicts: conflicts, diagnostics: diagnostics,
+            files: files)
     }
 
-    /// Circles were refused when the file was decoded; a job waits for at most one other.
+    /// Circles were refused when the file was decoded; a run reads at most one other.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
         var chain = [job]
-        while let needed = chain.last.flatMap({ files[index].dependency(of: $0) })?.value,
-            let next = files[index].jobs.first(where: { $0.id.value == needed }),
-            chain.count <= files[index].jobs.count
+        while case .job(_, let run)? = chain.last?.asset.source,
+            let position = positions[Key(file: index, id: run)], chain.count <= files[index].jobs.count
         {
+            let next = files[index].jobs[position]
+            if isPlanned(next, in: index) { break }
             chain.append(next)
         }
         for job in chain.reversed() where !isPlanned(job, in: index) {
+            let key = Key(file: index, id: job.id.value)
             var sink = DiagnosticSink()
             if let plan = plan(job, in: index, foreseen: nil, into: &sink) {
-                plans[Key(file: index, id: job.id.value)] = plan
+                plans[key] = plan
                 order.append(plan)
             } else {
                 refusals.append(
                     BatchPlan.Refusal(
                         id: job.id.value, file: files[index].path, diagnostics: sink.diagnostics))
-                refused.insert(Key(file: index, id: job.id.value))
+                refused.insert(key)
             }
-            for diagnostic in sink.diagnostics { diagnostics.add(diagnostic) }
+            diagnostics.add(sink)
         }
     }
-    private var refused: Set<Key> = []
 
     private func isPlanned(_ job: JobSpec, in index: Int) -> Bool {
         let key = Key(file: index, id: job.id.value)
@@ -113,27 +156,30 @@ public struct Planner {
         _ job: JobSpec, in index: Int, foreseen: JobPlan.Source?, into sink: inout DiagnosticSink
     ) -> JobPlan? {
         let file = files[index]
-        guard let asset = file.asset(of: job) else { return nil }
-        guard let destination = DestinationPath(job.destination.path.value, from: file.directory) else {
+        guard let container = job.container, !job.isTemplate else {
+            sink.error(.noMatch, "what this job reads was not found", at: job.asset.range)
+            return nil
+        }
+        guard let destination = destinations.resolve(file.absolutePath(job.destination.path)) else {
             sink.error(
                 .destinationUnwritable, "`\(job.destination.path.value)` lies in something that is no folder",
                 at: job.destination.path.range)
             return nil
         }
-        guard let (source, description) = source(asset, job: job, in: index, foreseen: foreseen, into: &sink)
+        guard
+            let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
         else { return nil }
         if foreseen == nil { checkDestination(destination, job: job, into: &sink) }
         var planner = JobPlanner(
-            job: job, file: file, asset: asset, source: source, description: description,
+            job: job, container: container, file: file, source: source, description: description,
             destination: destination)
         let plan = planner.plan()
-        for diagnostic in planner.sink.diagnostics { sink.add(diagnostic) }
+        sink.add(planner.sink)
         return sink.hasErrors ? nil : plan
     }
 
     private mutating func source(
-        _ asset: AssetSpec, job: JobSpec, in index: Int, foreseen: JobPlan.Source?,
-        into sink: inout DiagnosticSink
+        _ asset: AssetSpec, in index: Int, foreseen: JobPlan.Source?, into sink: inout DiagnosticSink
     ) -> (JobPlan.Source, SourceDescription)? {
         switch asset.source {
         case .pattern(let pattern):
@@ -145,20 +191,20 @@ public struct Planner {
                 sink.error(.sourceUnreadable, "the test signal can't be made: \(error)", at: asset.range)
                 return nil
             }
-        case .job(let id):
+        case .glob: return nil
+        case .job(let id, let run):
             if case .file(let path, _)? = foreseen, let foreseen {
                 return describe(path, asset.timing, at: id.range, into: &sink).map { (foreseen, $0) }
             }
-            guard let needed = plans[Key(file: index, id: id.value)] else {
+            guard let needed = plans[Key(file: index, id: run)] else {
                 sink.error(
                     .sourceUnreadable,
-                    "the job `\(id.value)`, whose output this one reads, can't be carried out", at: id.range)
+                    "the job `\(run)`, whose output this one reads, can't be carried out", at: id.range)
                 return nil
             }
-            return (.job(id: id.value, path: needed.destination), SourceDescription(foretoldBy: needed))
+            return (.job(id: run, path: needed.destination), SourceDescription(foretoldBy: needed))
         case .file(let written):
-            let path =
-                written.value.hasPrefix("/") ? written.value : files[index].directory + "/" + written.value
+            let path = files[index].absolutePath(written)
             guard let description = describe(path, asset.timing, at: written.range, into: &sink),
                 let identity = FileIdentity(path: path)
             else { return nil }
@@ -214,18 +260,20 @@ public struct Planner {
     }
 
     /// Two outputs never share a destination, whatever links lead there.
-    private func checkCollisions(into sink: inout DiagnosticSink) {
+    private mutating func checkCollisions(into sink: inout DiagnosticSink) {
         var first: [DestinationPath: SourceRange] = [:]
         for file in files {
             for job in file.jobs {
                 let place = job.destination.path.range
-                guard let path = DestinationPath(job.destination.path.value, from: file.directory) else {
+                guard let path = destinations.resolve(file.absolutePath(job.destination.path)) else {
                     continue
                 }
                 if let earlier = first[path] {
                     sink.error(
                         .destinationCollision, "two jobs have the destination \(path.path)", at: place,
-                        notes: [Diagnostic.Note("the other one stands here", at: earlier)])
+                        notes: earlier == place
+                            ? [Diagnostic.Note("runs of one job: what tells them apart must be in the path")]
+                            : [Diagnostic.Note("the other one stands here", at: earlier)])
                 } else {
                     first[path] = place
                 }
@@ -234,24 +282,21 @@ public struct Planner {
     }
 
     /// Sources are never overwritten: device and inode tell, whatever the path.
-    private func checkSources(into sink: inout DiagnosticSink) {
-        var sources: [(identity: FileIdentity, place: SourceRange)] = []
+    private mutating func checkSources(into sink: inout DiagnosticSink) {
+        var byFile: [[UInt64]: SourceRange] = [:]
+        var seen: Set<String> = []
         for file in files {
-            let specs =
-                file.assets.map(\.asset)
-                + file.jobs.compactMap { if case .inline(let spec) = $0.asset { spec } else { nil } }
-            for spec in specs {
+            for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
                 guard case .file(let written) = spec.source else { continue }
-                let path = written.value.hasPrefix("/") ? written.value : file.directory + "/" + written.value
-                if let identity = FileIdentity(path: path) { sources.append((identity, written.range)) }
+                let path = file.absolutePath(written)
+                guard seen.insert(path).inserted, let identity = FileIdentity(path: path) else { continue }
+                let key = [identity.device, identity.inode]
+                byFile[key] = byFile[key] ?? written.range
             }
         }
-        let byFile = Dictionary(
-            sources.map { ([$0.identity.device, $0.identity.inode], $0.place) },
-            uniquingKeysWith: { first, _ in first })
         for file in files {
             for job in file.jobs {
-                guard let path = DestinationPath(job.destination.path.value, from: file.directory),
+                guard let path = destinations.resolve(file.absolutePath(job.destination.path)),
                     let identity = FileIdentity(path: path.path),
                     let place = byFile[[identity.device, identity.inode]]
                 else { continue }
@@ -261,6 +306,22 @@ public struct Planner {
                     at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)])
             }
         }
+    }
+}
+
+/// Destinations by their paths; the folder of many is looked at once.
+struct DestinationTable {
+    private var folders: [Substring: DestinationPath?] = [:]
+
+    mutating func resolve(_ path: String) -> DestinationPath? {
+        guard let slash = path.lastIndex(of: "/") else { return DestinationPath(path) }
+        let name = String(path[path.index(after: slash)...])
+        guard !name.isEmpty, name != ".", name != ".." else { return DestinationPath(path) }
+        let folder = path[..<slash]
+        if let known = folders[folder] { return known?.sibling(name) }
+        let made = DestinationPath(path)
+        folders[folder] = .some(made)
+        return made
     }
 }
 

@@ -17,7 +17,7 @@ struct RangeResolver {
             guard let time = time(written, into: &sink) else { return nil }
             end = time
         } else if let written = spec.duration {
-            guard let time = time(written, into: &sink) else { return nil }
+            guard let time = duration(written, into: &sink) else { return nil }
             end = start + time
         }
         let endPlace = spec.end?.range ?? spec.duration?.range ?? spec.range
@@ -50,6 +50,17 @@ struct RangeResolver {
 
     /// How far a header's duration may be off before a range past it is an error.
     private var slack: MediaTime { MediaTime(value: source.isDurationExact ? 1 : 100, timescale: 1000) }
+
+    /// A length as written: like a time, without what only a position can be.
+    func duration(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
+        switch written.value {
+        case .chapter, .end, .fromEnd:
+            sink.error(
+                .invalidValue, "a duration is a length, not a position in the source", at: written.range)
+            return nil
+        default: return time(written, into: &sink)
+        }
+    }
 
     private func time(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
         switch written.value {

@@ -7,6 +7,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     public struct Track: Codable, Hashable, Sendable {
         /// Its index in the file.
         public var index: Int
+        /// The container's own number of it.
+        public var id: Int
         /// Its kind.
         public var mediaType: MediaType
         /// A cover, not moving pictures.
@@ -61,6 +63,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var disposition: [String]
         /// Kinds of global side data.
         public var sideData: [String]
+        /// Bits a second as the container says, 0 where unknown.
+        public var bitRate: Int64
     }
 
     /// libavformat's name of the container.
@@ -89,7 +93,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         tracks = contents.tracks.map { track in
             let format = track.format
             return Track(
-                index: track.index, mediaType: track.mediaType, isAttachedPicture: track.isAttachedPicture,
+                index: track.index, id: track.trackID, mediaType: track.mediaType,
+                isAttachedPicture: track.isAttachedPicture,
                 codec: format.codec, isDecodable: format.parameters.isDecodable,
                 isLossless: format.parameters.isLossless,
                 timeRange: track.timeRange, isExact: track.isTimeRangeExact,
@@ -104,7 +109,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 sampleFormat: format.sampleFormat, channelLayout: format.channelLayout,
                 language: track.languageCode,
                 title: track.title, disposition: track.disposition.sorted(),
-                sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" })
+                sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" },
+                bitRate: format.bitRate)
         }
     }
 
@@ -115,10 +121,14 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
         timeZero = .zero
         metadata = plan.metadata
-        chapters = []
+        chapters = plan.chapters
         tracks = plan.tracks.enumerated().map { index, track in
             var result = track.source
             result.index = index
+            result.id = index + 1
+            result.transform = track.transform
+            result.disposition = track.disposition
+            result.language = track.metadata.first { $0.key == "language" }?.value
             result.timeRange = track.expected.timeRange
             result.isExact = track.expected.isExact
             result.sampleCount = track.expected.frames

@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -6,6 +7,7 @@ internal import Media
 struct VideoEncodingPlanner {
     let spec: VideoEncodeSpec
     let track: SourceDescription.Track
+    let picture: PicturePlanner.Picture
     let timeZero: MediaTime
     let range: TimeRange?
     let encoder: EncoderInfo
@@ -13,11 +15,12 @@ struct VideoEncodingPlanner {
     private var settings: [TrackPlan.Setting] = []
 
     init(
-        spec: VideoEncodeSpec, track: SourceDescription.Track, timeZero: MediaTime, range: TimeRange?,
-        encoder: EncoderInfo
+        spec: VideoEncodeSpec, track: SourceDescription.Track, picture: PicturePlanner.Picture,
+        timeZero: MediaTime, range: TimeRange?, encoder: EncoderInfo
     ) {
         self.spec = spec
         self.track = track
+        self.picture = picture
         self.timeZero = timeZero
         self.range = range
         self.encoder = encoder
@@ -26,51 +29,64 @@ struct VideoEncodingPlanner {
     mutating func plan() -> TrackPlan.Encoding {
         let codec = spec.codec.value
         let format = pixelFormat()
-        let size = size(format: format)
-        let source = PixelSize(width: track.width, height: track.height)
+        let (size, inner) = size(format: format)
+        let source = picture.size
         var configuration = EncoderConfiguration(encoder: encoder.name, mediaType: .video, timeBase: timeBase)
         configuration.width = size.width
         configuration.height = size.height
         configuration.pixelFormat = format
         configuration.frameRate = spec.frameRate?.value ?? track.frameRate
         configuration.sampleAspectRatio = aspect(source: source, target: size)
-        configuration.color = track.color
+        configuration.color = targetColor
         if format.description.hasPrefix("yuvj") { configuration.color.range = "pc" }
-        configuration.isInterlaced = track.isInterlaced && size == source && codec.name == "h264"
+        configuration.isInterlaced =
+            picture.isInterlaced && picture.settings.isEmpty && size == source && codec.name == "h264"
         configuration.keyframeInterval = keyframeInterval
 
-        note("codec", "\(codec.name) (\(encoder.name))", .job)
+        note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
         rate(into: &configuration)
-        if let preset = spec.preset { note("preset", preset.value, .job) }
-        if let profile = spec.profile { note("profile", profile.value, .job) }
-        if let level = spec.level { note("level", level.value, .job) }
-        note("size", size.description, spec.size != nil ? .job : .source)
+        if let preset = spec.preset { note("preset", preset.value, at: preset.range) }
+        if let profile = spec.profile { note("profile", profile.value, at: profile.range) }
+        if let level = spec.level { note("level", level.value, at: level.range) }
+        note("size", size.description, spec.size.map { TrackPlan.Setting.Origin($0.range) } ?? .source)
         note(
             "pixel_format", format.description,
-            spec.pixelFormat != nil ? .job : format == track.pixelFormat ? .source : .default)
+            spec.pixelFormat.map { TrackPlan.Setting.Origin($0.range) }
+                ?? (format == track.pixelFormat ? .source : .default))
         if let frameRate = spec.frameRate {
-            note("frame_rate", frameRate.value.description, .job)
+            note("frame_rate", frameRate.value.description, at: frameRate.range)
         } else {
             note(
                 "frame_rate", track.frameRate.map { "source timing (about \($0))" } ?? "source timing",
                 .source)
         }
         if let interval = configuration.keyframeInterval {
-            note("keyframe_interval", "\(interval) frames", .job)
+            note("keyframe_interval", "\(interval) frames", at: spec.keyframeInterval?.range)
         }
         choices(into: &configuration)
-        for option in spec.options { note(option.name.value, option.value.value, .job) }
+        for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
+        describePicture()
         warn(source: source, size: size, format: format)
 
-        let video = VideoOutputSettings(
-            pixelFormat: format == track.pixelFormat ? nil : format, size: size == source ? nil : size,
-            frameRate: spec.frameRate?.value)
+        var video = picture.settings
+        video.pixelFormat = format == track.pixelFormat && video.isEmpty ? nil : format
+        video.size = size == source && inner == nil && video.isEmpty ? nil : size
+        video.fit = spec.fit?.value ?? .stretch
+        video.innerSize = inner
+        video.color = conversion
+        video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
-            codec: codec.name, encoder: configuration, video: video, audio: nil, settings: settings)
+            codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
+            hasTwoPasses: spec.passes?.value == 2, settings: settings)
     }
 
     private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
+    }
+
+    /// A setting that was written, with where that was.
+    private mutating func note(_ key: String, _ value: String, at range: SourceRange?) {
+        settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
     }
 
     /// The tick in which every picture's time is whole.
@@ -89,9 +105,10 @@ struct VideoEncodingPlanner {
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
 
-    /// One side alone follows the source's shape. Sides are rounded to what the format's chroma allows:
-    /// to the nearest where they were computed, down where the source is odd.
-    private func size(format: PixelFormat) -> PixelSize {
+    /// One side alone follows the picture's shape. Sides are rounded to what the format's chroma allows: to the
+    /// nearest where they were computed, down where the source is odd. `inner` is the picture's own size, where
+    /// bars or a cut make up for another shape.
+    private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
         let step =
             ["h264", "hevc", "av1", "prores"].contains(spec.codec.value.name)
             ? format.chromaSubsampling : (1, 1)
@@ -99,24 +116,68 @@ struct VideoEncodingPlanner {
             max(unit, Int((value / Double(unit)).rounded()) * unit)
         }
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
-        let (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
+        let (width, height) = (Double(max(1, picture.size.width)), Double(max(1, picture.size.height)))
         switch (spec.size?.value.width, spec.size?.value.height) {
-        case (let w?, let h?): return PixelSize(width: down(w, step.0), height: down(h, step.1))
+        case (let w?, let h?):
+            let box = PixelSize(width: down(w, step.0), height: down(h, step.1))
+            guard let fit = spec.fit?.value, fit != .stretch else { return (box, nil) }
+            // As it is seen: with square pixels.
+            let shown = width * (picture.aspect?.double ?? 1)
+            let (across, along) = (Double(box.width) / shown, Double(box.height) / height)
+            let scale = fit == .cover ? max(across, along) : min(across, along)
+            var inner = PixelSize(
+                width: nearest(shown * scale, step.0), height: nearest(height * scale, step.1))
+            if fit == .cover {
+                inner = PixelSize(width: max(inner.width, box.width), height: max(inner.height, box.height))
+            } else {
+                inner = PixelSize(width: min(inner.width, box.width), height: min(inner.height, box.height))
+            }
+            return fit == .inside ? (inner, nil) : (box, inner)
         case (let w?, nil):
             let target = down(w, step.0)
-            return PixelSize(width: target, height: nearest(height * Double(target) / width, step.1))
+            return (PixelSize(width: target, height: nearest(height * Double(target) / width, step.1)), nil)
         case (nil, let h?):
             let target = down(h, step.1)
-            return PixelSize(width: nearest(width * Double(target) / height, step.0), height: target)
+            return (PixelSize(width: nearest(width * Double(target) / height, step.0), height: target), nil)
         case (nil, nil):
-            return PixelSize(width: down(track.width, step.0), height: down(track.height, step.1))
+            return (
+                PixelSize(width: down(picture.size.width, step.0), height: down(picture.size.height, step.1)),
+                nil
+            )
         }
+    }
+
+    /// The source's colour, with what the job says over it.
+    private var targetColor: ColorDescription {
+        var color = track.color
+        guard let spec = spec.color else { return color }
+        color.primaries = spec.primaries?.value ?? color.primaries
+        color.transfer = spec.transfer?.value ?? color.transfer
+        color.matrix = spec.matrix?.value ?? color.matrix
+        color.range = spec.levels?.value ?? color.range
+        return color
+    }
+
+    /// What is to be converted: only what the source says and the job says otherwise. What the source doesn't
+    /// say is written as the job says.
+    private var conversion: ColorDescription? {
+        var color = ColorDescription()
+        func changed(_ from: String?, _ to: String?) -> String? {
+            from != nil && to != nil && from != to ? to : nil
+        }
+        color.primaries = changed(track.color.primaries, targetColor.primaries)
+        color.transfer = changed(track.color.transfer, targetColor.transfer)
+        color.matrix = changed(track.color.matrix, targetColor.matrix)
+        color.range = changed(track.color.range, targetColor.range)
+        return color == ColorDescription() ? nil : color
     }
 
     /// Scaling both sides unequally changes the shape of a pixel, so that the picture's shape stays.
     private func aspect(source: PixelSize, target: PixelSize) -> Rational? {
-        let own = track.pixelAspectRatio ?? Rational(1, 1)
-        if source == target { return track.pixelAspectRatio }
+        if let aspect = spec.pixelAspectRatio { return aspect.value }
+        if let fit = spec.fit, fit.value != .stretch { return Rational(1, 1) }
+        let own = picture.aspect ?? Rational(1, 1)
+        if source == target { return picture.aspect }
         var num = Int64(own.num) * Int64(source.width) * Int64(target.height)
         var den = Int64(own.den) * Int64(source.height) * Int64(target.width)
         var (a, b) = (num, den)
@@ -126,7 +187,7 @@ struct VideoEncodingPlanner {
         // A side that was rounded by less than a pixel keeps the pixel's shape.
         let change = Double(num) / Double(max(1, den)) / own.double
         if spec.size?.value.width == nil || spec.size?.value.height == nil, abs(change - 1) < 0.02 {
-            return track.pixelAspectRatio
+            return picture.aspect
         }
         while num > 65_535 || den > 65_535 {
             num = (num + 1) / 2
@@ -155,13 +216,13 @@ struct VideoEncodingPlanner {
             add("crf", text)
             // Constant quality of VP9 is said by a bit rate of 0.
             if codec == "vp9" { configuration.bitRate = 0 }
-            note("crf", text, .job)
+            note("crf", text, at: spec.rateControl?.range)
         case .qp(let value):
             if codec == "mjpeg" { configuration.fixedQuantizer = value } else { add("qp", "\(value)") }
-            note("qp", "\(value)", .job)
+            note("qp", "\(value)", at: spec.rateControl?.range)
         case .bitRate(let value):
             configuration.bitRate = value
-            note("bitrate", "\(value)", .job)
+            note("bitrate", "\(value)", at: spec.rateControl?.range)
         case .lossless:
             switch codec {
             case "h264": add("qp", "0")
@@ -169,7 +230,7 @@ struct VideoEncodingPlanner {
             case "vp9": add("lossless", "1")
             default: break
             }
-            note("lossless", "true", .job)
+            note("lossless", "true", at: spec.rateControl?.range)
         case nil:
             switch codec {
             case "h264": add("crf", "23")
@@ -185,11 +246,11 @@ struct VideoEncodingPlanner {
         }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value
-            note("max_bitrate", "\(maximum.value)", .job)
+            note("max_bitrate", "\(maximum.value)", at: maximum.range)
         }
         if let buffer = spec.bufferSize {
             configuration.bufferSize = buffer.value
-            note("buffer_size", "\(buffer.value)", .job)
+            note("buffer_size", "\(buffer.value)", at: buffer.range)
         }
     }
     private var hevcParameters = ["log-level=error"]
@@ -209,6 +270,10 @@ struct VideoEncodingPlanner {
         let codec = spec.codec.value.name
         if let preset = spec.preset?.value { add(codec == "vp9" ? "deadline" : "preset", preset) }
         if let profile = spec.profile?.value { add("profile", profile) }
+        if let tune = spec.tune?.value { add("tune", tune) }
+        if let frames = spec.bFrames?.value {
+            if codec == "hevc" { hevcParameters.append("bframes=\(frames)") } else { add("bf", "\(frames)") }
+        }
         if let level = spec.level?.value {
             if codec == "hevc" { hevcParameters.append("level-idc=\(level)") } else { add("level", level) }
         }
@@ -222,9 +287,43 @@ struct VideoEncodingPlanner {
         if codec == "hevc" { add("x265-params", hevcParameters.joined(separator: ":")) }
     }
 
+    private mutating func describePicture() {
+        if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
+        if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
+        if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
+        if let fit = spec.fit { note("fit", fit.value.rawValue, at: fit.range) }
+        if let crop = picture.settings.crop {
+            note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
+        }
+        if let turn = picture.settings.turn {
+            note(
+                "orientation", "turned by \(turn.clockwiseDegrees)°\(turn.isReflected ? ", mirrored" : "")",
+                at: spec.orientation?.range)
+        }
+        if let deinterlace = spec.deinterlace {
+            note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
+        }
+        if let color = spec.color {
+            let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
+            let isConverted = conversion != nil
+            note(
+                "color",
+                parts.map { $0 ?? "unknown" }.joined(separator: "/")
+                    + (isConverted ? ", converted" : ", written"),
+                at: color.range)
+        }
+        if let aspect = spec.pixelAspectRatio {
+            note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
+        }
+        if let filters = spec.filters { note("filters", filters.value, at: filters.range) }
+    }
+
     private mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
         if size.width > source.width || size.height > source.height {
             notes.append("scaled up from \(source) to \(size)")
+        }
+        if !track.isLossless, !["ffv1"].contains(spec.codec.value.name) {
+            notes.append("video \(track.codec) is compressed with loss already, and is compressed again")
         }
         if spec.size == nil, size != source {
             notes.append("odd size \(source) becomes \(size), as \(format) needs")

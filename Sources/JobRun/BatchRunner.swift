@@ -47,6 +47,8 @@ public final class BatchRunner: @unchecked Sendable {
     private let control = DispatchQueue(label: "tandem.batch")
     private let group = DispatchGroup()
     private var waiting: [JobPlan]
+    /// The runs of each job, by the id that the file has.
+    private let runs: [Key: [String]]
     private var running: [Key: JobExecutor] = [:]
     private var outcomes: [Key: JobOutcome] = [:]
     private var order: [Key] = []
@@ -60,6 +62,13 @@ public final class BatchRunner: @unchecked Sendable {
         self.limit = max(1, limit)
         self.observer = observer
         waiting = plan.jobs
+        var runs: [Key: [String]] = [:]
+        for job in plan.jobs { runs[Key(file: job.file, id: job.base), default: []].append(job.id) }
+        for refusal in plan.refusals {
+            let base = String(refusal.id.prefix { $0 != "[" })
+            runs[Key(file: refusal.file, id: base), default: []].append(refusal.id)
+        }
+        self.runs = runs
         sources = plan.jobs.compactMap {
             if case .file(_, let identity) = $0.source { identity } else { nil }
         }
@@ -150,13 +159,26 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private func readiness(of job: JobPlan) -> Readiness {
-        guard case .job(let id, _) = job.source else { return .ready }
-        switch outcomes[Key(file: job.file, id: id)] {
-        case nil: return .waits
-        case .succeeded, .skipped: return .ready
-        case .failed, .cancelled, .notRun:
-            return .hopeless("the job `\(id)`, whose output it reads, did not succeed")
+        var waits = false
+        for id in awaited(by: job) {
+            switch outcomes[Key(file: job.file, id: id)] {
+            case nil: waits = true
+            case .succeeded, .skipped: break
+            case .failed, .cancelled, .notRun:
+                if case .job(id, _) = job.source {
+                    return .hopeless("the job `\(id)`, whose output it reads, did not succeed")
+                }
+                return .hopeless("the job `\(id)`, which it needs, did not succeed")
+            }
         }
+        return waits ? .waits : .ready
+    }
+
+    /// The runs that must have ended: the one it reads, and all runs of each job that it needs.
+    private func awaited(by job: JobPlan) -> [String] {
+        var ids = job.needs.flatMap { runs[Key(file: job.file, id: $0)] ?? [] }
+        if case .job(let id, _) = job.source { ids.append(id) }
+        return ids
     }
 
     private func start(_ job: JobPlan) {

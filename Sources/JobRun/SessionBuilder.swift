@@ -16,6 +16,7 @@ struct SessionBuilder {
         reader.timeRange = plan.range
         let writer = AssetWriter(output: output, container: container)
         writer.metadata = plan.metadata
+        writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
         let session = ReencodeSession(reader: reader, writer: writer)
         for track in plan.tracks {
@@ -49,7 +50,7 @@ struct SessionBuilder {
                 : .audio(encoding.audio ?? AudioOutputSettings())
             input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoding.encoder))
         }
-        input.transform = source.preferredTransform
+        input.transform = track.transform
         input.metadata = track.metadata
         input.disposition = Set(track.disposition)
         input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }

@@ -6,8 +6,8 @@ public struct YAMLLimits: Sendable {
     public var fileSize = 32 << 20
     /// Bytes of a scalar.
     public var scalarSize = 64 << 10
-    /// Nodes with aliases expanded.
-    public var nodes = 1_000_000
+    /// Nodes that aliases bring in.
+    public var aliasedNodes = 1_000_000
 
     /// The usual limits.
     public init() {}

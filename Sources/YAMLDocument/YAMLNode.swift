@@ -1,7 +1,8 @@
 public import Diagnostics
 
-/// A part of a YAML document with the exact range that it was written in.
-public struct YAMLNode: Sendable {
+/// A part of a YAML document with the exact range that it was written in. Never changes; a class, since nodes are
+/// handed about by the hundred thousand.
+public final class YAMLNode: Sendable {
     /// How a scalar was written.
     public enum ScalarStyle: Sendable {
         /// Without quotes.
@@ -15,11 +16,18 @@ public struct YAMLNode: Sendable {
     /// One entry of a mapping.
     public struct Entry: Sendable {
         /// The key's text.
-        public var key: String
+        public let key: String
         /// Where the key stands.
-        public var keyRange: SourceRange
+        public let keyRange: SourceRange
         /// The value.
-        public var value: YAMLNode
+        public let value: YAMLNode
+
+        /// Makes an entry.
+        public init(key: String, keyRange: SourceRange, value: YAMLNode) {
+            self.key = key
+            self.keyRange = keyRange
+            self.value = value
+        }
     }
 
     /// What it is.
@@ -33,13 +41,40 @@ public struct YAMLNode: Sendable {
     }
 
     /// What it is.
-    public var content: Content
-    /// Where it stands; for an alias, where its anchor's text stands.
-    public var range: SourceRange
-    /// Where an alias brought it in.
-    public var aliasRange: SourceRange?
+    public let content: Content
+    /// Where it stands; for an alias, where its anchor's text stands, with the alias as its context.
+    public let range: SourceRange
+    /// A scalar in it has `${` in its text, so that only such parts are looked through.
+    public let hasSubstitution: Bool
+    /// Its text depends on what is known later only; what stands there now is no more than a picture of it.
+    public let isDeferred: Bool
     /// Nodes in it, itself included, aliases expanded.
-    var size: Int
+    public let size: Int32
+
+    /// Makes a node of scalars and nodes that are there. `isFinal`: what looks like a substitution is none.
+    public init(_ content: Content, at range: SourceRange, isFinal: Bool = false, isDeferred: Bool = false) {
+        self.content = content
+        self.range = range
+        self.isDeferred = isDeferred
+        var hasSubstitution = false
+        var size: Int32 = 1
+        switch content {
+        case .scalar(let text, _):
+            hasSubstitution = text.utf8.contains(0x24) && text.contains("${")
+        case .sequence(let items):
+            for item in items {
+                hasSubstitution = hasSubstitution || item.hasSubstitution
+                size &+= item.size
+            }
+        case .mapping(let entries):
+            for entry in entries {
+                hasSubstitution = hasSubstitution || entry.value.hasSubstitution
+                size &+= entry.value.size
+            }
+        }
+        self.hasSubstitution = hasSubstitution && !isFinal
+        self.size = size
+    }
 
     /// The text of a scalar.
     public var text: String? {
@@ -60,5 +95,43 @@ public struct YAMLNode: Sendable {
         case .sequence: "a list"
         case .mapping: "a mapping"
         }
+    }
+
+    /// The value of a key.
+    public subscript(key key: String) -> YAMLNode? {
+        guard case .mapping(let entries) = content else { return nil }
+        return entries.first { $0.key == key }?.value
+    }
+
+    /// The same, with one more step on the way to every place in it.
+    public func reached(
+        through kind: SourceContext.Kind, _ message: String, at place: SourceRange?
+    ) -> YAMLNode {
+        // Nodes of one subtree mostly share one way, so the new step is shared too.
+        var last: (old: SourceContext?, new: SourceContext)?
+        func step(_ old: SourceContext?) -> SourceContext {
+            if let last, last.old === old { return last.new }
+            let new = SourceContext(kind, message, at: place, after: old)
+            last = (old, new)
+            return new
+        }
+        return mappingRanges { $0.with(context: step($0.context)) }
+    }
+
+    /// Recursion is bounded by the parser's limit on depth.
+    private func mappingRanges(_ transform: (SourceRange) -> SourceRange) -> YAMLNode {
+        let content: Content
+        switch self.content {
+        case .scalar: content = self.content
+        case .sequence(let items): content = .sequence(items.map { $0.mappingRanges(transform) })
+        case .mapping(let entries):
+            content = .mapping(
+                entries.map {
+                    Entry(
+                        key: $0.key, keyRange: transform($0.keyRange),
+                        value: $0.value.mappingRanges(transform))
+                })
+        }
+        return YAMLNode(content, at: transform(range), isFinal: !hasSubstitution, isDeferred: isDeferred)
     }
 }

@@ -4,6 +4,7 @@ public import Diagnostics
 /// Turns libyaml's events into nodes, with an explicit stack: nothing recurses on input.
 public struct YAMLParser {
     private let file: String
+    private let source: SourceFile
     private let limits: YAMLLimits
     private var stack: [Open] = []
     private var anchors: [String: YAMLNode] = [:]
@@ -17,15 +18,31 @@ public struct YAMLParser {
         var items: [YAMLNode] = []
         var entries: [YAMLNode.Entry] = []
         var merges: [YAMLNode] = []
+        /// Keys of a mapping too large to look through.
         var keys: [String: SourceRange] = [:]
+        /// An entry that is there already, looked for among few or by the table.
+        func place(of key: String) -> SourceRange? {
+            if entries.count > 16 { return keys[key] }
+            for index in entries.indices where entries[index].key == key { return entries[index].keyRange }
+            return nil
+        }
+        /// Adds an entry, whose key is known to be new.
+        mutating func add(_ entry: YAMLNode.Entry) {
+            entries.append(entry)
+            if entries.count == 17 {
+                for entry in entries { keys[entry.key] = entry.keyRange }
+            } else if entries.count > 17 {
+                keys[entry.key] = entry.keyRange
+            }
+        }
         var pendingKey: (text: String, range: SourceRange)?
         /// A key that can't be one: its value is read and dropped.
         var skipsValue = false
-        var size = 1
     }
 
     private init(file: String, limits: YAMLLimits) {
         self.file = file
+        source = SourceFile(file)
         self.limits = limits
     }
 
@@ -93,7 +110,8 @@ public struct YAMLParser {
 
     private func range(_ start: yaml_mark_t, _ end: yaml_mark_t) -> SourceRange {
         SourceRange(
-            file: file, line: Int(start.line) + 1, column: Int(start.column) + 1, endLine: Int(end.line) + 1,
+            source: source, line: Int(start.line) + 1, column: Int(start.column) + 1,
+            endLine: Int(end.line) + 1,
             endColumn: Int(end.column) + 1)
     }
 
@@ -103,17 +121,17 @@ public struct YAMLParser {
         let place = range(event.start_mark, event.end_mark)
         if event.type == YAML_ALIAS_EVENT {
             let name = event.data.alias.anchor.map { Self.string($0) } ?? ""
-            guard var node = anchors[name] else {
+            guard let node = anchors[name] else {
                 sink.error(.yamlSyntax, "the anchor `\(name)` is not defined before its use", at: place)
                 return nil
             }
-            expanded += node.size
-            guard expanded <= limits.nodes else {
-                sink.error(.yamlLimit, "aliases expand to more than \(limits.nodes) nodes", at: place)
+            expanded += Int(node.size)
+            guard expanded <= limits.aliasedNodes else {
+                sink.error(
+                    .yamlLimit, "aliases expand to more than \(limits.aliasedNodes) nodes", at: place)
                 return nil
             }
-            node.aliasRange = place
-            return node
+            return node.reached(through: .alias, "the alias `*\(name)` brings it here", at: place)
         }
         let scalar = event.data.scalar
         guard scalar.length <= limits.scalarSize else {
@@ -133,12 +151,7 @@ public struct YAMLParser {
         case YAML_LITERAL_SCALAR_STYLE, YAML_FOLDED_SCALAR_STYLE: style = .block
         default: style = .plain
         }
-        expanded += 1
-        guard expanded <= limits.nodes else {
-            sink.error(.yamlLimit, "more than \(limits.nodes) nodes", at: place)
-            return nil
-        }
-        let node = YAMLNode(content: .scalar(text, style), range: place, size: 1)
+        let node = YAMLNode(.scalar(text, style), at: place)
         if let anchor = scalar.anchor { anchors[Self.string(anchor)] = node }
         return node
     }
@@ -162,9 +175,7 @@ public struct YAMLParser {
         guard var top = stack.popLast() else { return nil }
         let place = range(top.start, event.end_mark)
         if top.isMapping { merge(into: &top, sink: &sink) }
-        let node = YAMLNode(
-            content: top.isMapping ? .mapping(top.entries) : .sequence(top.items), range: place,
-            size: top.size)
+        let node = YAMLNode(top.isMapping ? .mapping(top.entries) : .sequence(top.items), at: place)
         if let anchor = top.anchor { anchors[anchor] = node }
         return node
     }
@@ -178,13 +189,10 @@ public struct YAMLParser {
                 guard case .mapping(let entries) = mapping.content else {
                     sink.error(
                         .wrongType, "`<<` merges a mapping or a list of mappings, not \(mapping.kind)",
-                        at: mapping.aliasRange ?? mapping.range)
+                        at: mapping.range)
                     continue
                 }
-                for entry in entries where top.keys[entry.key] == nil {
-                    top.keys[entry.key] = entry.keyRange
-                    top.entries.append(entry)
-                }
+                for entry in entries where top.place(of: entry.key) == nil { top.add(entry) }
             }
         }
     }
@@ -198,7 +206,6 @@ public struct YAMLParser {
             return true
         }
         let last = stack.count - 1
-        stack[last].size += node.size
         guard stack[last].isMapping else {
             stack[last].items.append(node)
             return true
@@ -208,7 +215,7 @@ public struct YAMLParser {
             if key.text == "<<" {
                 stack[last].merges.append(node)
             } else {
-                stack[last].entries.append(YAMLNode.Entry(key: key.text, keyRange: key.range, value: node))
+                stack[last].add(YAMLNode.Entry(key: key.text, keyRange: key.range, value: node))
             }
             return true
         }
@@ -221,14 +228,13 @@ public struct YAMLParser {
             stack[last].skipsValue = true
             return true
         }
-        if text != "<<", let first = stack[last].keys[text] {
+        if text != "<<", let first = stack[last].place(of: text) {
             sink.error(
                 .duplicateKey, "the key `\(text)` stands twice in one mapping", at: node.range,
                 notes: [Diagnostic.Note("it stands here first", at: first)])
             stack[last].skipsValue = true
             return true
         }
-        if text != "<<" { stack[last].keys[text] = node.range }
         stack[last].pendingKey = (text, node.range)
         return true
     }

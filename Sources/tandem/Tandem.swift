@@ -1,12 +1,11 @@
 internal import ArgumentParser
 internal import CLinux
+internal import JobPlan
 internal import LibAV
 
 /// The command line.
 @main
 struct Tandem: AsyncParsableCommand {
-    static let release = "0.1.0"
-
     static func main() async {
         tandem_tune_allocator()
         await main(nil)
@@ -19,7 +18,7 @@ struct Tandem: AsyncParsableCommand {
             Exit status: 0 all is well; 1 a job failed; 3 a job file is wrong; 4 this machine can't; 64 wrong usage; \
             130 interrupted; 143 terminated.
             """,
-        version: "tandem \(release) (FFmpeg \(LibraryVersions.ffmpeg))",
+        version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",
         subcommands: [
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
         ])

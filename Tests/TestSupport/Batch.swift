@@ -6,20 +6,23 @@ internal import Locking
 internal import YAMLDocument
 
 /// A job file decoded from text, with what was said of it.
-public func decode(_ yaml: String, file: String = "jobs.yaml", directory: String = "/") -> (
-    file: JobFile?, sink: DiagnosticSink
-) {
+public func decode(
+    _ yaml: String, file: String = "jobs.yaml", directory: String = "/",
+    files: any SpecFiles = SystemSpecFiles(), variables: [String: String] = [:]
+) -> (file: JobFile?, sink: DiagnosticSink) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(Array(yaml.utf8), file: file, into: &sink)
-    let decoded = JobFileDecoder.decode(root, path: file, directory: directory, into: &sink)
-    return (decoded, sink)
+    var options = SpecOptions()
+    options.files = files
+    options.variables = variables
+    options.environment = ["HOME_TOWN": "Ulm"]
+    let result = JobFileDecoder.decode(root, path: file, directory: directory, options: options, after: sink)
+    return (result.file, result.sink)
 }
 
 /// Messages rendered for people, with excerpts.
 public func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
-    TextRenderer(sources: [
-        file: yaml.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
-    ]).render(sink)
+    TextRenderer(sources: SourceTexts(file, yaml)).render(sink)
 }
 
 /// An observer that remembers what it hears.
@@ -45,7 +48,7 @@ public func run(
     guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
     let result = Planner.plan([file])
     guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
-    return await BatchRunner(plan: result.plan, files: [file], limit: limit, observer: observer).run()
+    return await BatchRunner(plan: result.plan, files: result.files, limit: limit, observer: observer).run()
 }
 
 /// The one outcome of a run, as a success; otherwise an error that says why not.

@@ -4,7 +4,7 @@ public import LibAV
 ///
 /// libav's own ranges are wider than the encoders' (crf up to FLT_MAX, presets as free strings), so what
 /// named settings allow stands here.
-public struct CodecInfo: Sendable, Hashable {
+public final class CodecInfo: Sendable {
     /// The name in job files.
     public let name: String
     /// Video or audio.
@@ -14,26 +14,63 @@ public struct CodecInfo: Sendable, Hashable {
     /// Encoders that make it, the preferred one first.
     public let encoders: [String]
     /// Highest `crf`, nil where there is none.
-    public var maxCRF: Int?
+    public let maxCRF: Int?
     /// Range of `qp`, nil where there is none.
-    public var qpRange: ClosedRange<Int>?
+    public let qpRange: ClosedRange<Int>?
     /// Takes `bitrate`.
-    public var takesBitRate = true
+    public let takesBitRate: Bool
     /// Can be lossless.
-    public var canBeLossless = false
+    public let canBeLossless: Bool
     /// Is lossless whatever is said.
-    public var isLossless = false
+    public let isLossless: Bool
     /// Presets, nil where there are none.
-    public var presets: [String]?
+    public let presets: [String]?
     /// Profiles, nil where they can't be chosen.
-    public var profiles: [String]?
+    public let profiles: [String]?
     /// Levels, nil where they can't be chosen.
-    public var levels: [String]?
+    public let levels: [String]?
     /// What happens without any rate control, for the plan.
-    public var defaultRate = ""
-
+    public let defaultRate: String
+    /// What it can be tuned for, nil where for nothing.
+    public let tunes: [String]?
+    /// Most B-frames in a row, nil where they can't be chosen.
+    public let maxBFrames: Int?
+    /// Can look at everything first.
+    public let takesTwoPasses: Bool
+    /// Range of `quality`, nil where there is none.
+    public let qualities: ClosedRange<Int>?
+    /// Bits a sample that can be chosen.
+    public let bitDepths: [Int]?
     /// The first encoder that this build has.
-    public var availableEncoder: EncoderInfo? { encoders.lazy.compactMap { EncoderInfo(named: $0) }.first }
+    public let availableEncoder: EncoderInfo?
+
+    init(
+        name: String, mediaType: MediaType, libavName: String, encoders: [String], maxCRF: Int? = nil,
+        qpRange: ClosedRange<Int>? = nil, takesBitRate: Bool = true, canBeLossless: Bool = false,
+        isLossless: Bool = false, presets: [String]? = nil, profiles: [String]? = nil,
+        levels: [String]? = nil, defaultRate: String = "", tunes: [String]? = nil, maxBFrames: Int? = nil,
+        takesTwoPasses: Bool = false, qualities: ClosedRange<Int>? = nil, bitDepths: [Int]? = nil
+    ) {
+        self.name = name
+        self.mediaType = mediaType
+        self.libavName = libavName
+        self.encoders = encoders
+        self.maxCRF = maxCRF
+        self.qpRange = qpRange
+        self.takesBitRate = takesBitRate
+        self.canBeLossless = canBeLossless
+        self.isLossless = isLossless
+        self.presets = presets
+        self.profiles = profiles
+        self.levels = levels
+        self.defaultRate = defaultRate
+        self.tunes = tunes
+        self.maxBFrames = maxBFrames
+        self.takesTwoPasses = takesTwoPasses
+        self.qualities = qualities
+        self.bitDepths = bitDepths
+        availableEncoder = encoders.lazy.compactMap { EncoderInfo(named: $0) }.first
+    }
 }
 
 /// The codecs of the job language.
@@ -54,19 +91,23 @@ public enum CodecCatalog {
                 "1", "1b", "1.1", "1.2", "1.3", "2", "2.1", "2.2", "3", "3.1", "3.2", "4", "4.1", "4.2", "5",
                 "5.1", "5.2",
                 "6", "6.1", "6.2",
-            ], defaultRate: "crf 23"),
+            ], defaultRate: "crf 23",
+            tunes: ["film", "animation", "grain", "stillimage", "psnr", "ssim", "fastdecode", "zerolatency"],
+            maxBFrames: 16, takesTwoPasses: true),
         CodecInfo(
             name: "hevc", mediaType: .video, libavName: "hevc", encoders: ["libx265"], maxCRF: 51,
             qpRange: 0...51,
             canBeLossless: true, presets: x26xPresets,
             profiles: ["main", "main10", "main12", "main422-10", "main444-8", "main444-10"],
             levels: ["1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"],
-            defaultRate: "crf 28"),
+            defaultRate: "crf 28",
+            tunes: ["psnr", "ssim", "grain", "zerolatency", "fastdecode", "animation"],
+            maxBFrames: 16, takesTwoPasses: true),
         CodecInfo(
             name: "vp9", mediaType: .video, libavName: "vp9", encoders: ["libvpx-vp9"], maxCRF: 63,
             canBeLossless: true, presets: ["good", "best", "realtime"], profiles: ["0", "1", "2", "3"],
             levels: ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"],
-            defaultRate: "crf 32"),
+            defaultRate: "crf 32", takesTwoPasses: true),
         CodecInfo(
             name: "av1", mediaType: .video, libavName: "av1", encoders: ["libsvtav1"], maxCRF: 63,
             qpRange: 0...63,
@@ -85,33 +126,42 @@ public enum CodecCatalog {
 
     /// Audio codecs.
     public static let audio: [CodecInfo] = [
-        CodecInfo(name: "aac", mediaType: .audio, libavName: "aac", encoders: ["aac"], defaultRate: "128k"),
+        CodecInfo(
+            name: "aac", mediaType: .audio, libavName: "aac", encoders: ["aac"],
+            profiles: ["aac_low", "aac_main", "aac_ltp"], defaultRate: "128k"),
         CodecInfo(
             name: "opus", mediaType: .audio, libavName: "opus", encoders: ["libopus"],
             defaultRate: "by channels"),
         CodecInfo(
-            name: "mp3", mediaType: .audio, libavName: "mp3", encoders: ["libmp3lame"], defaultRate: "128k"),
+            name: "mp3", mediaType: .audio, libavName: "mp3", encoders: ["libmp3lame"], defaultRate: "128k",
+            qualities: 0...9),
         CodecInfo(
             name: "ac3", mediaType: .audio, libavName: "ac3", encoders: ["ac3"], defaultRate: "by channels"),
         CodecInfo(
             name: "vorbis", mediaType: .audio, libavName: "vorbis", encoders: ["libvorbis"],
-            defaultRate: "by quality"),
-        lossless("flac"), lossless("pcm_s16le"), lossless("pcm_s24le"), lossless("pcm_s32le"),
+            defaultRate: "by quality", qualities: -1...10),
+        lossless("flac", bitDepths: [16, 24]), lossless("pcm_s16le"), lossless("pcm_s24le"),
+        lossless("pcm_s32le"),
         lossless("pcm_f32le"),
     ]
 
-    private static func lossless(_ name: String) -> CodecInfo {
+    private static func lossless(_ name: String, bitDepths: [Int]? = nil) -> CodecInfo {
         CodecInfo(
             name: name, mediaType: .audio, libavName: name, encoders: [name], takesBitRate: false,
             isLossless: true,
-            defaultRate: "lossless")
+            defaultRate: "lossless", bitDepths: bitDepths)
     }
 
     /// Names of a kind.
     public static func names(of type: MediaType) -> [String] { (type == .video ? video : audio).map(\.name) }
 
+    private static let byName: [MediaType: [String: CodecInfo]] = [
+        .video: Dictionary(uniqueKeysWithValues: video.map { ($0.name, $0) }),
+        .audio: Dictionary(uniqueKeysWithValues: audio.map { ($0.name, $0) }),
+    ]
+
     /// The codec of that name.
     public static func codec(_ name: String, of type: MediaType) -> CodecInfo? {
-        (type == .video ? video : audio).first { $0.name == name }
+        byName[type]?[name]
     }
 }

@@ -5,13 +5,14 @@ internal import Media
 /// What the container says of the job, without opening any media.
 enum ContainerCheck {
     static func check(_ job: JobSpec, into sink: inout DiagnosticSink) {
-        let container = job.container.value
+        guard let place = job.container else { return }
+        let container = place.value
         for rule in job.tracks {
             if !container.mediaTypes.contains(rule.mediaType) {
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue)",
                     at: rule.selection.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: job.container.range)])
+                    notes: [Diagnostic.Note("the container comes from here", at: place.range)])
                 continue
             }
             let codec: Located<CodecInfo>
@@ -27,7 +28,7 @@ enum ContainerCheck {
                 }
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(codec.value.name)", at: codec.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: job.container.range)],
+                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
                     help: fitting.isEmpty ? nil : "it can hold \(fitting.joined(separator: ", "))")
             }
         }

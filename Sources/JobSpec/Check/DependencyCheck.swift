@@ -1,51 +1,72 @@
 internal import Diagnostics
 
-/// Jobs that read each other's outputs must not wait in a circle.
-enum DependencyCheck {
-    static func check(_ file: JobFile, into sink: inout DiagnosticSink) {
-        let byID = Dictionary(file.jobs.map { ($0.id.value, $0) }, uniquingKeysWith: { first, _ in first })
-        // Every job waits for at most one other, so a walk along that one finds a circle.
-        var settled: Set<String> = []
-        for start in file.jobs {
-            var path: [String] = []
-            var current: String? = start.id.value
-            while let id = current, !settled.contains(id), let job = byID[id] {
-                if let at = path.firstIndex(of: id) {
-                    report(Array(path[at...]), byID, file, into: &sink)
-                    break
-                }
-                path.append(id)
-                current = file.dependency(of: job)?.value
+/// Jobs that wait for each other, by what they read or by `needs`, must not do so in a circle.
+struct DependencyCheck {
+    let definition: BatchDefinition
+    let reader: NodeReader
+
+    private struct Edge {
+        let to: Int
+        let place: SourceRange
+        let isReading: Bool
+    }
+
+    /// `readings` are the ids that each job's runs read, by the jobs' positions.
+    func check(readings: [[Located<String>]], jobs: [JobSpec]) {
+        var edges = readings.map { ids in ids.compactMap { edge(to: $0, isReading: true) } }
+        for job in jobs {
+            guard let position = definition.positions[job.base] else { continue }
+            for need in job.needs {
+                guard let edge = edge(to: need, isReading: false),
+                    !edges[position].contains(where: { $0.to == edge.to })
+                else { continue }
+                edges[position].append(edge)
             }
-            settled.formUnion(path)
+        }
+        walk(edges)
+    }
+
+    private func edge(to id: Located<String>, isReading: Bool) -> Edge? {
+        definition.positions[id.value].map { Edge(to: $0, place: id.range, isReading: isReading) }
+    }
+
+    private func walk(_ edges: [[Edge]]) {
+        // Depth first with a stack of its own: 0 is new, 1 is on the way, 2 is done.
+        var state = [Int](repeating: 0, count: edges.count)
+        for start in edges.indices where state[start] == 0 {
+            var path: [(job: Int, next: Int)] = [(start, 0)]
+            state[start] = 1
+            while let (job, next) = path.last {
+                guard next < edges[job].count else {
+                    state[job] = 2
+                    path.removeLast()
+                    continue
+                }
+                path[path.count - 1].next += 1
+                let target = edges[job][next].to
+                if state[target] == 0 {
+                    state[target] = 1
+                    path.append((target, 0))
+                } else if state[target] == 1, let from = path.firstIndex(where: { $0.job == target }) {
+                    report(path[from...].map { edges[$0.job][$0.next - 1] }, from: target)
+                }
+            }
         }
     }
 
-    private static func report(
-        _ circle: [String], _ jobs: [String: JobSpec], _ file: JobFile, into sink: inout DiagnosticSink
-    ) {
-        guard let first = circle.first.flatMap({ jobs[$0] }) else { return }
-        let names = (circle + [circle[0]]).joined(separator: " → ")
-        let notes = circle.compactMap { id -> Diagnostic.Note? in
-            guard let job = jobs[id], let needed = file.dependency(of: job) else { return nil }
-            return Diagnostic.Note("`\(id)` reads what `\(needed.value)` publishes", at: needed.range)
-        }
-        sink.error(.dependencyCycle, "jobs wait for each other: \(names)", at: first.id.range, notes: notes)
-    }
-}
-
-extension JobFile {
-    /// The job whose output a job reads, and where that is said.
-    public func dependency(of job: JobSpec) -> Located<String>? {
-        guard case .job(let id)? = asset(of: job)?.source else { return nil }
-        return id
-    }
-
-    /// The asset that a job reads, wherever it is defined.
-    public func asset(of job: JobSpec) -> AssetSpec? {
-        switch job.asset {
-        case .inline(let spec): spec
-        case .id(let id): assets.first { $0.id.value == id.value }?.asset
-        }
+    private func report(_ circle: [Edge], from start: Int) {
+        let jobs = [start] + circle.map(\.to)
+        let names = jobs.map { definition.bases[$0].id.value }
+        reader.sink.error(
+            .dependencyCycle,
+            "jobs wait for each other: \(names.prefix(20).joined(separator: " → "))\(names.count > 20 ? " …" : "")",
+            at: definition.bases[start].id.range,
+            notes: zip(names, circle).prefix(20).map { name, edge in
+                let needed = definition.bases[edge.to].id.value
+                return Diagnostic.Note(
+                    edge.isReading
+                        ? "`\(name)` reads what `\(needed)` publishes" : "`\(name)` needs `\(needed)`",
+                    at: edge.place.with(context: nil))
+            })
     }
 }

@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import LibAV
+internal import Media
 
 /// What this build's encoders say of the settings, without opening any media.
 enum EncodeCheck {
@@ -18,6 +19,29 @@ enum EncodeCheck {
                 at: format.range,
                 help: "it takes \(encoder.pixelFormats.map(\.description).joined(separator: ", "))")
         }
+        choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
+        picture(spec, into: &sink)
+        if let passes = spec.passes, passes.value == 2 {
+            if !codec.takesTwoPasses {
+                sink.error(.codecSetting, "\(codec.name) has no second pass here", at: passes.range)
+            } else if case .bitRate? = spec.rateControl?.value {
+            } else {
+                sink.error(
+                    .codecSetting, "two passes spend a `bitrate`; constant quality needs one",
+                    at: passes.range)
+            }
+        }
+        if let frames = spec.bFrames {
+            if let most = codec.maxBFrames {
+                if frames.value > most {
+                    sink.error(
+                        .codecSetting, "\(codec.name) has at most \(most) B-frames in a row", at: frames.range
+                    )
+                }
+            } else {
+                sink.error(.codecSetting, "\(codec.name) has no `b_frames`", at: frames.range)
+            }
+        }
         if let interval = spec.keyframeInterval, ["prores", "mjpeg"].contains(codec.name) {
             sink.error(.codecSetting, "every frame of \(codec.name) is a key frame", at: interval.range)
         }
@@ -30,6 +54,7 @@ enum EncodeCheck {
         if let rate = spec.bitRate, !codec.takesBitRate {
             sink.error(.codecSetting, "\(codec.name) is lossless and takes no `bitrate`", at: rate.range)
         }
+        sound(spec, encoder: encoder, into: &sink)
         if let rate = spec.sampleRate, !encoder.sampleRates.isEmpty, !encoder.sampleRates.contains(rate.value)
         {
             sink.error(
@@ -47,9 +72,76 @@ enum EncodeCheck {
         options(spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
     }
 
+    /// Geometry and filters that the file alone decides.
+    private static func picture(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+        if let fit = spec.fit {
+            let isWhole = spec.size?.value.width != nil && spec.size?.value.height != nil
+            if !isWhole {
+                sink.error(
+                    .missingKey, "`fit` needs a `size` with both sides", at: fit.range,
+                    notes: spec.size.map {
+                        [Diagnostic.Note("the size keeps the shape by itself", at: $0.range)]
+                    } ?? [])
+            }
+            if let aspect = spec.pixelAspectRatio, fit.value != .stretch {
+                sink.error(
+                    .conflictingKeys,
+                    "`fit: \(fit.value.rawValue)` makes square pixels, so no shape of theirs can be set",
+                    at: aspect.range, notes: [Diagnostic.Note("`fit` stands here", at: fit.range)])
+            }
+        }
+        if let filters = spec.filters { FilterCheck.check(filters, .video, into: &sink) }
+        if let color = spec.color, color.primaries == nil, color.transfer == nil, color.matrix == nil,
+            color.levels == nil
+        {
+            sink.error(.missingKey, "`color` says nothing", at: color.range)
+        }
+    }
+
+    private static func sound(
+        _ spec: AudioEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
+    ) {
+        let codec = spec.codec.value
+        if let quality = spec.quality {
+            if let range = codec.qualities {
+                if quality.value < range.lowerBound * 1000 || quality.value > range.upperBound * 1000 {
+                    sink.error(
+                        .codecSetting,
+                        "`quality` of \(codec.name) goes from \(range.lowerBound) to \(range.upperBound)",
+                        at: quality.range)
+                }
+            } else {
+                sink.error(
+                    .codecSetting, "\(codec.name) has no `quality`", at: quality.range,
+                    help: codec.takesBitRate ? "it takes `bitrate`" : nil)
+            }
+        }
+        choice(spec.profile, "profile", of: codec.profiles, codec: codec, into: &sink)
+        if let format = spec.sampleFormat {
+            if !encoder.sampleFormats.isEmpty, !encoder.sampleFormats.contains(format.value) {
+                sink.error(
+                    .codecSetting, "\(codec.name) doesn't take the sample format `\(format.value)`",
+                    at: format.range,
+                    help: "it takes \(encoder.sampleFormats.map(\.description).joined(separator: ", "))")
+            }
+            if let depth = spec.bitDepth {
+                sink.error(
+                    .conflictingKeys, "`bit_depth` and `sample_format` exclude each other", at: depth.range,
+                    notes: [Diagnostic.Note("`sample_format` stands here", at: format.range)])
+            }
+        }
+        if let depth = spec.bitDepth, !(codec.bitDepths ?? []).contains(depth.value) {
+            sink.error(
+                .codecSetting, "\(codec.name) can't have \(depth.value) bits a sample", at: depth.range,
+                help: codec.bitDepths.map { "it has \($0.map(String.init).joined(separator: " or "))" })
+        }
+        if let filters = spec.filters { FilterCheck.check(filters, .audio, into: &sink) }
+    }
+
     /// Options that have a key of their own.
     private static let owned: Set<String> = [
-        "crf", "qp", "preset", "profile", "level", "b", "g", "s", "r", "pix_fmt",
+        "crf", "qp", "preset", "profile", "level", "b", "g", "s", "r", "pix_fmt", "tune", "bf", "pass",
+        "passlogfile", "stats",
     ]
 
     private static func encoder(_ codec: Located<CodecInfo>, into sink: inout DiagnosticSink) -> EncoderInfo?

@@ -1,24 +1,50 @@
 internal import Diagnostics
 internal import YAMLDocument
 
+/// The entries of a mapping whose keys were checked; looked through, since mappings are short.
+struct Fields {
+    fileprivate let entries: [YAMLNode.Entry]
+
+    subscript(key: String) -> YAMLNode.Entry? {
+        for index in entries.indices where entries[index].key == key { return entries[index] }
+        return nil
+    }
+    func has(_ key: String) -> Bool {
+        for index in entries.indices where entries[index].key == key { return true }
+        return false
+    }
+    var isEmpty: Bool { entries.isEmpty }
+}
+
 /// Reads typed values out of nodes and reports whatever is not as the language says, all of it.
-struct NodeReader {
+///
+/// One reader is used by one thread; several read parts of a file side by side, each with a sink of its own.
+final class NodeReader {
     var sink = DiagnosticSink()
+    /// Bytes that substitution may still make: variables in variables must not fill the memory.
+    private var budget = 256 << 20
+    /// A value was skipped because it is not known yet, or was reported already.
+    private(set) var hasDeferred = false
+
+    /// Takes from the budget; false when it is spent.
+    func spend(_ bytes: Int) -> Bool {
+        budget -= bytes
+        return budget >= 0
+    }
 
     /// The keys of a mapping by name, after checking them against the table: unknown ones, missing ones,
     /// ones that exclude each other. Nil where the node is no mapping.
-    mutating func entries(_ node: YAMLNode, as type: MappingType) -> [String: YAMLNode.Entry]? {
+    func fields(_ node: YAMLNode, as type: MappingType) -> Fields? {
         guard case .mapping(let entries) = node.content else {
-            sink.error(
-                .wrongType, "\(Self.article(type.name)) is a mapping, not \(node.kind)", at: node.range)
+            if !node.isDeferred {
+                sink.error(.wrongType, "\(type.title) is a mapping, not \(node.kind)", at: node.range)
+            }
             return nil
         }
-        var known: [String: YAMLNode.Entry] = [:]
-        for entry in entries {
+        for index in entries.indices where !type.has(entries[index].key) {
+            let entry = entries[index]
             if entry.key.hasPrefix("x-") { continue }
-            if type.keys.contains(where: { $0.name == entry.key }) {
-                known[entry.key] = entry
-            } else if type.laterKeys.contains(entry.key) {
+            if type.laterKeys.contains(entry.key) {
                 sink.error(
                     .notSupported,
                     "`\(entry.key)` is part of the job language, but this version of tandem doesn't have it yet",
@@ -26,29 +52,59 @@ struct NodeReader {
             } else {
                 let names = type.keys.map(\.name)
                 sink.error(
-                    .unknownKey, "\(Self.article(type.name)) has no key `\(entry.key)`", at: entry.keyRange,
+                    .unknownKey, "\(type.title) has no key `\(entry.key)`", at: entry.keyRange,
                     help: Suggestion.help(for: entry.key, among: names)
                         ?? "its keys are \(names.joined(separator: ", "))")
             }
         }
-        check(known, of: node, as: type)
-        return known
+        let fields = Fields(entries: entries)
+        check(fields, of: node, as: type)
+        return fields
     }
 
-    private mutating func check(_ known: [String: YAMLNode.Entry], of node: YAMLNode, as type: MappingType) {
-        for key in type.keys where key.isRequired && known[key.name] == nil {
+    /// The version must be the one that this program reads.
+    func checkVersion(_ fields: Fields) {
+        _ = value(
+            fields["version"]?.value, "`version`", "this tandem reads version \(Language.version)"
+        ) { $0 == "\(Language.version)" ? 1 : nil }
+    }
+
+    /// The entries of a mapping whose keys the user chooses.
+    func named(_ entry: YAMLNode.Entry?, _ what: String) -> [YAMLNode.Entry] {
+        guard let entry else { return [] }
+        guard case .mapping(let entries) = entry.value.content else {
             sink.error(
-                .missingKey, "the key `\(key.name)` is missing: \(Self.lowered(key.summary))",
+                .wrongType, "`\(entry.key)` is a mapping of ids, not \(entry.value.kind)",
+                at: entry.value.range)
+            return []
+        }
+        return entries.filter { item in
+            if item.key.hasPrefix("x-") { return false }
+            if NodeReader.isIdentifier(item.key) { return true }
+            sink.error(
+                .invalidName,
+                "the name of \(what) can't be `\(item.key)`; it begins with a letter or `_`, then letters, digits, `_` and `-`",
+                at: item.keyRange)
+            return false
+        }
+    }
+
+    private func check(_ fields: Fields, of node: YAMLNode, as type: MappingType) {
+        for name in type.requiredNames where !fields.has(name) {
+            sink.error(
+                .missingKey, "the key `\(name)` is missing: \(Self.lowered(type.key(name)?.summary ?? ""))",
                 at: start(of: node))
         }
+        guard type.hasAlternatives else { return }
         for group in type.alternatives {
-            let present = group.keys.compactMap { known[$0] }.sorted { $0.keyRange < $1.keyRange }
-            if present.count > 1, let first = present.first {
-                for other in present.dropFirst() {
+            let present = group.keys.compactMap { fields[$0] }
+            if present.count > 1, group.isExclusive {
+                let sorted = present.sorted { $0.keyRange < $1.keyRange }
+                for other in sorted.dropFirst() {
                     sink.error(
-                        .conflictingKeys, "`\(other.key)` and `\(first.key)` exclude each other",
+                        .conflictingKeys, "`\(other.key)` and `\(sorted[0].key)` exclude each other",
                         at: other.keyRange,
-                        notes: [Diagnostic.Note("`\(first.key)` stands here", at: first.keyRange)])
+                        notes: [Diagnostic.Note("`\(sorted[0].key)` stands here", at: sorted[0].keyRange)])
                 }
             }
             if present.isEmpty, group.isRequired {
@@ -72,54 +128,58 @@ struct NodeReader {
         return range
     }
 
-    /// Text after checking that it is a single value. Substitution is not part of this version.
-    mutating func text(_ node: YAMLNode, _ what: String) -> Located<String>? {
+    /// Text after checking that it is a single value. Substitution has been done before.
+    func text(_ node: YAMLNode, _ what: String) -> Located<String>? {
         guard let text = node.text else {
             sink.error(.wrongType, "\(what) is a single value, not \(node.kind)", at: node.range)
+            return nil
+        }
+        if node.isDeferred {
+            hasDeferred = true
             return nil
         }
         if node.isNull {
             sink.error(.wrongType, "\(what) has no value", at: node.range)
             return nil
         }
-        if text.contains("\0") {
+        if text.utf8.contains(0) {
             sink.error(.invalidValue, "\(what) has a NUL character in it", at: node.range)
             return nil
         }
-        let escaped = text.replacing("$${", with: "\u{0}")
-        if escaped.contains("${") {
-            sink.error(
-                .notSupported,
-                "substitution (`${…}`) is part of the job language, but this version of tandem doesn't have it yet",
-                at: node.range, help: "a literal `${` is written `$${`")
-            return nil
-        }
-        return Located(escaped.replacing("\u{0}", with: "${"), at: node.range)
+        return Located(text, at: node.range)
     }
 
-    mutating func value<Value: Sendable>(
-        _ node: YAMLNode?, _ what: String, _ allowed: String, _ parse: (String) -> Value?
+    /// A list, or a single value that stands for a list of one.
+    func list(_ node: YAMLNode) -> [YAMLNode] {
+        if case .sequence(let items) = node.content { return items }
+        return [node]
+    }
+
+    func value<Value: Sendable>(
+        _ node: YAMLNode?, _ what: String, _ allowed: @autoclosure () -> String,
+        _ parse: (String) -> Value?
     ) -> Located<Value>? {
         guard let node, let text = text(node, what) else { return nil }
         guard let value = parse(text.value) else {
-            sink.error(.invalidValue, "\(what) can't be `\(text.value)`; \(allowed)", at: text.range)
+            sink.error(.invalidValue, "\(what) can't be `\(text.value)`; \(allowed())", at: text.range)
             return nil
         }
         return Located(value, at: text.range)
     }
 
-    mutating func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
+    func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
         value(node, what, "it is `true` or `false`") { $0 == "true" ? true : $0 == "false" ? false : nil }
     }
 
-    mutating func integer(_ node: YAMLNode?, _ what: String, in range: ClosedRange<Int>) -> Located<Int>? {
+    func integer(_ node: YAMLNode?, _ what: String, in range: ClosedRange<Int>) -> Located<Int>? {
         value(node, what, "it is a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) && !text.hasPrefix("+") ? $0 : nil }
         }
     }
 
-    mutating func word(_ node: YAMLNode?, _ what: String, of words: [String]) -> Located<String>? {
+    func word(_ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String]) -> Located<String>? {
         guard let node, let text = text(node, what) else { return nil }
+        let words = list()
         if words.contains(text.value) { return text }
         sink.error(
             .invalidValue, "\(what) can't be `\(text.value)`; it is one of \(words.joined(separator: ", "))",
@@ -128,9 +188,23 @@ struct NodeReader {
         return nil
     }
 
-    mutating func time(_ node: YAMLNode?, _ what: String) -> Located<TimeExpression>? {
+    func time(_ node: YAMLNode?, _ what: String) -> Located<TimeExpression>? {
         value(node, what, "a time is written like 90.5, 1500ms, 1:30.5, 250f, 25%, -5s, end or chapter:2") {
             TimeExpression($0)
+        }
+    }
+
+    /// A mapping of tags, in order.
+    func tags(_ entry: YAMLNode.Entry?) -> [(key: Located<String>, value: String)] {
+        guard let entry else { return [] }
+        guard case .mapping(let entries) = entry.value.content else {
+            sink.error(
+                .wrongType, "`\(entry.key)` is a mapping of tags, not \(entry.value.kind)",
+                at: entry.value.range)
+            return []
+        }
+        return entries.compactMap { entry in
+            text(entry.value, "`\(entry.key)`").map { (Located(entry.key, at: entry.keyRange), $0.value) }
         }
     }
 
@@ -142,18 +216,6 @@ struct NodeReader {
         return isLetter(first)
             && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
             && text.utf8.count <= 200
-    }
-
-    static func article(_ name: String) -> String {
-        let words: [String: String] = [
-            "batch": "a job file", "patternAsset": "a test signal", "fileAsset": "a file asset",
-            "jobAsset": "a job's output",
-            "videoEncode": "video `encode`", "audioEncode": "audio `encode`",
-            "videoTrack": "a video track rule",
-            "audioTrack": "an audio track rule", "selection": "a selection", "metadata": "`metadata`",
-            "destination": "a destination", "range": "a range", "job": "a job",
-        ]
-        return words[name] ?? name
     }
 
     private static func lowered(_ sentence: String) -> String {

@@ -11,9 +11,6 @@ public enum Language {
         pattern:
             #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
         example: "1:30.5")
-    static let bitRate = ValueType.oneOf([
-        .integer(1...1_000_000_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?[kM]?$"#, example: "128k"),
-    ])
     static let frequency = ValueType.oneOf([
         .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?(k?Hz)?$"#, example: "44.1kHz"),
     ])
@@ -25,7 +22,7 @@ public enum Language {
     static let timeOrNumber = ValueType.oneOf([.number(-1e9...1e9), time])
 
     static let pattern = MappingType(
-        "patternAsset", "A test signal: a moving picture and a tone, made without a file.",
+        "patternAsset", "a test signal", "A test signal: a moving picture and a tone, made without a file.",
         keys: [
             KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "The picture.", required: true),
             KeyInfo("size", fullDimensions, "Size in pixels; both even.", default: "1280x720"),
@@ -34,110 +31,95 @@ public enum Language {
             KeyInfo("tone", frequency, "Frequency of the tone; without it there is no sound."),
         ])
     static let fileAsset = MappingType(
-        "fileAsset", "A media file.",
+        "fileAsset", "a file asset", "A media file.",
         keys: [
-            KeyInfo("path", .string, "Where it is, relative to the job file.", required: true),
+            KeyInfo(
+                "path", .string,
+                "Where it is, relative to the file that says it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
+                required: true),
             KeyInfo(
                 "timing", .word(AssetTiming.allCases.map(\.rawValue)),
                 "`fast` takes times from the header and the index, `precise` measures every packet.",
                 default: "fast"),
-        ])
+        ], shortForm: "path")
     static let jobAsset = MappingType(
-        "jobAsset", "What another job publishes; this job waits for it.",
+        "jobAsset", "a job's output", "What another job publishes; this job waits for it.",
         keys: [KeyInfo("job", .identifier, "The job's id.", required: true)], laterKeys: ["output"])
     static let asset = ValueType.oneOf([.string, .mapping(fileAsset), .mapping(pattern), .mapping(jobAsset)])
 
     static let range = MappingType(
-        "range", "A stretch of the asset's time line: `[start, end)`.",
+        "range", "a range", "A stretch of the asset's time line: `[start, end)`.",
         keys: [
             KeyInfo("start", timeOrNumber, "Where it begins.", default: "0"),
             KeyInfo("end", timeOrNumber, "Where it ends; the end is not part of it.", default: "end"),
             KeyInfo("duration", timeOrNumber, "How long it is, instead of `end`."),
         ], alternatives: [.atMostOne(["end", "duration"])])
 
+    static let limit = MappingType(
+        "limit", "`limit`", "Where the output stops, cleanly, whatever the source still has.",
+        keys: [KeyInfo("duration", timeOrNumber, "How long the output is at most.")], laterKeys: ["size"],
+        alternatives: [.atLeastOne(["duration", "size"])])
+
+    static let chapter = MappingType(
+        "chapter", "a chapter", "A chapter of the output, until the next one begins.",
+        keys: [
+            KeyInfo("start", timeOrNumber, "Where it begins in the output.", required: true),
+            KeyInfo("title", .string, "Its title.", required: true),
+        ])
+
     static let selection = MappingType(
-        "selection", "Tracks by what is known of them; all that is said must hold.",
+        "selection", "a selection", "Tracks by what is known of them; all that is said must hold.",
         keys: [
             KeyInfo("index", .integer(0...255), "Position among the tracks of the kind, from 0."),
+            KeyInfo("id", .integer(0...Int(Int32.max)), "The container's own number of the track."),
             KeyInfo(
                 "language", .text(pattern: "^[A-Za-z-]{2,15}$", example: "eng"),
                 "Language as the container says it."),
-        ], laterKeys: ["id", "codec", "disposition", "characteristic", "title"])
+            KeyInfo("codec", .string, "The codec, as libav names it."),
+            KeyInfo(
+                "disposition", .oneOf([.word(TrackDisposition.names), .list(.word(TrackDisposition.names))]),
+                "What the track is for; with several, it has them all."),
+            KeyInfo(
+                "characteristic", .word(["visual", "audible", "legible"]),
+                "What it does: is seen, is heard, is read."),
+            KeyInfo("title", .string, "The track's name."),
+        ])
     static let select = ValueType.oneOf([.word(["first", "all"]), .integer(0...255), .mapping(selection)])
 
-    static let videoEncode = MappingType(
-        "videoEncode", "How pictures are compressed.",
-        keys: [
-            KeyInfo("codec", .word(CodecCatalog.names(of: .video)), "The codec.", required: true),
-            KeyInfo("crf", .number(0...63), "Constant quality; lower is better."),
-            KeyInfo("qp", .integer(0...63), "Constant quantiser."),
-            KeyInfo("bitrate", bitRate, "Average bit rate."),
-            KeyInfo("lossless", .boolean, "Without loss."),
-            KeyInfo("max_bitrate", bitRate, "Highest bit rate, with `buffer_size`."),
-            KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
-            KeyInfo(
-                "preset", .oneOf([.string, .integer(0...13)]), "Speed against size, as the encoder names it."),
-            KeyInfo("profile", .oneOf([.string, .integer(0...3)]), "The codec's profile."),
-            KeyInfo(
-                "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
-                "The codec's level."),
-            KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
-            KeyInfo(
-                "pixel_format", .string, "Pixel format, as libav names it.",
-                default: "the source's, or the nearest that the encoder takes"),
-            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
-            KeyInfo(
-                "keyframe_interval", .oneOf([.integer(1...100_000), time]),
-                "Most time or frames between key frames."),
-            KeyInfo(
-                "options", .mapOf(.oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any),
-                "The encoder's private options; one that it doesn't take is an error."),
-        ],
-        laterKeys: [
-            "use", "passes", "tune", "b_frames", "fit", "crop", "orientation", "deinterlace", "color",
-            "pixel_aspect_ratio", "filters", "parallel",
-        ], alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"])])
-
-    static let audioEncode = MappingType(
-        "audioEncode", "How sound is compressed.",
-        keys: [
-            KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec.", required: true),
-            KeyInfo("bitrate", bitRate, "Bit rate."),
-            KeyInfo(
-                "sample_rate", frequency, "Samples a second.",
-                default: "the source's, or the nearest that the encoder takes"),
-            KeyInfo(
-                "channels", .oneOf([.integer(1...16), .string]),
-                "`mono`, `stereo`, `5.1`, a count or a layout.",
-                default: "the source's"),
-            KeyInfo(
-                "options", .mapOf(.oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any),
-                "The encoder's private options; one that it doesn't take is an error."),
-        ],
-        laterKeys: [
-            "use", "quality", "profile", "sample_format", "bit_depth", "gain", "normalize", "filters",
-        ])
-
     static let videoTrack = MappingType(
-        "videoTrack", "A rule for tracks of pictures.",
+        "videoTrack", "a video track rule", "A rule for tracks of pictures.",
         keys: [
             KeyInfo("video", select, "Which tracks.", required: true),
-            KeyInfo("encode", .mapping(videoEncode), "Decode and compress anew."),
+            KeyInfo(
+                "encode", .oneOf([.identifier, .mapping(videoEncode)]),
+                "Decode and compress anew; a name stands for named settings."),
             KeyInfo("copy", .boolean, "Take the packets as they are."),
-            KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
-        ], laterKeys: laterTrackKeys, alternatives: [.exactlyOne(["encode", "copy"])])
+        ] + trackKeys, alternatives: [.exactlyOne(["encode", "copy"])])
     static let audioTrack = MappingType(
-        "audioTrack", "A rule for tracks of sound.",
+        "audioTrack", "an audio track rule", "A rule for tracks of sound.",
         keys: [
             KeyInfo("audio", select, "Which tracks.", required: true),
-            KeyInfo("encode", .mapping(audioEncode), "Decode and compress anew."),
+            KeyInfo(
+                "encode", .oneOf([.identifier, .mapping(audioEncode)]),
+                "Decode and compress anew; a name stands for named settings."),
             KeyInfo("copy", .boolean, "Take the packets as they are."),
-            KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
-        ], laterKeys: laterTrackKeys + ["mix"], alternatives: [.exactlyOne(["encode", "copy"])])
-    private static let laterTrackKeys = ["language", "title", "disposition", "metadata"]
+        ] + trackKeys, laterKeys: ["mix"], alternatives: [.exactlyOne(["encode", "copy"])])
+    private static let trackKeys = [
+        KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
+        KeyInfo(
+            "language", .text(pattern: "^[A-Za-z-]{2,15}$", example: "eng"),
+            "Language of the output's track.",
+            default: "the source's"),
+        KeyInfo("title", .string, "Name of the output's track.", default: "the source's"),
+        KeyInfo(
+            "disposition",
+            .oneOf([.word(["none"] + TrackDisposition.names), .list(.word(TrackDisposition.names))]),
+            "What the output's track is for.", default: "the source's"),
+        KeyInfo("metadata", .mapOf(.string, keys: .any), "Tags of the output's track."),
+    ]
 
     static let metadata = MappingType(
-        "metadata", "The output's tags.",
+        "metadata", "`metadata`", "The output's tags.",
         keys: [
             KeyInfo(
                 "keep", .oneOf([.word(["all", "none"]), .list(.string)]),
@@ -145,18 +127,19 @@ public enum Language {
                 default: "all"),
             KeyInfo("set", .mapOf(.string, keys: .any), "Tags to write."),
         ])
+    static let chapters = ValueType.oneOf([.word(["keep", "drop"]), .list(.mapping(chapter))])
     static let destination = MappingType(
-        "destination", "Where the output goes.",
+        "destination", "a destination", "Where the output goes.",
         keys: [
             KeyInfo("path", .string, "The file, relative to the job file.", required: true),
             KeyInfo(
                 "if_exists", .word(IfExists.allCases.map(\.rawValue)),
                 "What happens to a file there that Tandem did not publish.", default: "fail"),
             KeyInfo("make_directories", .boolean, "Missing folders are made.", default: "true"),
-        ])
+        ], shortForm: "path")
 
     static let job = MappingType(
-        "job", "One read of one asset, and the output made of it.",
+        "job", "a job", "One read of one asset, and the output made of it.",
         keys: [
             KeyInfo(
                 "asset", asset,
@@ -167,29 +150,70 @@ public enum Language {
                 "tracks", .list(.oneOf([.mapping(videoTrack), .mapping(audioTrack)])),
                 "What is read and how it is written, in output order.", required: true),
             KeyInfo(
-                "container", .word(ContainerType.all.map(\.name)), "The kind of file.",
+                "container", .word(ContainerType.names), "The kind of file.",
                 default: "from the destination's extension"),
             KeyInfo(
                 "optimize_for_network", .boolean, "The index goes to the front of the file.", default: "false"
             ),
             KeyInfo("metadata", .mapping(metadata), "The output's tags."),
             KeyInfo(
+                "chapters", chapters, "The source's, trimmed and shifted with the range; none; or these.",
+                default: "keep"),
+            KeyInfo("limit", .mapping(limit), "Where the output stops at the latest."),
+            KeyInfo(
+                "leftover", .word(Leftover.allCases.map(\.rawValue)),
+                "Source tracks that no rule selects: listed, warned of, or an error.", default: "drop"),
+            KeyInfo(
+                "needs", .oneOf([.identifier, .list(.identifier)]), "Jobs that must have succeeded first."),
+            KeyInfo(
+                "matrix", .mapOf(.oneOf([.string, .list(.string)]), keys: .identifiers),
+                "The job once for every combination of the values, which `${matrix.key}` stands for."),
+            KeyInfo(
+                "cut", .word(["exact"]), "How a range is cut: decoded, and compressed anew.", default: "exact"
+            ),
+            KeyInfo(
                 "destination", .oneOf([.string, .mapping(destination)]), "Where the output goes.",
                 required: true),
         ],
         laterKeys: [
-            "composition", "cut", "export", "images", "waveform", "outputs", "package", "fragment", "limit",
-            "chapters",
-            "leftover", "needs", "matrix", "timeout", "retries", "priority", "threads", "expect",
+            "composition", "export", "images", "waveform", "outputs", "package", "fragment", "timeout",
+            "retries", "priority", "threads", "expect",
         ])
+
+    private static let version1 = KeyInfo(
+        "version", .integer(1...1), "The version of the job language.", required: true)
+    private static let sections = [
+        KeyInfo(
+            "include", .oneOf([.string, .list(.string)]),
+            "Other files whose vars, settings, assets and defaults are taken; what is here wins."),
+        KeyInfo("vars", .mapOf(.string, keys: .identifiers), "Values for `${name}`."),
+        KeyInfo("assets", .mapOf(asset, keys: .identifiers), "Sources by id."),
+        KeyInfo(
+            "settings",
+            .mapOf(
+                .oneOf([
+                    .mapping(videoEncode.partial("Settings")), .mapping(audioEncode.partial("Settings")),
+                ]),
+                keys: .identifiers), "Named settings, for `use`."),
+        KeyInfo(
+            "defaults", .mapping(job.partial()),
+            "Merged under every job: mappings key by key, lists and single values replaced."),
+    ]
 
     /// The whole file.
     public static let file = MappingType(
-        "batch", "A batch: assets and the jobs that read them.",
-        keys: [
-            KeyInfo("version", .integer(1...1), "The version of the job language.", required: true),
-            KeyInfo("name", .string, "The batch's name.", default: "the file's name"),
-            KeyInfo("assets", .mapOf(asset, keys: .identifiers), "Sources by id."),
-            KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Jobs by id.", required: true),
-        ], laterKeys: ["include", "vars", "settings", "defaults"])
+        "batch", "a job file", "A batch: assets and the jobs that read them.",
+        keys: [version1, KeyInfo("name", .string, "The batch's name.", default: "the file's name")]
+            + sections + [
+                KeyInfo(
+                    "jobs", .mapOf(.mapping(job.partial()), keys: .identifiers), "Jobs by id.", required: true
+                )
+            ])
+
+    /// A file that is included.
+    static let included = MappingType(
+        "included", "an included file", "Sections for other files.",
+        keys: [version1, KeyInfo("name", .string, "Of no meaning here.")] + sections + [
+            KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Not run from here.")
+        ])
 }

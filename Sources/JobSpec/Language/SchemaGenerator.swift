@@ -4,12 +4,19 @@ public enum SchemaGenerator {
     public static func schema() -> String {
         var definitions: [(String, JSON)] = []
         let root = object(Language.file, &definitions)
+        // What `defaults` or an included file gives needs not stand in the job.
+        let whole = json(.mapOf(.mapping(Language.job), keys: .identifiers), &definitions)
         var members: [(String, JSON)] = [
             ("$schema", .string("http://json-schema.org/draft-07/schema#")),
             ("$id", .string("urn:tandem:job-file:v1")),
             ("title", .string("Tandem job file, version \(Language.version)")),
         ]
         if case .object(let body) = root { members += body }
+        members += [
+            ("if", .object([("anyOf", .array(["defaults", "include"].map { required($0) }))])),
+            ("then", .raw("true")), ("else", .object([("properties", .object([("jobs", whole)]))])),
+        ]
+        definitions.append(("substitution", substitution))
         members.append(("definitions", .object(definitions.sorted { $0.0 < $1.0 })))
         return JSON.object(members).text(indent: 0) + "\n"
     }
@@ -46,6 +53,20 @@ public enum SchemaGenerator {
         }
     }
 
+    private static func required(_ key: String) -> JSON { .object([("required", .array([.string(key)]))]) }
+
+    /// A value that is known after substitution only.
+    private static let substitution = JSON.object([
+        ("type", .string("string")), ("pattern", .string(#"\$\{"#)),
+        ("description", .string("A value with `${…}` in it, whose type is read after substitution.")),
+    ])
+    private static let orSubstitution = JSON.object([("$ref", .string("#/definitions/substitution"))])
+
+    /// Scalars are read from their text, so a number may stand in quotes too.
+    private static func anyOf(_ types: [JSON]) -> JSON {
+        .object([("anyOf", .array(types + [orSubstitution]))])
+    }
+
     private static let identifierPattern = "^[A-Za-z_][A-Za-z0-9_-]*$"
 
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
@@ -56,22 +77,34 @@ public enum SchemaGenerator {
         case .identifier:
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
         case .text(let pattern, let example):
-            return .object([
-                ("type", .string("string")), ("pattern", .string(pattern)),
-                ("examples", .array([.string(example)])),
+            return anyOf([
+                .object([
+                    ("type", .string("string")), ("pattern", .string(pattern)),
+                    ("examples", .array([.string(example)])),
+                ])
             ])
         case .integer(let range):
-            return .object([
-                ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
-                ("maximum", .raw("\(range.upperBound)")),
+            return anyOf([
+                .object([
+                    ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
+                    ("maximum", .raw("\(range.upperBound)")),
+                ]), .object([("type", .string("string")), ("pattern", .string("^-?[0-9]+$"))]),
             ])
         case .number(let range):
-            return .object([
-                ("type", .string("number")), ("minimum", .raw(plain(range.lowerBound))),
-                ("maximum", .raw(plain(range.upperBound))),
+            return anyOf([
+                .object([
+                    ("type", .string("number")), ("minimum", .raw(plain(range.lowerBound))),
+                    ("maximum", .raw(plain(range.upperBound))),
+                ]), .object([("type", .string("string")), ("pattern", .string(#"^-?[0-9]+(\.[0-9]+)?$"#))]),
             ])
-        case .boolean: return .object([("type", .string("boolean"))])
-        case .word(let words): return .object([("enum", .array(words.map { .string($0) }))])
+        case .boolean:
+            return anyOf([
+                .object([("enum", .array([.raw("true"), .raw("false"), .string("true"), .string("false")]))])
+            ])
+        case .word(let words):
+            // A word that looks like a number is read as one by most.
+            let numbers = words.filter { Int($0) != nil }.map { JSON.raw($0) }
+            return anyOf([.object([("enum", .array(words.map { .string($0) } + numbers))])])
         case .mapping(let mapping):
             if !definitions.contains(where: { $0.0 == mapping.name }) {
                 definitions.append((mapping.name, .raw("{}")))
@@ -136,7 +169,7 @@ public enum SchemaGenerator {
 
     private static func rule(_ group: KeyGroup) -> JSON {
         let each = group.keys.map { JSON.object([("required", .array([.string($0)]))]) }
-        if group.isRequired { return .object([("oneOf", .array(each))]) }
+        if group.isRequired { return .object([(group.isExclusive ? "oneOf" : "anyOf", .array(each))]) }
         let none = JSON.object([("not", .object([("anyOf", .array(each))]))])
         return .object([("oneOf", .array(each + [none]))])
     }

@@ -1,3 +1,5 @@
+internal import YAMLDocument
+
 /// What a value in a job file may be. The decoder, the schema and the reference are made from it.
 public indirect enum ValueType: Sendable {
     /// Any text.
@@ -32,28 +34,93 @@ public indirect enum ValueType: Sendable {
     }
 }
 
-/// A mapping with known keys.
-public struct MappingType: Sendable {
-    /// Its name in messages and in the schema's definitions.
+extension ValueType {
+    /// The mapping that a value of this type may be, chosen by the keys that a node has.
+    func mapping(for node: YAMLNode) -> MappingType? {
+        switch self {
+        case .mapping(let type): return type
+        case .oneOf(let types):
+            let mappings = types.compactMap { type -> MappingType? in
+                if case .mapping(let mapping) = type { mapping } else { nil }
+            }
+            guard mappings.count > 1, case .mapping(let entries) = node.content else { return mappings.first }
+            return mappings.first { type in entries.allSatisfy { type.has($0.key) } } ?? mappings.first
+        default: return nil
+        }
+    }
+}
+
+/// A mapping with known keys. A class: the tables are looked at for every mapping of a file, by several threads, and
+/// must not be counted each time.
+public final class MappingType: Sendable {
+    /// Its name in the schema's definitions.
     public let name: String
+    /// What messages call it: "a job".
+    public let title: String
     /// What it is, in a sentence.
     public let summary: String
     /// Its keys, in the order of the reference.
     public let keys: [KeyInfo]
     /// Keys of the job language that this version doesn't have yet: a message of their own.
     public let laterKeys: [String]
-    /// At least one of each group must be there, and of a group with `exclusive` exactly one.
+    /// Keys of which so many must be there.
     public let alternatives: [KeyGroup]
+    /// The key that a single value stands for.
+    public let shortForm: String?
+    private let byName: [String: KeyInfo]
+    /// The keys' names, and those that must be there: short enough to be no objects.
+    private let names: [String]
+    let requiredNames: [String]
+    let hasAlternatives: Bool
 
     init(
-        _ name: String, _ summary: String, keys: [KeyInfo], laterKeys: [String] = [],
-        alternatives: [KeyGroup] = []
+        _ name: String, _ title: String, _ summary: String, keys: [KeyInfo], laterKeys: [String] = [],
+        alternatives: [KeyGroup] = [], shortForm: String? = nil
     ) {
         self.name = name
+        self.title = title
         self.summary = summary
         self.keys = keys
         self.laterKeys = laterKeys
         self.alternatives = alternatives
+        self.shortForm = shortForm
+        byName = Dictionary(uniqueKeysWithValues: keys.map { ($0.name, $0) })
+        names = keys.map(\.name)
+        requiredNames = keys.filter(\.isRequired).map(\.name)
+        hasAlternatives = !alternatives.isEmpty
+    }
+
+    /// It has a key of that name.
+    func has(_ name: String) -> Bool {
+        for index in names.indices where names[index] == name { return true }
+        return false
+    }
+
+    /// A key by its name.
+    func key(_ name: String) -> KeyInfo? { byName[name] }
+
+    /// A mapping of anything, for merging.
+    static let free = MappingType("free", "a mapping", "", keys: [])
+
+    /// The same with nothing that must be there: what `defaults` and settings may say a part of.
+    func partial(_ suffix: String = "Part") -> MappingType {
+        MappingType(
+            name + suffix, title, summary,
+            keys: keys.map { KeyInfo($0.name, $0.type.partial(suffix), $0.summary, default: $0.defaultText) },
+            laterKeys: laterKeys,
+            alternatives: alternatives.filter(\.isExclusive).map { .atMostOne($0.keys) }, shortForm: shortForm
+        )
+    }
+}
+
+extension ValueType {
+    /// Lists are replaced as a whole, so what is in them stays as it must be.
+    fileprivate func partial(_ suffix: String) -> ValueType {
+        switch self {
+        case .mapping(let type): .mapping(type.partial(suffix))
+        case .oneOf(let types): .oneOf(types.map { $0.partial(suffix) })
+        default: self
+        }
     }
 }
 
@@ -63,9 +130,18 @@ public struct KeyGroup: Sendable {
     public let keys: [String]
     /// One must be there.
     public let isRequired: Bool
+    /// No more than one may be there.
+    public let isExclusive: Bool
 
-    static func exactlyOne(_ keys: [String]) -> KeyGroup { KeyGroup(keys: keys, isRequired: true) }
-    static func atMostOne(_ keys: [String]) -> KeyGroup { KeyGroup(keys: keys, isRequired: false) }
+    static func exactlyOne(_ keys: [String]) -> KeyGroup {
+        KeyGroup(keys: keys, isRequired: true, isExclusive: true)
+    }
+    static func atMostOne(_ keys: [String]) -> KeyGroup {
+        KeyGroup(keys: keys, isRequired: false, isExclusive: true)
+    }
+    static func atLeastOne(_ keys: [String]) -> KeyGroup {
+        KeyGroup(keys: keys, isRequired: true, isExclusive: false)
+    }
 }
 
 /// A key of a mapping.

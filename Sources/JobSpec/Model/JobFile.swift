@@ -18,18 +18,24 @@ public struct Located<Value: Sendable>: Sendable {
 
 extension Located: Equatable where Value: Equatable {}
 
-/// A decoded job file.
+/// A decoded job file: the jobs with matrix and defaults applied, each ready to be planned.
 public struct JobFile: Sendable {
     /// The file as the user named it.
     public var path: String
-    /// The absolute folder that relative paths start from.
-    public var directory: String
     /// The batch's name.
     public var name: String
     /// Assets by id, in file order.
     public var assets: [(id: Located<String>, asset: AssetSpec)]
-    /// Jobs in file order.
+    /// Jobs in file order, every run of a matrix on its own. A job whose asset is a pattern stands here once
+    /// until `expanded` puts its runs in its place.
     public var jobs: [JobSpec]
+    /// What the jobs were made of, for expanding patterns.
+    let definition: BatchDefinition
+
+    /// The absolute path of a written one: relative to the file that it stands in.
+    public func absolutePath(_ written: Located<String>) -> String {
+        definition.absolutePath(written)
+    }
 }
 
 /// A source as a job file says it.
@@ -38,10 +44,12 @@ public struct AssetSpec: Sendable {
     public enum Source: Sendable {
         /// A file; the path as written.
         case file(Located<String>)
+        /// Every file that a pattern matches.
+        case glob(Located<String>)
         /// A test signal.
         case pattern(TestPattern)
-        /// What another job publishes.
-        case job(Located<String>)
+        /// What a job publishes: its id, and the full id of the run.
+        case job(Located<String>, run: String)
     }
     /// Where media come from.
     public var source: Source
@@ -51,32 +59,82 @@ public struct AssetSpec: Sendable {
     public var range: SourceRange
 }
 
-/// What a job reads.
-public enum AssetReference: Sendable {
-    /// An asset of the file by its id.
-    case id(Located<String>)
-    /// An asset written in place.
-    case inline(AssetSpec)
+/// What happens to source tracks that no rule selects.
+public enum Leftover: String, Codable, Sendable, CaseIterable {
+    /// They are listed in plan and report.
+    case drop
+    /// They are warned of.
+    case warn
+    /// The job can't be planned.
+    case error
 }
 
-/// One job as a job file says it.
-public struct JobSpec: Sendable {
-    /// The job's id.
-    public var id: Located<String>
+/// What becomes of the source's chapters.
+public enum ChapterSpec: Sendable {
+    /// They are trimmed and shifted with the range.
+    case keep
+    /// The output has none.
+    case drop
+    /// The output has these.
+    case list([(start: Located<TimeExpression>, title: String)])
+}
+
+/// One run of a job as a job file says it.
+public final class JobSpec: Sendable {
+    /// The full id: the job's, and in brackets which run of it (`web[height=1080]`).
+    public let id: Located<String>
+    /// The job's id as the file has it.
+    public let base: String
     /// What it reads.
-    public var asset: AssetReference
+    public let asset: AssetSpec
+    /// The asset's id, where it has one and was named by it.
+    public let assetID: Located<String>?
     /// What part of it.
-    public var range: RangeSpec?
+    public let range: RangeSpec?
     /// What becomes of its tracks, in output order.
-    public var tracks: [TrackRule]
-    /// The kind of file.
-    public var container: Located<ContainerType>
+    public let tracks: [TrackRule]
+    /// The kind of file; nil while it hangs on what a pattern matches.
+    public let container: Located<ContainerType>?
     /// The index goes to the front.
-    public var optimizeForNetwork: Located<Bool>?
+    public let optimizeForNetwork: Located<Bool>?
     /// The output's tags.
-    public var metadata: MetadataSpec
+    public let metadata: MetadataSpec
+    /// The output's chapters.
+    public let chapters: Located<ChapterSpec>?
+    /// How long the output is at most.
+    public let durationLimit: Located<TimeExpression>?
+    /// Source tracks that no rule selects.
+    public let leftover: Located<Leftover>?
+    /// Jobs that must have succeeded first, by the ids that the file has.
+    public let needs: [Located<String>]
     /// Where the output goes.
-    public var destination: DestinationSpec
+    public let destination: DestinationSpec
+
+    /// It reads what a pattern matches, directly or through other jobs, and is expanded by the plan.
+    public let isTemplate: Bool
+
+    init(
+        id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, range: RangeSpec?,
+        tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
+        metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
+        leftover: Located<Leftover>?, needs: [Located<String>], destination: DestinationSpec, isTemplate: Bool
+    ) {
+        self.id = id
+        self.base = base
+        self.asset = asset
+        self.assetID = assetID
+        self.range = range
+        self.tracks = tracks
+        self.container = container
+        self.optimizeForNetwork = optimizeForNetwork
+        self.metadata = metadata
+        self.chapters = chapters
+        self.durationLimit = durationLimit
+        self.leftover = leftover
+        self.needs = needs
+        self.destination = destination
+        self.isTemplate = isTemplate
+    }
 }
 
 /// A stretch of the asset's time line as a job file says it.
@@ -98,7 +156,34 @@ public enum TrackSelection: Hashable, Sendable {
     /// All of them.
     case all
     /// All for which everything said holds.
-    case matching(index: Int?, language: String?)
+    case matching(TrackCriteria)
+}
+
+/// What must hold of a track; what is nil may be anything.
+public struct TrackCriteria: Hashable, Sendable {
+    /// Position among the tracks of the kind, from 0.
+    public var index: Int?
+    /// The container's own number.
+    public var id: Int?
+    /// Language.
+    public var language: String?
+    /// The codec's libav name.
+    public var codec: String?
+    /// What it is for; all of these.
+    public var disposition: [String] = []
+    /// What it does: `visual`, `audible`, `legible`.
+    public var characteristic: String?
+    /// The track's name.
+    public var title: String?
+}
+
+/// What a track can be for, by libav's names of dispositions.
+public enum TrackDisposition {
+    /// The names.
+    public static let names = [
+        "default", "dub", "original", "comment", "lyrics", "karaoke", "forced", "hearing_impaired",
+        "visual_impaired", "clean_effects", "captions", "descriptions", "metadata",
+    ]
 }
 
 /// What becomes of some tracks.
@@ -108,9 +193,9 @@ public struct TrackRule: Sendable {
         /// Packets as they are.
         case copy(SourceRange)
         /// Compressed anew as pictures.
-        case encodeVideo(VideoEncodeSpec)
+        indirect case encodeVideo(VideoEncodeSpec)
         /// Compressed anew as sound.
-        case encodeAudio(AudioEncodeSpec)
+        indirect case encodeAudio(AudioEncodeSpec)
     }
     /// The kind.
     public var mediaType: MediaType
@@ -120,6 +205,14 @@ public struct TrackRule: Sendable {
     public var action: Action
     /// A selection that matches nothing is no error.
     public var isOptional: Bool
+    /// Language of the output's track.
+    public var language: Located<String>?
+    /// Name of the output's track.
+    public var title: Located<String>?
+    /// What the output's track is for; empty for nothing.
+    public var disposition: [String]?
+    /// Tags of the output's track, in order.
+    public var metadata: [(key: Located<String>, value: String)]
     /// Where it was written.
     public var range: SourceRange
 }
@@ -162,6 +255,26 @@ public struct VideoEncodeSpec: Sendable {
     public var level: Located<String>?
     /// Size.
     public var size: Located<Dimensions>?
+    /// How the picture gets into the size.
+    public var fit: Located<PictureFit>?
+    /// What part of the coded picture is kept.
+    public var crop: Located<CropSpec>?
+    /// How the picture is turned.
+    public var orientation: Located<OrientationSpec>?
+    /// Frames out of fields.
+    public var deinterlace: Located<Deinterlacing>?
+    /// Colour.
+    public var color: ColorSpec?
+    /// Shape of a pixel, written as it is.
+    public var pixelAspectRatio: Located<Rational>?
+    /// A chain of filters.
+    public var filters: Located<String>?
+    /// What the encoder optimises for.
+    public var tune: Located<String>?
+    /// 1 or 2.
+    public var passes: Located<Int>?
+    /// Most B-frames in a row.
+    public var bFrames: Located<Int>?
     /// Pixel format.
     public var pixelFormat: Located<PixelFormat>?
     /// Frame rate.
@@ -182,14 +295,60 @@ public enum KeyframeInterval: Hashable, Sendable {
     case time(MediaTime)
 }
 
+/// Which part of the coded picture is kept.
+public enum CropSpec: Hashable, Sendable {
+    /// What the source says is to be seen.
+    case cleanAperture
+    /// This.
+    case rectangle(PixelRectangle)
+}
+
+/// How a picture is turned.
+public enum OrientationSpec: Hashable, Sendable {
+    /// The display matrix goes along.
+    case keep
+    /// The picture is turned, and the matrix is left.
+    case bake
+    /// Clockwise by so many degrees, instead of the matrix.
+    case angle(Int)
+}
+
+/// Colour as a job file says it.
+public struct ColorSpec: Sendable {
+    /// Primaries.
+    public var primaries: Located<String>?
+    /// Transfer function.
+    public var transfer: Located<String>?
+    /// Matrix.
+    public var matrix: Located<String>?
+    /// `tv` or `pc`.
+    public var levels: Located<String>?
+    /// Where it was written.
+    public var range: SourceRange
+}
+
 /// How sound is compressed, as a job file says it.
 public struct AudioEncodeSpec: Sendable {
     /// The codec.
     public var codec: Located<CodecInfo>
     /// Bit rate.
     public var bitRate: Located<Int64>?
+    /// Quality in thousandths, instead of a bit rate.
+    public var quality: Located<Int>?
+    /// Profile.
+    public var profile: Located<String>?
     /// Sample rate.
     public var sampleRate: Located<Int32>?
+    /// Sample format.
+    public var sampleFormat: Located<SampleFormat>?
+    /// Bits a sample.
+    public var bitDepth: Located<Int>?
+    /// Thousandths of a decibel.
+    public var gain: Located<Int>?
+    /// Loudness.
+    public var normalize: Located<LoudnessTarget>?
+    /// A chain of filters.
+    public var filters: Located<String>?
     /// Channels.
     public var channels: Located<ChannelLayout>?
     /// Private options.

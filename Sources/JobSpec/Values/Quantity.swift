@@ -71,6 +71,35 @@ public enum Quantity {
         return rate.double >= 0.001 && rate.double <= 1000 ? rate : nil
     }
 
+    /// A ratio of two whole numbers up to 65535: `1:1`, `64/45`.
+    public static func ratio(_ text: String) -> Rational? {
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "/" }
+        guard parts.count == 2, let num = scaled(parts[0], by: 1), let den = scaled(parts[1], by: 1),
+            (1...65_535).contains(num), (1...65_535).contains(den)
+        else { return nil }
+        return Rational(Int32(num), Int32(den))
+    }
+
+    /// Decibels in thousandths, from -60 to 60: `-3dB`, `+2.5 dB`, `0`.
+    public static func decibels(_ text: String) -> Int? {
+        var rest = text[...]
+        if rest.hasSuffix("dB") { rest = rest.dropLast(2) }
+        if rest.hasSuffix(" ") { rest = rest.dropLast() }
+        let isNegative = rest.hasPrefix("-")
+        if isNegative || rest.hasPrefix("+") { rest = rest.dropFirst() }
+        guard let value = scaled(rest, by: 1000), value <= 60_000 else { return nil }
+        return isNegative ? -Int(value) : Int(value)
+    }
+
+    /// A decimal with a sign.
+    static func number(_ text: String) -> Double? {
+        let size = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard let (digits, places) = decimal(size), places <= 9 else { return nil }
+        var value = Double(digits)
+        for _ in 0..<places { value /= 10 }
+        return text.hasPrefix("-") ? -value : value
+    }
+
     /// `1280x720`, `1280x`, `x720`.
     public static func dimensions(_ text: String) -> Dimensions? {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)

@@ -17,7 +17,13 @@ public enum TimeExpression: Hashable, Sendable {
 
     /// Reads `90.5`, `90.5s`, `1500ms`, `1:30.5`, `00:01:30.500`, `250f`, `25%`, `-5s`, `end`, `chapter:2`.
     public init?(_ text: String) {
-        guard text.utf8.count <= 40 else { return nil }
+        guard let last = text.utf8.last, text.utf8.count <= 40 else { return nil }
+        // Most are plain seconds or a clock.
+        if (0x30...0x39).contains(last), text.utf8.first != 0x2d, text.utf8.first != 0x63 {
+            guard let time = Self.clock(text[...]) else { return nil }
+            self = .absolute(time)
+            return
+        }
         if text == "end" {
             self = .end
         } else if text.hasPrefix("chapter:"), let number = Int(text.dropFirst(8)), number >= 1,

@@ -39,6 +39,10 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var bufferSize: Int64?
     /// A fixed quantiser (`-q`) of codecs that have no rate control of their own.
     public var fixedQuantizer: Int?
+    /// Variable bit rate by quality, in thousandths of the encoder's own scale (`global_quality`).
+    public var quality: Int?
+    /// Bits of a sample that mean something, where that is less than the format holds.
+    public var bitsPerSample: Int?
     /// Level as the codec numbers it.
     public var level: Int?
     /// Private options and `profile`, in order; each must be taken.

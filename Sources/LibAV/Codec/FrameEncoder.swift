@@ -72,6 +72,13 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             context.pointee.flags |= AV_CODEC_FLAG_QSCALE
             context.pointee.global_quality = Int32(clamping: quantizer) * FF_QP2LAMBDA
         }
+        if let quality = configuration.quality {
+            context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+            context.pointee.global_quality = Int32(clamping: quality * Int(FF_QP2LAMBDA) / 1000)
+        }
+        if let bits = configuration.bitsPerSample {
+            context.pointee.bits_per_raw_sample = Int32(clamping: bits)
+        }
         if configuration.mediaType == .video {
             context.pointee.width = Int32(clamping: configuration.width)
             context.pointee.height = Int32(clamping: configuration.height)

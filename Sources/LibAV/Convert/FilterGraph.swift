@@ -38,6 +38,61 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         return try build(chain: chain, source: ("buffer", arguments), sink: "buffersink")
     }
 
+    /// A chain for sound of a form; its times are in samples.
+    public static func audio(_ chain: String, format: AudioFormat) throws(AVError) -> FilterGraph {
+        let arguments =
+            "sample_rate=\(format.sampleRate):sample_fmt=\(format.sampleFormat)"
+            + ":channel_layout=\(format.layout.specified):time_base=1/\(format.sampleRate)"
+        return try build(chain: chain, source: ("abuffer", arguments), sink: "abuffersink")
+    }
+
+    /// What pictures of a form become in a chain, found out by setting it up.
+    public static func pictures(
+        after chain: String, size: (width: Int, height: Int), format: PixelFormat, sampleAspectRatio: Rational
+    ) throws(AVError) -> (width: Int, height: Int, sampleAspectRatio: Rational) {
+        let arguments =
+            "video_size=\(size.width)x\(size.height):pix_fmt=\(format.value):time_base=1/1000"
+            + ":pixel_aspect=\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den)):frame_rate=25/1"
+        let graph = try build(chain: chain, source: ("buffer", arguments), sink: "buffersink")
+        return (
+            Int(av_buffersink_get_w(graph.sink)), Int(av_buffersink_get_h(graph.sink)),
+            Rational(av_buffersink_get_sample_aspect_ratio(graph.sink))
+        )
+    }
+
+    /// Reads a chain's filters with their options, without any frames; throws what libavfilter says of it.
+    public static func parse(_ chain: String, mediaType: MediaType) throws(AVError) {
+        LogBridge.install()
+        guard let graph = avfilter_graph_alloc() else { throw .outOfMemory("avfilter_graph_alloc") }
+        defer { free(graph) }
+        var inputs: UnsafeMutablePointer<AVFilterInOut>?
+        var outputs: UnsafeMutablePointer<AVFilterInOut>?
+        defer {
+            avfilter_inout_free(&inputs)
+            avfilter_inout_free(&outputs)
+        }
+        let code = avfilter_graph_parse2(graph, chain, &inputs, &outputs)
+        if code < 0 {
+            throw AVError(
+                code: code, operation: "avfilter_graph_parse2", detail: LogBridge.takeLastLine(of: graph))
+        }
+        let wanted = mediaType == .audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
+        func type(_ pad: UnsafeMutablePointer<AVFilterInOut>?, isInput: Bool) -> AVMediaType? {
+            guard let pad, pad.pointee.next == nil, let context = pad.pointee.filter_ctx else { return nil }
+            return avfilter_pad_get_type(
+                isInput ? context.pointee.input_pads : context.pointee.output_pads, pad.pointee.pad_idx)
+        }
+        guard type(inputs, isInput: true) == wanted, type(outputs, isInput: false) == wanted else {
+            throw AVError(
+                code: tandem_einval, operation: "avfilter_graph_parse2",
+                detail:
+                    "the chain has not one \(mediaType.rawValue) input and one \(mediaType.rawValue) output")
+        }
+    }
+
+    /// This build has a filter of that name.
+    public static func hasFilter(_ name: String) -> Bool { avfilter_get_by_name(name) != nil }
+
     /// A chain that makes its own frames, such as `smptebars=…`.
     public static func generator(_ chain: String, mediaType: MediaType) throws(AVError) -> FilterGraph {
         try build(chain: chain, source: nil, sink: mediaType == .audio ? "abuffersink" : "buffersink")

@@ -73,6 +73,29 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     /// Leaves time stamps as they are instead of moving the whole file to begin at 0.
     public func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 
+    /// Adds chapters, before the header (`AVChapter`).
+    public func setChapters(_ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational)
+        throws(AVError)
+    {
+        for (index, chapter) in chapters.enumerated() {
+            guard
+                let memory = av_mallocz(MemoryLayout<AVChapter>.size),
+                let list = av_realloc_array(
+                    context.pointee.chapters, index + 1, MemoryLayout<UnsafeMutablePointer<AVChapter>?>.size)
+            else { throw .outOfMemory("av_mallocz") }
+            let entry = memory.assumingMemoryBound(to: AVChapter.self)
+            entry.pointee.id = Int64(index + 1)
+            entry.pointee.time_base = timeBase.av
+            entry.pointee.start = chapter.start
+            entry.pointee.end = chapter.end
+            if let title = chapter.title { av_dict_set(&entry.pointee.metadata, "title", title, 0) }
+            // The muxer's context frees the list with its entries.
+            context.pointee.chapters = list.assumingMemoryBound(to: UnsafeMutablePointer<AVChapter>?.self)
+            context.pointee.chapters[index] = entry
+            context.pointee.nb_chapters = UInt32(index + 1)
+        }
+    }
+
     /// Adds the output's own tags.
     public func setMetadata(_ entries: [MetadataEntry]) {
         for entry in entries { av_dict_set(&context.pointee.metadata, entry.key, entry.value, 0) }

@@ -69,4 +69,60 @@ public struct ColorDescription: Hashable, Codable, Sendable {
             context.pointee.chroma_sample_location = AVChromaLocation(UInt32(code))
         }
     }
+
+    /// The parts that job files name.
+    public enum Part: Sendable, CaseIterable {
+        /// Primaries.
+        case primaries
+        /// Transfer function.
+        case transfer
+        /// Matrix.
+        case matrix
+    }
+
+    private static let primariesNames = list(UInt32(AVCOL_PRI_NB.rawValue)) {
+        av_color_primaries_name(AVColorPrimaries($0))
+    }
+    private static let transferNames = list(UInt32(AVCOL_TRC_NB.rawValue)) {
+        av_color_transfer_name(AVColorTransferCharacteristic($0))
+    }
+    private static let matrixNames = list(UInt32(AVCOL_SPC_NB.rawValue)) {
+        av_color_space_name(AVColorSpace($0))
+    }
+
+    private static func list(_ count: UInt32, _ name: (UInt32) -> UnsafePointer<CChar>?) -> [String] {
+        (0..<count).compactMap { name($0).map { String(cString: $0) } }.filter {
+            !["reserved", "unknown"].contains($0)
+        }
+    }
+
+    /// All names of a part.
+    public static func names(of part: Part) -> [String] {
+        switch part {
+        case .primaries: primariesNames
+        case .transfer: transferNames
+        case .matrix: matrixNames
+        }
+    }
+
+    /// The filter that converts to what is said here (`zscale`), from what the frames say of themselves.
+    public var conversionFilter: String? {
+        var parts: [String] = []
+        if let primaries { parts.append("primaries=\(Self.zscaleName(primaries))") }
+        if let transfer { parts.append("transfer=\(Self.zscaleName(transfer))") }
+        if let matrix { parts.append("matrix=\(Self.zscaleName(matrix))") }
+        if let range { parts.append("range=\(range)") }
+        return parts.isEmpty ? nil : "zscale=" + parts.joined(separator: ":")
+    }
+
+    /// zscale calls some things otherwise.
+    private static func zscaleName(_ name: String) -> String {
+        [
+            "bt2020nc": "2020_ncl", "bt2020c": "2020_cl", "smpte170m": "170m", "bt470bg": "470bg",
+            "gbr": "gbr",
+            "bt2020-10": "2020_10", "bt2020-12": "2020_12", "bt709": "709", "bt2020": "2020",
+            "smpte240m": "240m",
+        ][
+            name] ?? name
+    }
 }

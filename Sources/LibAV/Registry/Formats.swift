@@ -38,6 +38,12 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         self.init(format)
     }
 
+    /// The names that are meant most often, for suggestions.
+    public static let commonNames = [
+        "yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le", "yuvj420p",
+        "nv12", "gray", "rgb24",
+    ]
+
     /// No format.
     public static var none: PixelFormat { PixelFormat(AV_PIX_FMT_NONE) }
     /// 8-bit 4:2:0, what every player shows.

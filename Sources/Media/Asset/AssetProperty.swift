@@ -65,6 +65,11 @@ public struct AssetChapter: Hashable, Codable, Sendable {
     public var timeRange: TimeRange
     /// Its title, where it has one.
     public var title: String?
+    /// Makes a chapter.
+    public init(timeRange: TimeRange, title: String?) {
+        self.timeRange = timeRange
+        self.title = title
+    }
 }
 
 /// All that is known of an asset once it is loaded.

@@ -20,9 +20,14 @@ final class AudioProducer: SampleProducer {
     private var position: Int64?
     private var firstPosition: Int64 = 0
 
+    /// What the source's sound is now, and what goes into the resampler.
+    private var source: AudioFormat?
     private var input: AudioFormat?
+    /// A frame whose turn came while the old resampler's rest came out.
+    private var resampled: Frame?
     private var output: AudioFormat?
     private var resampler: Resampler?
+    private var filter: AudioFilterStage?
     /// Samples taken in and vended, for an exact end.
     private var taken: Int64 = 0
     private var vended: Int64 = 0
@@ -36,10 +41,19 @@ final class AudioProducer: SampleProducer {
         self.frames = frames
         self.context = context
         self.settings = settings
+        filter = settings.filters.map { AudioFilterStage(chain: $0) }
     }
 
     func next() throws -> SampleBuffer? {
         while !isFinished {
+            if let frame = resampled.take() {
+                if let sample = try resample(frame) { return sample }
+                continue
+            }
+            if let frame = try filter?.receive() {
+                if let sample = try resample(frame) { return sample }
+                continue
+            }
             if pendingSilence > 0 {
                 if let sample = try silence() { return sample }
                 continue
@@ -48,7 +62,13 @@ final class AudioProducer: SampleProducer {
                 if let sample = try convert(frame) { return sample }
                 continue
             }
-            if isDraining { return try drained() }
+            if isDraining {
+                if let filter, !filter.isFinished {
+                    try filter.finish()
+                    continue
+                }
+                return try drained()
+            }
             let frame = try Frame()
             guard try frames.next(into: frame) else {
                 isDraining = true
@@ -118,18 +138,28 @@ final class AudioProducer: SampleProducer {
     private var hasBegun = false
 
     private func silence() throws -> SampleBuffer? {
-        guard let input else {
+        guard let source else {
             pendingSilence = 0
             return nil
         }
         let run = min(pendingSilence, 4096)
         pendingSilence -= run
-        let fifo = try SampleFIFO(format: input)
+        let fifo = try SampleFIFO(format: source)
         try fifo.appendSilence(Int(run))
         return try convert(try fifo.take(Int(run)))
     }
 
     private func convert(_ frame: consuming Frame) throws -> SampleBuffer? {
+        taken += Int64(frame.sampleCount) * Int64(rate) / Int64(frame.sampleRate)
+        source = AudioFormat(
+            sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
+            layout: frame.channelLayout.specified)
+        guard let filter else { return try resample(frame) }
+        try filter.send(frame)
+        return nil
+    }
+
+    private func resample(_ frame: consuming Frame) throws -> SampleBuffer? {
         let format = AudioFormat(
             sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
             layout: frame.channelLayout.specified)
@@ -151,10 +181,9 @@ final class AudioProducer: SampleProducer {
             if wanted != format { resampler = try Resampler.open(from: format, to: wanted) }
         }
         if left != nil {
-            pendingFrame = consume frame
+            resampled = consume frame
             return left
         }
-        taken += Int64(frame.sampleCount) * Int64(rate) / Int64(frame.sampleRate)
         guard resampler != nil else { return vend(frame) }
         guard let converted = try resampler?.convert(frame), converted.sampleCount > 0 else { return nil }
         return vend(converted)
@@ -162,7 +191,7 @@ final class AudioProducer: SampleProducer {
 
     /// The end: exactly as many samples as went in, at the output's rate.
     private func drained() throws -> SampleBuffer? {
-        guard let output, resampler != nil else {
+        guard let output, resampler != nil || filter != nil else {
             isFinished = true
             return nil
         }
@@ -172,7 +201,7 @@ final class AudioProducer: SampleProducer {
             isFinished = true
             return nil
         }
-        if let rest = try resampler?.drain(), rest.sampleCount > 0 {
+        if resampler != nil, let rest = try resampler?.drain(), rest.sampleCount > 0 {
             if Int64(rest.sampleCount) > missing { rest.narrow(start: 0, count: Int(missing)) }
             return vend(rest)
         }
@@ -182,6 +211,11 @@ final class AudioProducer: SampleProducer {
     }
 
     private func vend(_ frame: consuming Frame) -> SampleBuffer {
+        if filter != nil, isDraining, let output {
+            // A filter's tail is none of the source's sound.
+            let left = Rational(1, rate).rescale(taken, to: Rational(1, output.sampleRate)) - vended
+            if Int64(frame.sampleCount) > left { frame.narrow(start: 0, count: Int(max(0, left))) }
+        }
         let outputRate = output?.sampleRate ?? rate
         let unit = Rational(1, outputRate)
         let first = Rational(1, rate).rescale(firstPosition - start, to: unit) + context.start.ticks(in: unit)

@@ -10,20 +10,139 @@ public enum ReaderOutputSettings: Hashable, Sendable {
     case audio(AudioOutputSettings)
 }
 
-/// Pictures as an output vends them.
+/// Pictures as an output vends them. The steps happen in the order that they stand in.
 public struct VideoOutputSettings: Hashable, Codable, Sendable {
-    /// The pixel format; nil for the source's.
-    public var pixelFormat: PixelFormat?
-    /// Size in pixels; nil for the source's.
+    /// Makes whole frames of fields.
+    public var deinterlacing = Deinterlacing.off
+    /// The part of the coded picture that is kept; nil for all.
+    public var crop: PixelRectangle?
+    /// How the picture is turned.
+    public var turn: PictureTurn?
+    /// A chain of libavfilter's filters.
+    public var filters: String?
+    /// Size in pixels; nil for what the steps before make.
     public var size: PixelSize?
+    /// How the picture gets into `size`.
+    public var fit = PictureFit.stretch
+    /// The picture's own size inside `size`, for `contain` and `cover`.
+    public var innerSize: PixelSize?
+    /// Colour to convert to; nil where nothing is to be converted.
+    public var color: ColorDescription?
     /// Frames a second, repeated or left out as needed; nil keeps every frame at its own time.
     public var frameRate: Rational?
+    /// The pixel format; nil for the source's.
+    public var pixelFormat: PixelFormat?
 
     /// Pictures as the source has them.
     public init(pixelFormat: PixelFormat? = nil, size: PixelSize? = nil, frameRate: Rational? = nil) {
         self.pixelFormat = pixelFormat
         self.size = size
         self.frameRate = frameRate
+    }
+
+    /// The steps between decoding and the pixel format, as libavfilter's chain; the size of `picture` is what
+    /// goes in.
+    func steps(for picture: PixelSize) -> [String] {
+        var steps: [String] = []
+        switch deinterlacing {
+        case .off: break
+        case .auto: steps.append("bwdif=mode=send_frame:deint=interlaced")
+        case .on: steps.append("bwdif=mode=send_frame:deint=all")
+        }
+        if let crop { steps.append("crop=\(crop.width):\(crop.height):\(crop.x):\(crop.y):exact=1") }
+        if let turn { steps += turn.filters }
+        if let filters { steps.append(filters) }
+        if let size {
+            switch (fit, innerSize) {
+            case (.contain, let inner?):
+                steps.append("scale=\(inner.width):\(inner.height):flags=bicubic")
+                steps.append("setsar=1,pad=\(size.width):\(size.height):(ow-iw)/2:(oh-ih)/2")
+            case (.cover, let inner?):
+                steps.append("scale=\(inner.width):\(inner.height):flags=bicubic")
+                steps.append("setsar=1,crop=\(size.width):\(size.height)")
+            default: steps.append("scale=\(size.width):\(size.height):flags=bicubic")
+            }
+        }
+        if let color, let step = color.conversionFilter { steps.append(step) }
+        return steps
+    }
+
+    /// No step before the size is asked for.
+    public var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
+
+    /// Nothing but size, format and rate is touched, so a picture that has them goes past.
+    var isPlain: Bool {
+        deinterlacing == .off && crop == nil && turn == nil && filters == nil && color == nil
+            && innerSize == nil
+    }
+}
+
+/// How frames are made of fields.
+public enum Deinterlacing: String, Hashable, Codable, Sendable, CaseIterable {
+    /// Frames that say they are made of fields.
+    case auto
+    /// All frames.
+    case on
+    /// None.
+    case off
+}
+
+/// How a picture gets into a size of another shape.
+public enum PictureFit: String, Hashable, Codable, Sendable, CaseIterable {
+    /// All of it, with black bars.
+    case contain
+    /// The size is filled, and what doesn't fit is cut off.
+    case cover
+    /// Scaled to the size; the shape of a pixel makes up for it.
+    case stretch
+    /// As large as fits, and no larger.
+    case inside
+}
+
+/// A rectangle of a picture, in pixels from its upper left corner.
+public struct PixelRectangle: Hashable, Codable, Sendable {
+    /// Left edge.
+    public var x: Int
+    /// Upper edge.
+    public var y: Int
+    /// Width.
+    public var width: Int
+    /// Height.
+    public var height: Int
+    /// Makes a rectangle.
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+}
+
+/// A turn by quarters, after a reflection or not.
+public struct PictureTurn: Hashable, Codable, Sendable {
+    /// Mirrored from left to right first.
+    public var isReflected: Bool
+    /// Degrees clockwise: 0, 90, 180 or 270.
+    public var clockwiseDegrees: Int
+
+    /// Makes a turn.
+    public init(clockwiseDegrees: Int, isReflected: Bool = false) {
+        self.clockwiseDegrees = clockwiseDegrees
+        self.isReflected = isReflected
+    }
+
+    /// Exchanges width and height.
+    public var isQuarter: Bool { clockwiseDegrees % 180 != 0 }
+
+    var filters: [String] {
+        let turned =
+            switch clockwiseDegrees {
+            case 90: ["transpose=clock"]
+            case 180: ["hflip", "vflip"]
+            case 270: ["transpose=cclock"]
+            default: [String]()
+            }
+        return (isReflected ? ["hflip"] : []) + turned
     }
 }
 
@@ -50,6 +169,8 @@ public struct AudioOutputSettings: Hashable, Codable, Sendable {
     public var sampleRate: Int32?
     /// Channels and their places.
     public var layout: ChannelLayout?
+    /// A chain of libavfilter's filters, before everything else.
+    public var filters: String?
 
     /// Sound as the source has it.
     public init(sampleFormat: SampleFormat? = nil, sampleRate: Int32? = nil, layout: ChannelLayout? = nil) {

@@ -9,11 +9,13 @@ final class VideoConverter {
     private let pixelAspect: Rational?
     private let sourceRate: Rational?
     /// Pictures that are already as asked go past the graph, except where times change too.
-    private let target: (size: PixelSize, format: PixelFormat)
+    private let target: (size: PixelSize?, format: PixelFormat)
 
     private var graph: FilterGraph?
     private var graphInput: (size: PixelSize, format: PixelFormat)?
     private var ready: SampleBuffer?
+    /// Lengths of the pictures inside the graph, by time.
+    private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
     private(set) var isAtEnd = false
     private var hasFinished = false
@@ -22,7 +24,9 @@ final class VideoConverter {
     init?(settings: VideoOutputSettings, context: ProducerContext, tick: Rational) {
         let format = context.track.format
         let source = PixelSize(width: format.width, height: format.height)
-        target = (settings.size ?? source, settings.pixelFormat ?? format.pixelFormat)
+        target = (
+            settings.size ?? (settings.isPlain ? source : nil), settings.pixelFormat ?? format.pixelFormat
+        )
         self.settings = settings
         self.tick = tick
         start = context.start.ticks(in: tick)
@@ -36,7 +40,7 @@ final class VideoConverter {
     }
 
     private func needsGraph(_ size: PixelSize, _ format: PixelFormat) -> Bool {
-        settings.frameRate != nil || size != target.size || format != target.format
+        !settings.isPlain || settings.frameRate != nil || size != target.size || format != target.format
     }
 
     /// Takes a picture in.
@@ -55,18 +59,22 @@ final class VideoConverter {
             let aspect =
                 frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : (pixelAspect ?? Rational(0, 1))
             graph = try FilterGraph.video(
-                chain(), like: frame, timeBase: tick, sampleAspectRatio: aspect, frameRate: sourceRate)
+                chain(size), like: frame, timeBase: tick, sampleAspectRatio: aspect, frameRate: sourceRate)
             graphInput = (size, format)
         }
         // Inside the graph the range begins at 0, so that a new frame rate begins with it.
         frame.pts = pts - start
+        if !settings.isPlain { durations[pts - start] = duration }
         try graph?.send(frame)
     }
 
-    private func chain() -> String {
-        var steps = [
-            "scale=\(target.size.width):\(target.size.height):flags=bicubic", "format=\(target.format)",
-        ]
+    private func chain(_ size: PixelSize) -> String {
+        var steps = settings.steps(for: size)
+        // Pictures that change size in mid-stream come out in one.
+        if settings.size == nil, let size = target.size {
+            steps.append("scale=\(size.width):\(size.height):flags=bicubic")
+        }
+        steps.append("format=\(target.format)")
         if let rate = settings.frameRate { steps.append("fps=fps=\(rate):start_time=0:round=near") }
         return steps.joined(separator: ",")
     }
@@ -95,7 +103,10 @@ final class VideoConverter {
                 return SampleBuffer(frame: frame, pts: pts, duration: length, timeBase: outputTick)
             }
             let pts = inner.rescale(frame.pts, to: tick) + start
-            let duration = frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0
+            // Filters with a time base of their own hand on lengths in the old one.
+            let duration =
+                durations.removeValue(forKey: pts - start)
+                ?? (frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0)
             frame.pts = pts
             return SampleBuffer(frame: frame, pts: pts, duration: duration, timeBase: tick)
         case .ended:

@@ -20,6 +20,8 @@ public final class AssetWriter: @unchecked Sendable {
     public let output: TemporaryFile
     /// The file's own tags. Set before writing starts.
     public var metadata: [MetadataEntry] = []
+    /// The output's chapters. Set before writing starts.
+    public var chapters: [AssetChapter] = []
     /// The index goes to the front (`faststart`). Set before writing starts.
     public var shouldOptimizeForNetworkUse = false
     /// The inputs, in track order.
@@ -123,6 +125,13 @@ public final class AssetWriter: @unchecked Sendable {
         var muxer = try Muxer.open(format: container.muxer, descriptor: output.descriptor)
         if !container.hasEditLists { muxer.keepNegativeTimestamps() }
         muxer.setMetadata(metadata)
+        try muxer.setChapters(
+            chapters.map {
+                (
+                    $0.timeRange.start.ticks(in: Self.chapterUnit),
+                    $0.timeRange.end.ticks(in: Self.chapterUnit), $0.title
+                )
+            }, timeBase: Self.chapterUnit)
         for input in inputs {
             let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
             let timeBase = input.packetTimeBase
@@ -137,6 +146,9 @@ public final class AssetWriter: @unchecked Sendable {
         }
         self.muxer = consume muxer
     }
+
+    /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.
+    private static let chapterUnit = Rational(1, 1_000_000)
 
     private func addStream(
         _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, to muxer: inout Muxer

@@ -1,7 +1,8 @@
 public import LibAV
+internal import Locking
 
 /// A kind of file that can be written (AVFoundation's `AVFileType`), and what it can say.
-public struct ContainerType: Hashable, Sendable {
+public final class ContainerType: Hashable, Sendable {
     /// The name in job files.
     public let name: String
     /// The libavformat muxer.
@@ -20,8 +21,41 @@ public struct ContainerType: Hashable, Sendable {
     public let hasDisplayMatrix: Bool
     /// Its index can be moved to the front.
     public let canOptimizeForNetwork: Bool
+    /// It can hold chapters.
+    public var hasChapters: Bool { !["wav", "flac", "adts"].contains(name) }
     /// The tags that it can hold; nil for any.
     public let metadataKeys: Set<String>?
+
+    private init(
+        name: String, muxer: String, extensions: [String], mediaTypes: Set<MediaType>, isSingleTrack: Bool,
+        hasEditLists: Bool, hasTimestamps: Bool, hasDisplayMatrix: Bool, canOptimizeForNetwork: Bool,
+        metadataKeys: Set<String>?
+    ) {
+        self.name = name
+        self.muxer = muxer
+        self.extensions = extensions
+        self.mediaTypes = mediaTypes
+        self.isSingleTrack = isSingleTrack
+        self.hasEditLists = hasEditLists
+        self.hasTimestamps = hasTimestamps
+        self.hasDisplayMatrix = hasDisplayMatrix
+        self.canOptimizeForNetwork = canOptimizeForNetwork
+        self.metadataKeys = metadataKeys
+    }
+
+    /// There is one of each name.
+    public static func == (a: ContainerType, b: ContainerType) -> Bool { a === b }
+    /// As `==`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    /// What libavformat said, by codec: it looks through all its muxers each time.
+    private let known = Guarded<[String: Bool]>([:])
+
+    /// The names of all of them.
+    public static let names = all.map(\.name)
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    private static let byExtension = Dictionary(
+        all.flatMap { type in type.extensions.map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
 
     /// All of them.
     public static let all: [ContainerType] = [
@@ -74,12 +108,11 @@ public struct ContainerType: Hashable, Sendable {
     }
 
     /// The container of that name.
-    public static func named(_ name: String) -> ContainerType? { all.first { $0.name == name } }
+    public static func named(_ name: String) -> ContainerType? { byName[name] }
 
     /// The container that a file name's extension stands for.
     public static func forExtension(_ name: String) -> ContainerType? {
-        let lowered = name.lowercased()
-        return all.first { $0.extensions.contains(lowered) }
+        byExtension[name] ?? byExtension[name.lowercased()]
     }
 
     /// It can hold that codec, named as libav does.
@@ -89,7 +122,13 @@ public struct ContainerType: Hashable, Sendable {
         case "mp3", "flac": codec == name
         case "adts": codec == "aac"
         case "ogg": ["opus", "vorbis", "flac", "speex"].contains(codec)
-        default: MuxerInfo(named: muxer)?.canHold(codec: codec) ?? false
+        default:
+            known.withLock { known in
+                if let answer = known[codec] { return answer }
+                let answer = MuxerInfo(named: muxer)?.canHold(codec: codec) ?? false
+                if known.count < 1000 { known[codec] = answer }
+                return answer
+            }
         }
     }
 

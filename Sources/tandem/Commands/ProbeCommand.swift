@@ -15,7 +15,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var timing: AssetTiming = .fast
 
     @Option(help: "How it is printed.")
-    var format: ReportFormat = .text
+    var format: ProbeFormat = .text
 
     func run() async throws {
         let contents: AssetContents
@@ -37,3 +37,9 @@ struct ProbeCommand: AsyncParsableCommand {
 }
 
 extension AssetTiming: ExpressibleByArgument {}
+
+/// In what form a source is described.
+enum ProbeFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    case json
+}

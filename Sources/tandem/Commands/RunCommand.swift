@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import FoundationEssentials
 internal import Glibc
 internal import JobPlan
 internal import JobRun
@@ -12,31 +13,53 @@ struct RunCommand: AsyncParsableCommand {
             at once. A job that does not succeed leaves nothing behind.
             """)
 
-    @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
-    var files: [String]
+    @OptionGroup var spec: SpecArguments
+    @OptionGroup var reporting: ReportArguments
+
+    @Option(
+        help: "Carries out a plan that `tandem plan --out` wrote, and refuses where anything changed since.",
+        completion: .file())
+    var plan: String?
 
     @Option(name: .shortAndLong, help: "Jobs at a time; as many as there are processors when absent.")
     var jobs: Int?
 
     func validate() throws {
+        if plan != nil, !spec.files.isEmpty || !spec.variables.isEmpty {
+            throw ValidationError("--plan names the job files and variables itself")
+        }
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is a number from 1 to 256") }
     }
 
     func run() async throws {
-        let loader = JobFileLoader(files)
-        try loader.report(loader.sink, as: .text)
-        if let status = ExitCode.forDiagnostics(loader.sink) { throw status }
+        let saved = try plan.map { try readPlan($0) }
+        let loader =
+            try saved.map { JobFileLoader(files: $0.files, variables: $0.variables) } ?? spec.load()
+        if let saved, let problem = saved.environmentProblem ?? saved.specProblem(now: loader.specs) {
+            try refuse(problem)
+        }
+        try reporting.report(loader.sink, of: loader)
+        if let status = reporting.status(of: loader.sink) { throw status }
         let result = Planner.plan(loader.files)
         if result.conflicts.hasErrors {
-            try loader.report(result.conflicts, as: .text)
+            try reporting.report(result.conflicts, of: loader)
             throw ExitCode.specWrong
+        }
+        if let problem = saved?.planProblem(now: result.plan) { try refuse(problem) }
+        var warnings = DiagnosticSink()
+        for diagnostic in result.diagnostics.diagnostics where diagnostic.severity == .warning {
+            warnings.add(diagnostic)
+        }
+        if warnings.hasWarnings {
+            try reporting.report(warnings, of: loader)
+            if reporting.warningsAsErrors { throw ExitCode.specWrong }
         }
         // A reader that went away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let display = ProgressDisplay(renderer: loader.renderer)
         let runner = BatchRunner(
-            plan: result.plan, files: loader.files,
+            plan: result.plan, files: result.files,
             limit: jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
             observer: display)
         let signals = SignalWatch(
@@ -49,5 +72,19 @@ struct RunCommand: AsyncParsableCommand {
         display.end(outcomes, refusals: result.plan.refusals)
         if let status = signals.status { throw status }
         if outcomes.contains(where: { !$0.outcome.isSuccess }) { throw ExitCode.jobFailed }
+    }
+
+    private func readPlan(_ path: String) throws -> PlanFile {
+        do {
+            return try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            Terminal.report("\(path) is no plan that can be read\n")
+            throw ExitCode.specWrong
+        }
+    }
+
+    private func refuse(_ problem: String) throws {
+        Terminal.report("the plan is not carried out: \(problem); `tandem plan` makes a new one\n")
+        throw ExitCode.specWrong
     }
 }

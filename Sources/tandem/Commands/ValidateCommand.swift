@@ -5,15 +5,12 @@ struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate", abstract: "Checks job files by themselves; opens no media.")
 
-    @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
-    var files: [String]
-
-    @Option(help: "How problems are printed: text on standard error, json on standard output.")
-    var format: ReportFormat = .text
+    @OptionGroup var spec: SpecArguments
+    @OptionGroup var reporting: ReportArguments
 
     func run() throws {
-        let loader = JobFileLoader(files)
-        try loader.report(loader.sink, as: format)
-        if let status = ExitCode.forDiagnostics(loader.sink) { throw status }
+        let loader = try spec.load()
+        try reporting.report(loader.sink, of: loader)
+        if let status = reporting.status(of: loader.sink) { throw status }
     }
 }

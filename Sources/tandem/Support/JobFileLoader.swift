@@ -1,68 +1,98 @@
+internal import ArgumentParser
 internal import Diagnostics
 internal import Glibc
+internal import JobPlan
 internal import JobSpec
 internal import YAMLDocument
+
+/// What every command that reads job files takes.
+struct SpecArguments: ParsableArguments {
+    @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
+    var files: [String] = []
+
+    @Option(
+        name: .customLong("set"), parsing: .singleValue,
+        help: ArgumentHelp("Gives a variable a value; wins over `vars`.", valueName: "name=value"))
+    var variables: [String] = []
+
+    /// The variables by their names.
+    func values() throws -> [String: String] {
+        var values: [String: String] = [:]
+        for text in variables {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw ValidationError("--set wants name=value, not '\(text)'")
+            }
+            values[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        return values
+    }
+}
 
 /// Reads job files and keeps their texts for messages.
 struct JobFileLoader {
     private(set) var files: [JobFile] = []
     private(set) var sink = DiagnosticSink()
-    private var texts: [String: [String]] = [:]
+    private(set) var texts = SourceTexts()
 
-    init(_ paths: [String]) {
-        for path in paths { load(path) }
+    init(files paths: [String], variables: [String: String]) {
+        var options = SpecOptions()
+        options.variables = variables
+        options.environment = Self.environment()
+        var known: Set<String> = []
+        for path in paths { known.formUnion(load(path, options)) }
+        for name in options.variables.keys.sorted() where !known.contains(name) {
+            sink.error(
+                .unusedVariable, "no job file has a variable `\(name)`", at: .startOfFile("--set"),
+                help: Suggestion.help(for: name, among: known.sorted()))
+        }
+    }
+
+    /// The files that were read, for a plan on disk.
+    var specs: [PlanFile.Spec] {
+        texts.all.map { text in PlanFile.Spec(path: text.file, digest: ContentDigest.of(text.bytes)) }
     }
 
     /// Renders messages with excerpts of the files.
     var renderer: TextRenderer { TextRenderer(sources: texts, usesColor: Terminal.usesColor) }
 
-    private mutating func load(_ path: String) {
-        guard let bytes = Self.read(path, into: &sink) else { return }
-        var text = String(decoding: bytes, as: UTF8.self)
-        if text.unicodeScalars.first == "\u{feff}" { text.unicodeScalars.removeFirst() }
-        texts[path] = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
+    /// The names of the variables that the file has.
+    private mutating func load(_ path: String, _ options: SpecOptions) -> Set<String> {
+        let bytes: [UInt8]
+        do throws(SpecFileError) {
+            bytes = try options.files.read(path, limit: YAMLLimits().fileSize)
+        } catch {
+            sink.error(.fileUnreadable, "the job file: \(error.reason)", at: .startOfFile(path))
+            return []
+        }
+        texts.add(bytes, of: path)
         var own = DiagnosticSink()
         let root = YAMLParser.parse(bytes, file: path, into: &own)
-        if let file = JobFileDecoder.decode(root, path: path, directory: Self.directory(of: path), into: &own)
-        {
-            files.append(file)
-        }
-        for diagnostic in own.diagnostics { sink.add(diagnostic) }
+        let result = JobFileDecoder.decode(
+            root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: own)
+        if let file = result.file { files.append(file) }
+        texts.add(result.texts)
+        sink.add(result.sink)
+        return result.variables
     }
 
-    private static func directory(of path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard let resolved = realpath(folder, nil) else { return folder }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
-    private static func read(_ path: String, into sink: inout DiagnosticSink) -> [UInt8]? {
-        func fail(_ why: String) -> [UInt8]? {
-            sink.error(.fileUnreadable, why, at: .startOfFile(path))
-            return nil
-        }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            return fail("the job file can't be read: \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return fail("the job file is no regular file")
-        }
-        let limit = YAMLLimits().fileSize
-        guard status.st_size <= limit else { return fail("the job file has more than \(limit) bytes") }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
-        var count = 0
-        while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+    /// The environment, without what is no text.
+    private static func environment() -> [String: String] {
+        var values: [String: String] = [:]
+        var entry = environ
+        while let bytes = entry.pointee {
+            if let text = String(validatingCString: bytes), let equals = text.firstIndex(of: "=") {
+                values[String(text[..<equals])] = String(text[text.index(after: equals)...])
             }
-            if got < 0 && errno == EINTR { continue }
-            if got <= 0 { break }
-            count += got
+            entry += 1
         }
-        return Array(bytes.prefix(count))
+        return values
+    }
+}
+
+extension SpecArguments {
+    /// Reads and checks the files.
+    func load() throws -> JobFileLoader {
+        guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
+        return JobFileLoader(files: files, variables: try values())
     }
 }

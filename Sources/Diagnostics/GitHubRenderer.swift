@@ -1,0 +1,55 @@
+/// Renders messages as GitHub's workflow commands, which become annotations: worst first, ten at most of each
+/// kind, then a total, since GitHub drops what is more.
+public enum GitHubRenderer {
+    /// Annotations that GitHub shows of a kind and step.
+    private static let limit = 10
+
+    /// All messages, a line each.
+    public static func render(_ sink: DiagnosticSink) -> String {
+        var text = ""
+        let all = sink.diagnostics
+        for severity in Severity.allCases {
+            let some = all.filter { $0.severity == severity }
+            // One is kept for the total.
+            let shown = some.count > limit ? limit - 1 : some.count
+            for diagnostic in some.prefix(shown) { text += line(diagnostic) }
+            if shown < some.count {
+                text +=
+                    "::\(command(severity)) title=tandem::\(some.count - shown) more of this kind are in the log\n"
+            }
+        }
+        return text
+    }
+
+    private static func command(_ severity: Severity) -> String {
+        switch severity {
+        case .error: "error"
+        case .warning: "warning"
+        case .note: "notice"
+        }
+    }
+
+    private static func line(_ diagnostic: Diagnostic) -> String {
+        let range = diagnostic.range
+        var properties = "file=\(property(range.file)),line=\(range.line),endLine=\(range.endLine)"
+        if range.line == range.endLine {
+            properties += ",col=\(range.column),endColumn=\(max(range.column, range.endColumn))"
+        }
+        properties += ",title=\(property("tandem " + diagnostic.rule.rawValue))"
+        var message = diagnostic.message
+        for note in diagnostic.notes {
+            message += "\n" + (note.range.map { "\($0): " } ?? "") + note.message
+        }
+        if let help = diagnostic.help { message += "\n" + help }
+        return "::\(command(diagnostic.severity)) \(properties)::\(data(message))\n"
+    }
+
+    /// What would end the command or start another is escaped.
+    private static func data(_ text: String) -> String {
+        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    }
+
+    private static func property(_ text: String) -> String {
+        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    }
+}

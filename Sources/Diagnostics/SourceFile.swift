@@ -1,0 +1,27 @@
+internal import Locking
+
+/// The name of a text file as the user wrote it, kept once a process: a large job file has a million places,
+/// and each would carry the name otherwise.
+public struct SourceFile: Hashable, Sendable {
+    private let number: UInt32
+
+    private struct Table: Sendable {
+        var names: [String] = []
+        var numbers: [String: UInt32] = [:]
+    }
+    private static let table = Guarded(Table())
+
+    /// The file of that name.
+    public init(_ name: String) {
+        number = Self.table.withLock { table in
+            if let known = table.numbers[name] { return known }
+            let next = UInt32(table.names.count)
+            table.names.append(name)
+            table.numbers[name] = next
+            return next
+        }
+    }
+
+    /// The name.
+    public var name: String { Self.table.withLock { $0.names[Int(number)] } }
+}

@@ -1,0 +1,106 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Decides the output's chapters: the source's, moved with the range and cut to it, or the job's own.
+struct ChapterPlanner {
+    let spec: Located<ChapterSpec>?
+    let source: [AssetChapter]
+    let range: TimeRange?
+    let duration: MediaTime
+    let container: Located<ContainerType>
+    private(set) var chapters: [AssetChapter] = []
+    /// What becomes of the source's, for the ledger.
+    private(set) var outcome: LedgerEntry.Outcome = .left
+    private(set) var reason = ""
+
+    init(
+        spec: Located<ChapterSpec>?, source: [AssetChapter], range: TimeRange?, duration: MediaTime,
+        container: Located<ContainerType>
+    ) {
+        self.spec = spec
+        self.source = source
+        self.range = range
+        self.duration = duration
+        self.container = container
+    }
+
+    mutating func plan(into sink: inout DiagnosticSink) {
+        switch spec?.value ?? .keep {
+        case .drop: reason = "the job drops them"
+        case .list(let list):
+            reason = "the job has its own"
+            guard container.value.hasChapters else {
+                sink.error(
+                    .containerSetting, "\(container.value.name) can't hold chapters",
+                    at: spec?.range ?? container.range,
+                    notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+                return
+            }
+            own(list, into: &sink)
+        case .keep:
+            guard container.value.hasChapters else {
+                reason = "\(container.value.name) can't hold chapters"
+                return
+            }
+            keep()
+        }
+    }
+
+    private mutating func keep() {
+        let start = range?.start ?? .zero
+        for chapter in source {
+            let from = max(chapter.timeRange.start - start, .zero)
+            let to = min(chapter.timeRange.end - start, duration)
+            // Those outside the range, or of no length, are gone.
+            if to > from {
+                chapters.append(
+                    AssetChapter(timeRange: TimeRange(start: from, end: to), title: chapter.title))
+            }
+        }
+        outcome = chapters.isEmpty ? .left : .copied
+        reason =
+            chapters.isEmpty
+            ? "none lies in the range"
+            : chapters.count < source.count
+                ? "\(chapters.count) of them lie in the range"
+                : range == nil ? "kept" : "moved with the range"
+    }
+
+    private mutating func own(
+        _ list: [(start: Located<TimeExpression>, title: String)], into sink: inout DiagnosticSink
+    ) {
+        var starts: [MediaTime] = []
+        for entry in list {
+            let time: MediaTime
+            switch entry.start.value {
+            case .absolute(let value): time = value
+            case .fromEnd(let value): time = duration - value
+            case .percent(let share): time = duration.multiplied(by: share, dividedBy: 100_000)
+            default:
+                sink.error(
+                    .invalidValue, "a chapter's start is a time of the output: 1:30, 25% or -10s",
+                    at: entry.start.range)
+                return
+            }
+            guard time >= .zero, time < duration else {
+                sink.error(
+                    .invalidRange, "the chapter begins at \(time) s, but the output ends at \(duration) s",
+                    at: entry.start.range)
+                return
+            }
+            starts.append(time)
+        }
+        for (index, entry) in list.enumerated() {
+            let end = index + 1 < starts.count ? starts[index + 1] : duration
+            guard end > starts[index] else {
+                sink.error(
+                    .invalidRange, "the chapter begins no later than the next one", at: entry.start.range)
+                return
+            }
+            chapters.append(
+                AssetChapter(timeRange: TimeRange(start: starts[index], end: end), title: entry.title))
+        }
+    }
+}

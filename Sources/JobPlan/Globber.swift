@@ -1,0 +1,113 @@
+internal import Glibc
+internal import JobSpec
+
+/// Finds the files that a pattern matches, in the order of their names, folder by folder.
+struct Globber {
+    /// Why a pattern can't be followed to its end.
+    enum Failure: Error {
+        /// More folders' entries were looked at than anybody means.
+        case tooMany(looked: Int)
+    }
+
+    private static let entryLimit = 400_000
+    private static let matchLimit = 100_000
+    private var looked = 0
+    private var found: [String] = []
+
+    /// The paths, as the pattern writes them. `base` is what relative ones start from.
+    static func paths(_ pattern: String, from base: String) throws(Failure) -> [String] {
+        var globber = Globber()
+        let isAbsolute = pattern.hasPrefix("/")
+        let parts = pattern.split(separator: "/").map(String.init).filter { $0 != "." }
+        try globber.walk(parts[...], folder: isAbsolute ? "/" : base, written: isAbsolute ? "/" : "")
+        return globber.found
+    }
+
+    /// Depth is bounded by the pattern's parts, and by `PATH_MAX` under `**`.
+    private mutating func walk(_ parts: ArraySlice<String>, folder: String, written: String) throws(Failure) {
+        guard let part = parts.first else { return }
+        let rest = parts.dropFirst()
+        if !GlobPattern.isPattern(part) {
+            let path = Self.join(folder, part)
+            if rest.isEmpty {
+                if Self.type(of: path) == .file { try add(written + part) }
+            } else if Self.type(of: path) == .folder {
+                try walk(rest, folder: path, written: written + part + "/")
+            }
+            return
+        }
+        let isDeep = part == "**"
+        if isDeep {
+            // `**` stands for no folder too.
+            try walk(rest, folder: folder, written: written)
+        }
+        for entry in try entries(of: folder) {
+            guard isDeep ? !entry.name.hasPrefix(".") : GlobPattern.matches(entry.name, part) else {
+                continue
+            }
+            let path = Self.join(folder, entry.name)
+            if isDeep {
+                // Links are not followed down, or a circle of them would never end.
+                if entry.isFolder, path.utf8.count < 4096 {
+                    try walk(parts, folder: path, written: written + entry.name + "/")
+                }
+            } else if rest.isEmpty {
+                if entry.isFile || !entry.isFolder && Self.type(of: path) == .file {
+                    try add(written + entry.name)
+                }
+            } else if entry.isFolder || !entry.isFile && Self.type(of: path) == .folder {
+                try walk(rest, folder: path, written: written + entry.name + "/")
+            }
+        }
+    }
+
+    private mutating func add(_ path: String) throws(Failure) {
+        if found.last == path { return }
+        guard found.count < Self.matchLimit else { throw .tooMany(looked: looked) }
+        found.append(path)
+    }
+
+    private struct Entry {
+        let name: String
+        let isFile: Bool
+        let isFolder: Bool
+    }
+
+    private mutating func entries(of folder: String) throws(Failure) -> [Entry] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var entries: [Entry] = []
+        while let entry = readdir(stream) {
+            let type = Int32(entry.pointee.d_type)
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name == "." || name == ".." { continue }
+            looked += 1
+            guard looked <= Self.entryLimit else { throw .tooMany(looked: looked) }
+            entries.append(
+                Entry(name: name, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)))
+        }
+        return entries.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    private enum Kind {
+        case file
+        case folder
+        case other
+    }
+
+    private static func type(of path: String) -> Kind {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return .other }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    private static func join(_ folder: String, _ name: String) -> String {
+        folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+}

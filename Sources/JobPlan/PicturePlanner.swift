@@ -1,0 +1,129 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// What pictures go through before their size is decided: fields, crop, turn and filters.
+struct PicturePlanner {
+    let spec: VideoEncodeSpec
+    let track: SourceDescription.Track
+
+    /// Pictures after those steps.
+    struct Picture {
+        var settings = VideoOutputSettings()
+        var size: PixelSize
+        /// Shape of a pixel; nil where nobody says.
+        var aspect: Rational?
+        /// What is left to be turned by who shows the output.
+        var transform: DisplayTransform?
+        var isInterlaced: Bool
+    }
+
+    func plan(into sink: inout DiagnosticSink) -> Picture? {
+        var picture = Picture(
+            size: PixelSize(width: track.width, height: track.height), aspect: track.pixelAspectRatio,
+            transform: track.transform, isInterlaced: track.isInterlaced)
+        let deinterlacing = spec.deinterlace?.value ?? .off
+        if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
+            picture.settings.deinterlacing = deinterlacing
+            picture.isInterlaced = false
+        }
+        guard crop(&picture, into: &sink), turn(&picture, into: &sink), filter(&picture, into: &sink) else {
+            return nil
+        }
+        return picture
+    }
+
+    private func crop(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
+        guard let crop = spec.crop else { return true }
+        let rectangle: PixelRectangle
+        switch crop.value {
+        case .rectangle(let given): rectangle = given
+        case .cleanAperture:
+            guard let aperture = track.cleanAperture else {
+                sink.error(.codecSetting, "the source says no clean aperture to crop to", at: crop.range)
+                return false
+            }
+            rectangle = Self.rectangle(of: aperture, in: picture.size)
+        }
+        guard rectangle.x >= 0, rectangle.y >= 0, rectangle.width > 0, rectangle.height > 0,
+            rectangle.x + rectangle.width <= picture.size.width,
+            rectangle.y + rectangle.height <= picture.size.height
+        else {
+            sink.error(
+                .codecSetting, "the rectangle reaches out of the picture, which is \(picture.size)",
+                at: crop.range)
+            return false
+        }
+        if rectangle.width < picture.size.width || rectangle.height < picture.size.height {
+            picture.settings.crop = rectangle
+            picture.size = PixelSize(width: rectangle.width, height: rectangle.height)
+        }
+        return true
+    }
+
+    /// Whole pixels inside the aperture.
+    private static func rectangle(of aperture: CleanAperture, in size: PixelSize) -> PixelRectangle {
+        let width = min(size.width, Int(aperture.width.double))
+        let height = min(size.height, Int(aperture.height.double))
+        let x = (Double(size.width - width) / 2 + aperture.horizontalOffset.double).rounded()
+        let y = (Double(size.height - height) / 2 + aperture.verticalOffset.double).rounded()
+        return PixelRectangle(
+            x: max(0, min(size.width - width, Int(x))), y: max(0, min(size.height - height, Int(y))),
+            width: width, height: height)
+    }
+
+    private func turn(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
+        guard let orientation = spec.orientation else { return true }
+        let turn: PictureTurn
+        switch orientation.value {
+        case .keep: return true
+        case .angle(let degrees): turn = PictureTurn(clockwiseDegrees: degrees)
+        case .bake:
+            guard let transform = track.transform else { return true }
+            guard let degrees = transform.clockwiseDegrees else {
+                sink.error(
+                    .codecSetting, "the source is turned by no multiple of 90 degrees, which can't be baked",
+                    at: orientation.range)
+                return false
+            }
+            turn = PictureTurn(clockwiseDegrees: degrees, isReflected: transform.isReflected)
+        }
+        picture.transform = nil
+        if turn.clockwiseDegrees == 0, !turn.isReflected { return true }
+        picture.settings.turn = turn
+        if turn.isQuarter {
+            picture.size = PixelSize(width: picture.size.height, height: picture.size.width)
+            picture.aspect = picture.aspect?.inverted
+        }
+        return true
+    }
+
+    /// Filters may change the size; libavfilter itself is asked.
+    private func filter(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
+        guard let filters = spec.filters else { return true }
+        picture.settings.filters = filters.value
+        do throws(AVError) {
+            let after = try FilterGraph.pictures(
+                after: filters.value, size: (picture.size.width, picture.size.height),
+                format: track.pixelFormat,
+                sampleAspectRatio: picture.aspect ?? Rational(0, 1))
+            guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
+                sink.error(
+                    .filterChain,
+                    "the filters make pictures of \(after.width)x\(after.height); a side has at most 16384 pixels",
+                    at: filters.range)
+                return false
+            }
+            picture.size = PixelSize(width: after.width, height: after.height)
+            picture.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
+            return true
+        } catch {
+            sink.error(
+                .filterChain,
+                "the filters don't fit these pictures (\(picture.size)): \(error.detail ?? error.reason)",
+                at: filters.range)
+            return false
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import LibAV
+internal import Media
+
+/// About how many bytes an output will have, from bit rates where they are said and from what is usual otherwise.
+enum SizeEstimate {
+    /// Nil where nobody can say.
+    static func bytes(of tracks: [TrackPlan]) -> Int64? {
+        var bits = 0.0
+        for track in tracks {
+            guard let rate = bitRate(of: track) else { return nil }
+            bits += rate * track.expected.timeRange.duration.seconds
+        }
+        return bits.isFinite && bits < 1e18 ? Int64(bits / 8) : nil
+    }
+
+    private static func bitRate(of track: TrackPlan) -> Double? {
+        switch track.action {
+        case .copy: return track.source.bitRate > 0 ? Double(track.source.bitRate) : nil
+        case .encode(let encoding):
+            if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
+            return encoding.encoder.mediaType == .audio ? sound(encoding) : picture(encoding)
+        }
+    }
+
+    private static func sound(_ encoding: TrackPlan.Encoding) -> Double? {
+        let encoder = encoding.encoder
+        let samples = Double(encoder.sampleRate) * Double(encoder.channelLayout?.channels ?? 2)
+        if encoder.encoder.hasPrefix("pcm_") {
+            return samples * Double(encoder.sampleFormat.bytesPerSample * 8)
+        }
+        if encoder.encoder == "flac" {
+            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * 0.6
+        }
+        return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
+    }
+
+    /// Constant quality: bits a pixel at the usual value, doubled for every six steps.
+    private static func picture(_ encoding: TrackPlan.Encoding) -> Double? {
+        let encoder = encoding.encoder
+        let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)
+        let crf = encoder.options.first { $0.key == "crf" }.flatMap { Double($0.value) }
+        switch encoding.codec {
+        case "h264": return pixels * 0.08 * (1 / exponent(((crf ?? 23) - 23) / 6))
+        case "hevc": return pixels * 0.05 * (1 / exponent(((crf ?? 28) - 28) / 6))
+        case "vp9": return pixels * 0.05 * (1 / exponent(((crf ?? 32) - 32) / 9))
+        case "av1": return pixels * 0.04 * (1 / exponent(((crf ?? 35) - 35) / 9))
+        case "prores": return pixels * 2.2
+        case "mjpeg": return pixels * 0.9
+        case "ffv1": return pixels * 6
+        default: return nil
+        }
+    }
+
+    private static func exponent(_ steps: Double) -> Double {
+        var (value, rest) = (1.0, steps)
+        while rest >= 1 { (value, rest) = (value * 2, rest - 1) }
+        while rest <= -1 { (value, rest) = (value / 2, rest + 1) }
+        return value * (1 + rest * 0.69)
+    }
+}

@@ -1,0 +1,99 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes an asset: a path, a file with settings, a test signal, another job's output.
+struct AssetDecoder {
+    let reader: NodeReader
+
+    /// Nil where it is wrong; the reader's sink says why. `run` of a job's output is the job's id at first.
+    func asset(_ node: YAMLNode) -> AssetSpec? {
+        if node.text != nil {
+            guard let source = path(node) else { return nil }
+            return AssetSpec(source: source, timing: .fast, range: node.range)
+        }
+        guard case .mapping(let entries) = node.content else {
+            reader.sink.error(.wrongType, "an asset is a path or a mapping, not \(node.kind)", at: node.range)
+            return nil
+        }
+        if entries.contains(where: { $0.key == "pattern" }) { return pattern(node) }
+        if entries.contains(where: { $0.key == "job" }) {
+            guard let fields = reader.fields(node, as: Language.jobAsset), let job = fields["job"],
+                let id = reader.text(job.value, "`job`")
+            else { return nil }
+            return AssetSpec(source: .job(id, run: id.value), timing: .fast, range: node.range)
+        }
+        for later in ["url", "images", "image"] {
+            if let entry = entries.first(where: { $0.key == later }) {
+                reader.sink.error(
+                    .notSupported,
+                    "`\(later)` is part of the job language, but this version of tandem doesn't have it yet",
+                    at: entry.keyRange)
+                return nil
+            }
+        }
+        guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
+        let timing = reader.word(
+            fields["timing"]?.value, "`timing`", of: AssetTiming.allCases.map(\.rawValue))
+        guard let source = fields["path"].flatMap({ path($0.value) }) else { return nil }
+        return AssetSpec(
+            source: source, timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
+            range: node.range)
+    }
+
+    private func path(_ node: YAMLNode) -> AssetSpec.Source? {
+        guard let path = reader.text(node, "a path") else { return nil }
+        guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {
+            reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
+            return nil
+        }
+        if path.value.contains("://") {
+            reader.sink.error(.invalidValue, "a path names a local file, not a URL", at: path.range)
+            return nil
+        }
+        guard GlobPattern.isPattern(path.value) else { return .file(path) }
+        if let problem = GlobPattern.problem(path.value) {
+            reader.sink.error(.invalidValue, "the pattern: \(problem)", at: path.range)
+            return nil
+        }
+        return .glob(path)
+    }
+
+    private func pattern(_ node: YAMLNode) -> AssetSpec? {
+        guard let fields = reader.fields(node, as: Language.pattern) else { return nil }
+        let name = reader.word(fields["pattern"]?.value, "`pattern`", of: TestPattern.sources.map(\.name))
+        let size = reader.value(
+            fields["size"]?.value, "`size`", "it is written like 1280x720, both sides even"
+        ) { text in
+            Quantity.dimensions(text).flatMap {
+                $0.width.map { $0 % 2 == 0 } == true && $0.height.map { $0 % 2 == 0 } == true ? $0 : nil
+            }
+        }
+        let rate = reader.value(
+            fields["frame_rate"]?.value, "`frame_rate`",
+            "it is written like 25, 29.97 or 30000/1001, up to 1000"
+        ) { Quantity.frameRate($0) }
+        let tone = reader.value(
+            fields["tone"]?.value, "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
+        ) { Quantity.frequency($0).flatMap { $0 <= 20_000 ? Int($0) : nil } }
+        var length = MediaTime(value: 10, timescale: 1)
+        if let duration = reader.time(fields["duration"]?.value, "`duration`") {
+            guard case .absolute(let time) = duration.value, time > .zero,
+                time <= MediaTime(value: 86_400, timescale: 1)
+            else {
+                reader.sink.error(
+                    .invalidValue, "a test signal lasts some time, up to a day", at: duration.range)
+                return nil
+            }
+            length = time
+        }
+        guard let name else { return nil }
+        return AssetSpec(
+            source: .pattern(
+                TestPattern(
+                    name: name.value, width: size?.value.width ?? 1280, height: size?.value.height ?? 720,
+                    frameRate: rate?.value ?? Rational(25, 1), duration: length, toneFrequency: tone?.value)),
+            timing: .fast, range: node.range)
+    }
+}

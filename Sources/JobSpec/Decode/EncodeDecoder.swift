@@ -1,0 +1,272 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes `encode`, with named settings already under it.
+struct EncodeDecoder {
+    let reader: NodeReader
+
+    private func codec(_ entry: YAMLNode.Entry?, _ type: MediaType, at node: YAMLNode) -> Located<CodecInfo>?
+    {
+        guard let entry else {
+            // With `use` gone the settings might have had it.
+            reader.sink.error(
+                .missingKey, "the key `codec` is missing, here and in the settings", at: node.range)
+            return nil
+        }
+        guard let name = reader.text(entry.value, "`codec`") else { return nil }
+        if let codec = CodecCatalog.codec(name.value, of: type) { return Located(codec, at: name.range) }
+        let names = CodecCatalog.names(of: type)
+        let other: MediaType = type == .video ? .audio : .video
+        let isOther = CodecCatalog.codec(name.value, of: other) != nil
+        reader.sink.error(
+            .unknownCodec,
+            isOther
+                ? "`\(name.value)` is a codec for \(other.rawValue), not \(type.rawValue)"
+                : "there is no \(type.rawValue) codec `\(name.value)`",
+            at: name.range,
+            help: Self.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
+                for: name.value, among: names)
+                ?? "the \(type.rawValue) codecs are \(names.joined(separator: ", "))")
+        return nil
+    }
+
+    /// What people call them elsewhere.
+    static func alias(_ name: String) -> String? {
+        [
+            "libx264": "h264", "x264": "h264", "avc": "h264", "h.264": "h264", "libx265": "hevc",
+            "x265": "hevc", "h265": "hevc",
+            "h.265": "hevc", "libvpx-vp9": "vp9", "libaom-av1": "av1", "libsvtav1": "av1", "libopus": "opus",
+            "libmp3lame": "mp3", "ac-3": "ac3", "pcm": "pcm_s16le", "wav": "pcm_s16le", "libfdk_aac": "aac",
+        ][name.lowercased()]
+    }
+
+    private func options(_ entry: YAMLNode.Entry?) -> [EncoderOption] {
+        guard let entry else { return [] }
+        guard case .mapping(let entries) = entry.value.content else {
+            reader.sink.error(
+                .wrongType, "`options` is a mapping, not \(entry.value.kind)", at: entry.value.range)
+            return []
+        }
+        return entries.compactMap { option in
+            reader.text(option.value, "`\(option.key)`").map {
+                EncoderOption(name: Located(option.key, at: option.keyRange), value: $0)
+            }
+        }
+    }
+
+    private func bitRate(_ entry: YAMLNode.Entry?, _ what: String) -> Located<Int64>? {
+        reader.value(entry?.value, what, "it is written like 128k, 2.5M or 96000, up to 1000M") {
+            Quantity.bitRate($0)
+        }
+    }
+
+    private func text(_ entry: YAMLNode.Entry?, _ what: String) -> Located<String>? {
+        entry.flatMap { reader.text($0.value, what) }
+    }
+
+    // MARK: Pictures
+
+    func video(_ node: YAMLNode) -> VideoEncodeSpec? {
+        guard let fields = reader.fields(node, as: Language.videoEncode) else { return nil }
+        let before = reader.sink.errorCount
+        let codec = codec(fields["codec"], .video, at: node)
+        var spec = codec.map { VideoEncodeSpec(codec: $0, options: [], range: node.range) }
+        let rate = rateControl(fields)
+        let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
+        let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
+        let size = reader.value(
+            fields["size"]?.value, "`size`", "it is written like 1280x720, 1280x or x720, up to 16384"
+        ) { Quantity.dimensions($0) }
+        let fit = reader.word(fields["fit"]?.value, "`fit`", of: PictureFit.allCases.map(\.rawValue))
+        let deinterlace = reader.word(
+            fields["deinterlace"]?.value, "`deinterlace`", of: Deinterlacing.allCases.map(\.rawValue))
+        let format = pixelFormat(fields["pixel_format"])
+        let frames = reader.value(
+            fields["frame_rate"]?.value, "`frame_rate`",
+            "it is written like 25, 29.97 or 30000/1001, up to 1000"
+        ) { Quantity.frameRate($0) }
+        let aspect = reader.value(
+            fields["pixel_aspect_ratio"]?.value, "`pixel_aspect_ratio`", "it is written like 1:1 or 64/45"
+        ) { Quantity.ratio($0) }
+        spec?.rateControl = rate
+        spec?.maxBitRate = maximum
+        spec?.bufferSize = buffer
+        spec?.passes = reader.integer(fields["passes"]?.value, "`passes`", in: 1...2)
+        spec?.bFrames = reader.integer(fields["b_frames"]?.value, "`b_frames`", in: 0...16)
+        spec?.preset = text(fields["preset"], "`preset`")
+        spec?.tune = text(fields["tune"], "`tune`")
+        spec?.profile = text(fields["profile"], "`profile`")
+        spec?.level = text(fields["level"], "`level`")
+        spec?.size = size
+        spec?.fit = fit.flatMap { word in PictureFit(rawValue: word.value).map { Located($0, at: word.range) }
+        }
+        spec?.crop = fields["crop"].flatMap { crop($0.value) }
+        spec?.orientation = orientation(fields["orientation"])
+        spec?.deinterlace = deinterlace.flatMap { word in
+            Deinterlacing(rawValue: word.value).map { Located($0, at: word.range) }
+        }
+        spec?.color = fields["color"].flatMap { color($0.value) }
+        spec?.pixelAspectRatio = aspect
+        spec?.filters = text(fields["filters"], "`filters`")
+        spec?.pixelFormat = format
+        spec?.frameRate = frames
+        spec?.keyframeInterval = keyframeInterval(fields["keyframe_interval"])
+        spec?.options = options(fields["options"])
+        if let spec, reader.sink.errorCount == before { EncodeCheck.check(spec, into: &reader.sink) }
+        return spec
+    }
+
+    private func rateControl(_ fields: Fields) -> Located<RateControl>? {
+        if let entry = fields["crf"] {
+            return reader.value(entry.value, "`crf`", "it is a number from 0 to 63") { text in
+                Quantity.scaled(text, by: 1000).flatMap { $0 <= 63_000 ? .crf(Int($0)) : nil }
+            }
+        }
+        if let entry = fields["qp"] {
+            return reader.integer(entry.value, "`qp`", in: 0...255).map {
+                Located(.qp($0.value), at: $0.range)
+            }
+        }
+        if let entry = fields["bitrate"] {
+            return bitRate(entry, "`bitrate`").map { Located(.bitRate($0.value), at: $0.range) }
+        }
+        if let entry = fields["lossless"], let value = reader.boolean(entry.value, "`lossless`"), value.value
+        {
+            return Located(.lossless, at: value.range)
+        }
+        return nil
+    }
+
+    private func pixelFormat(_ entry: YAMLNode.Entry?) -> Located<PixelFormat>? {
+        guard let name = text(entry, "`pixel_format`") else { return nil }
+        if let format = PixelFormat(named: name.value) { return Located(format, at: name.range) }
+        reader.sink.error(
+            .invalidValue, "there is no pixel format `\(name.value)`", at: name.range,
+            help: Suggestion.help(for: name.value, among: PixelFormat.commonNames))
+        return nil
+    }
+
+    private func keyframeInterval(_ entry: YAMLNode.Entry?) -> Located<KeyframeInterval>? {
+        reader.value(
+            entry?.value, "`keyframe_interval`", "it is a count of frames (250), or a time (2s, 1500ms, 50f)"
+        ) { text in
+            if let frames = Int(text) { return (1...100_000).contains(frames) ? .frames(frames) : nil }
+            switch TimeExpression(text) {
+            case .frames(let frames): return frames >= 1 && frames <= 100_000 ? .frames(Int(frames)) : nil
+            case .absolute(let time): return time.seconds > 0 && time.seconds <= 3600 ? .time(time) : nil
+            default: return nil
+            }
+        }
+    }
+
+    private func crop(_ node: YAMLNode) -> Located<CropSpec>? {
+        if node.text != nil {
+            return reader.word(node, "`crop`", of: ["clean_aperture"]).map {
+                Located(.cleanAperture, at: $0.range)
+            }
+        }
+        guard let fields = reader.fields(node, as: Language.crop) else { return nil }
+        func side(_ key: String, from least: Int) -> Int? {
+            reader.integer(fields[key]?.value, "`\(key)`", in: least...16_384)?.value
+        }
+        let (x, y) = (side("x", from: 0) ?? 0, side("y", from: 0) ?? 0)
+        guard let width = side("width", from: 1), let height = side("height", from: 1) else { return nil }
+        return Located(
+            .rectangle(PixelRectangle(x: x, y: y, width: width, height: height)), at: node.range)
+    }
+
+    private func orientation(_ entry: YAMLNode.Entry?) -> Located<OrientationSpec>? {
+        reader.value(entry?.value, "`orientation`", "it is keep, bake, 0, 90, 180 or 270") { text in
+            switch text {
+            case "keep": .keep
+            case "bake": .bake
+            case "0", "90", "180", "270": Int(text).map { .angle($0) }
+            default: nil
+            }
+        }
+    }
+
+    private func color(_ node: YAMLNode) -> ColorSpec? {
+        guard let fields = reader.fields(node, as: Language.color) else { return nil }
+        func name(_ key: String, _ kind: ColorDescription.Part) -> Located<String>? {
+            guard let name = text(fields[key], "`\(key)`") else { return nil }
+            if ColorDescription.names(of: kind).contains(name.value) { return name }
+            reader.sink.error(
+                .invalidValue, "there are no \(key) `\(name.value)`", at: name.range,
+                help: Suggestion.help(for: name.value, among: ColorDescription.names(of: kind))
+                    ?? "there are \(ColorDescription.names(of: kind).joined(separator: ", "))")
+            return nil
+        }
+        return ColorSpec(
+            primaries: name("primaries", .primaries), transfer: name("transfer", .transfer),
+            matrix: name("matrix", .matrix),
+            levels: reader.word(fields["range"]?.value, "`range`", of: ["tv", "pc"]), range: node.range)
+    }
+
+    // MARK: Sound
+
+    func audio(_ node: YAMLNode) -> AudioEncodeSpec? {
+        guard let fields = reader.fields(node, as: Language.audioEncode) else { return nil }
+        let before = reader.sink.errorCount
+        let codec = codec(fields["codec"], .audio, at: node)
+        let rate = bitRate(fields["bitrate"], "`bitrate`")
+        let quality: Located<Int>? = reader.value(
+            fields["quality"]?.value, "`quality`", "it is a number from -2 to 10"
+        ) { text in
+            let size = Quantity.scaled(text.hasPrefix("-") ? text.dropFirst() : text[...], by: 1000)
+            return size.map { text.hasPrefix("-") ? -Int($0) : Int($0) }.flatMap {
+                (-2000...10_000).contains($0) ? $0 : nil
+            }
+        }
+        let frequency = reader.value(
+            fields["sample_rate"]?.value, "`sample_rate`", "it is written like 48000 or 44.1kHz"
+        ) { Quantity.frequency($0) }
+        let channels = reader.value(
+            fields["channels"]?.value, "`channels`",
+            "it is mono, stereo, 5.1, a count from 1 to 16, or a layout as libav names it"
+        ) { text -> ChannelLayout? in
+            if let count = Int(text) {
+                return (1...16).contains(count) ? ChannelLayout(defaultFor: count) : nil
+            }
+            return ChannelLayout(named: text)
+        }
+        let format = reader.value(
+            fields["sample_format"]?.value, "`sample_format`", "it is written as libav does: s16, s32, fltp"
+        ) { SampleFormat(named: $0) }
+        let gain = reader.value(
+            fields["gain"]?.value, "`gain`", "it is written like -3dB or 2.5, from -60 to 60 dB"
+        ) { Quantity.decibels($0) }
+        guard let codec else { return nil }
+        var spec = AudioEncodeSpec(codec: codec, options: options(fields["options"]), range: node.range)
+        spec.bitRate = rate
+        spec.quality = quality
+        spec.profile = text(fields["profile"], "`profile`")
+        spec.sampleRate = frequency
+        spec.channels = channels
+        spec.sampleFormat = format
+        spec.bitDepth = reader.integer(fields["bit_depth"]?.value, "`bit_depth`", in: 8...32)
+        spec.gain = gain
+        spec.normalize = fields["normalize"].flatMap { normalize($0.value) }
+        spec.filters = text(fields["filters"], "`filters`")
+        if reader.sink.errorCount == before { EncodeCheck.check(spec, into: &reader.sink) }
+        return spec
+    }
+
+    private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {
+        guard let fields = reader.fields(node, as: Language.normalize) else { return nil }
+        var target = LoudnessTarget()
+        func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
+            reader.value(
+                fields[key]?.value, "`\(key)`",
+                "it is a number from \(range.lowerBound) to \(range.upperBound)"
+            ) { text in Quantity.number(text).flatMap { range.contains($0) ? $0 : nil } }?.value
+        }
+        let before = reader.sink.errorCount
+        target.integrated = number("integrated", -70 ... -5) ?? target.integrated
+        target.truePeak = number("true_peak", -9...0) ?? target.truePeak
+        target.range = number("range", 1...50) ?? target.range
+        return reader.sink.errorCount == before ? Located(target, at: node.range) : nil
+    }
+}

@@ -1,0 +1,205 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes one run of a job, whose asset is known and whose names have all been put in.
+struct JobDecoder {
+    let reader: NodeReader
+    let definition: BatchDefinition
+    let scope: Scope
+    let asset: AssetSpec
+    let assetID: Located<String>?
+    let id: Located<String>
+    let base: String
+    let isTemplate: Bool
+
+    /// Nil where no job can be made of it; the reader's sink says why, unless it is not known yet.
+    func job(_ written: YAMLNode) -> JobSpec? {
+        let node = Substitution(scope: scope, reader: reader).apply(to: written)
+        guard let fields = reader.fields(node, as: Language.job) else { return nil }
+        let range = fields["range"].flatMap { timeRange($0.value) }
+        let tracks = fields["tracks"].flatMap { rules($0) }
+        let named = reader.word(fields["container"]?.value, "`container`", of: ContainerType.names)
+        let optimize = reader.boolean(fields["optimize_for_network"]?.value, "`optimize_for_network`")
+        let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
+        let chapters = fields["chapters"].flatMap { chapterList($0.value) }
+        let limit = fields["limit"].flatMap { durationLimit($0.value) }
+        let leftover = reader.word(
+            fields["leftover"]?.value, "`leftover`", of: Leftover.allCases.map(\.rawValue))
+        _ = reader.word(fields["cut"]?.value, "`cut`", of: ["exact"])
+        let needs = fields["needs"].map { entry in
+            reader.list(entry.value).compactMap { reader.text($0, "a job that is needed") }.filter {
+                definition.hasJob($0, reader: reader)
+            }
+        }
+        guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
+        let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
+        guard let tracks, container != nil || isTemplate else { return nil }
+        let job = JobSpec(
+            id: id, base: base, asset: asset, assetID: assetID, range: range, tracks: tracks,
+            container: container, optimizeForNetwork: optimize, metadata: metadata, chapters: chapters,
+            durationLimit: limit,
+            leftover: leftover.flatMap { word in
+                Leftover(rawValue: word.value).map { Located($0, at: word.range) }
+            },
+            needs: needs ?? [], destination: destination, isTemplate: isTemplate)
+        ContainerCheck.check(job, into: &reader.sink)
+        return job
+    }
+
+    private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {
+        guard case .sequence(let items) = list.value.content else {
+            reader.sink.error(
+                .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range)
+            return nil
+        }
+        if items.isEmpty { reader.sink.error(.missingKey, "a job needs a track", at: list.keyRange) }
+        let decoder = TrackRuleDecoder(
+            reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope))
+        let rules = items.compactMap { decoder.rule($0) }
+        return rules.isEmpty || rules.count < items.count ? nil : rules
+    }
+
+    private func timeRange(_ node: YAMLNode) -> RangeSpec? {
+        if case .sequence = node.content {
+            reader.sink.error(
+                .notSupported,
+                "several ranges joined are part of the job language, but this version of tandem doesn't have them yet",
+                at: node.range)
+            return nil
+        }
+        guard let fields = reader.fields(node, as: Language.range) else { return nil }
+        let spec = RangeSpec(
+            start: reader.time(fields["start"]?.value, "`start`"),
+            end: reader.time(fields["end"]?.value, "`end`"),
+            duration: reader.time(fields["duration"]?.value, "`duration`"), range: node.range)
+        // What the file alone shows; the rest needs the source.
+        var from = MediaTime.zero
+        if let start = spec.start {
+            guard case .absolute(let time) = start.value else { return spec }
+            from = time
+        }
+        if let end = spec.end, case .absolute(let time) = end.value, time <= from {
+            reader.sink.error(
+                .invalidRange, "the range is empty: it ends at \(time) s and begins at \(from) s",
+                at: end.range)
+        }
+        if let duration = spec.duration, case .absolute(let time) = duration.value, time <= .zero {
+            reader.sink.error(.invalidRange, "the range is empty: its duration is 0", at: duration.range)
+        }
+        return spec
+    }
+
+    private func durationLimit(_ node: YAMLNode) -> Located<TimeExpression>? {
+        guard let fields = reader.fields(node, as: Language.limit) else { return nil }
+        guard let time = reader.time(fields["duration"]?.value, "`duration`") else { return nil }
+        if case .absolute(let length) = time.value, length <= .zero {
+            reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
+        }
+        return time
+    }
+
+    private func tags(_ node: YAMLNode) -> MetadataSpec {
+        var spec = MetadataSpec()
+        guard let fields = reader.fields(node, as: Language.metadata) else { return spec }
+        if let keep = fields["keep"] {
+            if case .sequence(let items) = keep.value.content {
+                spec.keep = .keys(items.compactMap { reader.text($0, "a tag")?.value })
+            } else if let word = reader.word(keep.value, "`keep`", of: ["all", "none"]) {
+                spec.keep = word.value == "all" ? .all : .none
+            }
+        }
+        spec.set = reader.tags(fields["set"])
+        return spec
+    }
+
+    private func chapterList(_ node: YAMLNode) -> Located<ChapterSpec>? {
+        guard case .sequence(let items) = node.content else {
+            return reader.word(node, "`chapters`", of: ["keep", "drop"]).map {
+                Located($0.value == "keep" ? .keep : .drop, at: $0.range)
+            }
+        }
+        var list: [(start: Located<TimeExpression>, title: String)] = []
+        for item in items {
+            guard let fields = reader.fields(item, as: Language.chapter) else { continue }
+            let start = reader.time(fields["start"]?.value, "`start`")
+            let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
+            guard let start, let title else { continue }
+            if case .absolute(let time) = start.value, case .absolute(let before)? = list.last?.start.value,
+                time <= before, let last = list.last
+            {
+                reader.sink.error(
+                    .invalidValue, "chapters begin one after the other, and this one begins no later",
+                    at: start.range, notes: [Diagnostic.Note("the one before it", at: last.start.range)])
+            }
+            if case .chapter = start.value {
+                reader.sink.error(
+                    .invalidValue, "a chapter can't begin at a chapter; its start is a time of the output",
+                    at: start.range)
+            }
+            list.append((start, title.value))
+        }
+        return Located(.list(list), at: node.range)
+    }
+
+    // MARK: Destination
+
+    private func target(_ node: YAMLNode) -> DestinationSpec? {
+        if node.text != nil {
+            guard let path = destinationPath(node) else { return nil }
+            return DestinationSpec(path: path, ifExists: .fail, makesDirectories: true)
+        }
+        guard let fields = reader.fields(node, as: Language.destination) else { return nil }
+        let ifExists = reader.word(
+            fields["if_exists"]?.value, "`if_exists`", of: IfExists.allCases.map(\.rawValue))
+        let makes = reader.boolean(fields["make_directories"]?.value, "`make_directories`")
+        guard let path = fields["path"].flatMap({ destinationPath($0.value) }) else { return nil }
+        return DestinationSpec(
+            path: path, ifExists: ifExists.flatMap { IfExists(rawValue: $0.value) } ?? .fail,
+            makesDirectories: makes?.value ?? true)
+    }
+
+    private func destinationPath(_ node: YAMLNode) -> Located<String>? {
+        // A picture of the path is enough while a pattern's matches are not known.
+        if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
+        guard let path = reader.text(node, "a destination") else { return nil }
+        let name = path.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255
+        else {
+            reader.sink.error(
+                .invalidValue, "a destination names a file of at most 255 bytes, not a folder", at: path.range
+            )
+            return nil
+        }
+        return path
+    }
+
+    private func containerType(
+        _ named: Located<String>?, hasKey: Bool, destination: DestinationSpec
+    ) -> Located<ContainerType>? {
+        if let named { return ContainerType.named(named.value).map { Located($0, at: named.range) } }
+        if hasKey { return nil }
+        let path = destination.path.value
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let all = ContainerType.all
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+            if isTemplate { return nil }
+            reader.sink.error(
+                .unknownContainer, "the destination has no extension that tells the container",
+                at: destination.path.range,
+                help: "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
+            return nil
+        }
+        let fileExtension = String(name[name.index(after: dot)...])
+        if isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
+        guard let type = ContainerType.forExtension(fileExtension) else {
+            reader.sink.error(
+                .unknownContainer, "`.\(fileExtension)` tells no container", at: destination.path.range,
+                help: Suggestion.help(for: fileExtension.lowercased(), among: all.flatMap(\.extensions))
+                    ?? "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
+            return nil
+        }
+        return Located(type, at: destination.path.range)
+    }
+}

@@ -1,0 +1,71 @@
+/// Paths with `*`, `?`, `[…]` and `**`.
+public enum GlobPattern {
+    /// It has one of them.
+    public static func isPattern(_ path: String) -> Bool {
+        path.utf8.contains { $0 == 0x2a || $0 == 0x3f || $0 == 0x5b }
+    }
+
+    /// What is wrong with it, or nil.
+    static func problem(_ path: String) -> String? {
+        for part in path.split(separator: "/") where part.contains("**") && part != "**" {
+            return "`**` stands for folders, alone between `/`"
+        }
+        if path.components("**") > 4 { return "`**` stands at most four times in a pattern" }
+        if path.utf8.count(where: { $0 == 0x5b }) > path.utf8.count(where: { $0 == 0x5d }) {
+            return "a `[` is not closed"
+        }
+        return nil
+    }
+
+    /// A name fits one part of a pattern. A leading dot is only met by a dot.
+    public static func matches(_ name: String, _ pattern: String) -> Bool {
+        let (name, pattern) = (Array(name.unicodeScalars), Array(pattern.unicodeScalars))
+        if name.first == ".", pattern.first != "." { return false }
+        // Two indices and one way back: linear in practice, and never worse than the product.
+        var (n, p) = (0, 0)
+        var star: (pattern: Int, name: Int)?
+        while n < name.count {
+            if p < pattern.count, pattern[p] == "*" {
+                star = (p, n)
+                p += 1
+            } else if p < pattern.count, let next = step(pattern, p, name[n]) {
+                p = next
+                n += 1
+            } else if let back = star {
+                star = (back.pattern, back.name + 1)
+                p = back.pattern + 1
+                n = back.name + 1
+            } else {
+                return false
+            }
+        }
+        return pattern[p...].allSatisfy { $0 == "*" }
+    }
+
+    /// The place after one element of the pattern that meets a character, or nil.
+    private static func step(_ pattern: [Unicode.Scalar], _ p: Int, _ character: Unicode.Scalar) -> Int? {
+        if pattern[p] == "?" { return p + 1 }
+        guard pattern[p] == "[", let close = pattern[(p + 1)...].dropFirst().firstIndex(of: "]") else {
+            return pattern[p] == character ? p + 1 : nil
+        }
+        var set = pattern[(p + 1)..<close]
+        let isNegated = set.first == "!" || set.first == "^"
+        if isNegated { set = set.dropFirst() }
+        var found = false
+        var i = set.startIndex
+        while i < set.endIndex {
+            if i + 2 < set.endIndex, set[i + 1] == "-" {
+                found = found || set[i] <= character && character <= set[i + 2]
+                i += 3
+            } else {
+                found = found || set[i] == character
+                i += 1
+            }
+        }
+        return found != isNegated ? close + 1 : nil
+    }
+}
+
+extension String {
+    fileprivate func components(_ part: String) -> Int { split(separator: "/").count { $0 == part } }
+}

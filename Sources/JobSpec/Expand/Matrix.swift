@@ -1,0 +1,80 @@
+internal import Diagnostics
+internal import YAMLDocument
+
+/// The combinations of a job's `matrix`.
+enum Matrix {
+    typealias Combination = [(key: String, value: Scope.Value)]
+
+    /// Most runs of one job.
+    static let limit = 10_000
+
+    /// All combinations, the last key changing fastest; one empty one where there is no matrix. Nil where it is
+    /// wrong.
+    static func combinations(_ node: YAMLNode?, scope: Scope, reader: NodeReader) -> [Combination]? {
+        guard let node else { return [[]] }
+        guard case .mapping(let entries) = node.content else {
+            reader.sink.error(
+                .wrongType, "`matrix` is a mapping of keys to lists, not \(node.kind)", at: node.range)
+            return nil
+        }
+        var axes: [(key: String, values: [Scope.Value])] = []
+        var count = 1
+        for entry in entries where !entry.key.hasPrefix("x-") {
+            guard NodeReader.isIdentifier(entry.key) else {
+                reader.sink.error(
+                    .invalidName,
+                    "a matrix key can't be `\(entry.key)`; it begins with a letter or `_`, then letters, digits, `_` and `-`",
+                    at: entry.keyRange)
+                return nil
+            }
+            let values = values(of: entry, scope: scope, reader: reader)
+            guard let values else { return nil }
+            let (product, overflow) = count.multipliedReportingOverflow(by: values.count)
+            guard !overflow, product <= limit else {
+                reader.sink.error(
+                    .fanOut, "the matrix has more than \(limit) combinations", at: node.range)
+                return nil
+            }
+            count = product
+            axes.append((entry.key, values))
+        }
+        guard !axes.isEmpty else {
+            reader.sink.error(.missingKey, "the matrix has no key", at: node.range)
+            return nil
+        }
+        return axes.reduce([[]]) { done, axis in
+            done.flatMap { combination in axis.values.map { combination + [(axis.key, $0)] } }
+        }
+    }
+
+    private static func values(
+        of entry: YAMLNode.Entry, scope: Scope, reader: NodeReader
+    ) -> [Scope.Value]? {
+        let node = Substitution(scope: scope, reader: reader).apply(to: entry.value)
+        var seen: [String: SourceRange] = [:]
+        var values: [Scope.Value] = []
+        let before = reader.sink.errorCount
+        for item in reader.list(node) {
+            guard let text = reader.text(item, "a value of `\(entry.key)`") else { continue }
+            if let first = seen[text.value] {
+                reader.sink.error(
+                    .duplicateKey, "`\(entry.key)` has the value `\(text.value)` twice", at: text.range,
+                    notes: [Diagnostic.Note("it stands here first", at: first)])
+                continue
+            }
+            if text.value.contains(where: { ",]=/".contains($0) || $0.isNewline }) || text.value.isEmpty {
+                reader.sink.error(
+                    .invalidValue,
+                    "a matrix value becomes part of the run's name and can't have `,` `=` `/` `]` in it, or be empty",
+                    at: text.range)
+                continue
+            }
+            seen[text.value] = text.range
+            values.append(Scope.Value(text: text.value, range: text.range))
+        }
+        if values.isEmpty, reader.sink.errorCount == before {
+            reader.sink.error(.missingKey, "`\(entry.key)` has no value", at: entry.keyRange)
+        }
+        return reader.sink.errorCount == before && !reader.hasDeferred ? values : nil
+    }
+}

@@ -1,0 +1,46 @@
+internal import YAMLDocument
+
+/// Merges mappings key by key: what is written wins, lists and scalars are replaced.
+///
+/// Short forms expand first, and keys that exclude each other replace each other: a job's `bitrate` takes the
+/// place of the settings' `crf`.
+enum NodeMerge {
+    static func merge(_ upper: YAMLNode, over lower: YAMLNode, as type: MappingType) -> YAMLNode {
+        guard case .mapping(let above) = upper.content, case .mapping(let below) = lower.content else {
+            return upper
+        }
+        let names = Set(above.map(\.key))
+        let replaced = type.alternatives.filter {
+            !$0.keys.allSatisfy { !names.contains($0) } && $0.isExclusive
+        }
+        .flatMap(\.keys)
+        var entries = above.map { entry in
+            guard let base = below.first(where: { $0.key == entry.key }), let key = type.key(entry.key) else {
+                return entry
+            }
+            return YAMLNode.Entry(
+                key: entry.key, keyRange: entry.keyRange, value: merge(entry.value, over: base.value, key))
+        }
+        for entry in below where !names.contains(entry.key) && !replaced.contains(entry.key) {
+            entries.append(entry)
+        }
+        return YAMLNode(.mapping(entries), at: upper.range)
+    }
+
+    private static func merge(_ upper: YAMLNode, over lower: YAMLNode, _ key: KeyInfo) -> YAMLNode {
+        guard let type = key.type.mapping(for: lower) else {
+            if case .mapOf = key.type { return merge(upper, over: lower, as: .free) }
+            return upper
+        }
+        // An asset's id is no short form of a mapping.
+        if key.name == "asset", let text = upper.text, NodeReader.isIdentifier(text) { return upper }
+        return merge(expanded(upper, as: type), over: expanded(lower, as: type), as: type)
+    }
+
+    /// A destination that is a string is `{ path: … }`.
+    private static func expanded(_ node: YAMLNode, as type: MappingType) -> YAMLNode {
+        guard let short = type.shortForm, node.text != nil, !node.isNull else { return node }
+        return YAMLNode(
+            .mapping([YAMLNode.Entry(key: short, keyRange: node.range, value: node)]), at: node.range)
+    }
+}

@@ -1,0 +1,122 @@
+internal import Diagnostics
+
+/// What the names in `${…}` stand for, at one place.
+struct Scope: Sendable {
+    /// A name's value.
+    struct Value: Sendable {
+        var text: String
+        /// Where it was written, if in a file.
+        var range: SourceRange?
+        /// It is not known before the sources are looked for; the text is a picture of it.
+        var isDeferred = false
+    }
+
+    /// `vars` and `--set`, their own substitutions done.
+    var variables: [String: Value] = [:]
+    /// The environment.
+    var environment: [String: String] = [:]
+    /// The matrix's values of this run.
+    var matrix: [(key: String, value: Value)] = []
+    /// The job's id, and the number of this run of it.
+    var job: String?
+    var index: Int?
+    /// `asset.id`, `asset.stem` and so on.
+    var asset: AssetFacts?
+
+    /// What a name may be, for suggestions.
+    var names: [String] {
+        variables.keys.sorted() + matrix.map { "matrix.\($0.key)" }
+            + (job == nil ? [] : ["job", "index"])
+            + (asset == nil ? [] : ["asset.id", "asset.stem", "asset.ext", "asset.dir"])
+    }
+
+    enum Failure: Error {
+        case undefined(String, help: String?)
+    }
+
+    func value(of name: String) throws(Failure) -> Value {
+        if let value = variables[name] { return value }
+        if name.hasPrefix("env.") { return try environmentValue(String(name.dropFirst(4))) }
+        if name.hasPrefix("matrix.") {
+            let key = name.dropFirst(7)
+            if let found = matrix.first(where: { $0.key == key }) { return found.value }
+            throw .undefined(
+                matrix.isEmpty ? "the job has no `matrix` with `\(key)`" : "the matrix has no key `\(key)`",
+                help: Suggestion.help(for: String(key), among: matrix.map(\.key)))
+        }
+        if name == "job", let job { return Value(text: job) }
+        if name == "index", let index { return Value(text: "\(index)") }
+        if name == "output" {
+            throw .undefined("`${output}` is known inside `outputs` only", help: nil)
+        }
+        if name.hasPrefix("asset.") {
+            guard let asset else {
+                throw .undefined("`${\(name)}` is known inside a job only, after its asset", help: nil)
+            }
+            return try asset.value(of: String(name.dropFirst(6)))
+        }
+        if ["job", "index"].contains(name) {
+            throw .undefined("`${\(name)}` is known inside a job only", help: nil)
+        }
+        throw .undefined(
+            "there is no variable `\(name)`",
+            help: Suggestion.help(for: name, among: names) ?? "`vars: { \(Self.plain(name)): … }` defines it")
+    }
+
+    /// `NAME` or `NAME:-default`.
+    private func environmentValue(_ text: String) throws(Failure) -> Value {
+        let parts = text.split(separator: ":-", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts.first ?? "")
+        guard NodeReader.isIdentifier(name), !name.contains("-") else {
+            throw .undefined("`\(name)` is no name of an environment variable", help: nil)
+        }
+        if let value = environment[name], !value.isEmpty || parts.count < 2 { return Value(text: value) }
+        if parts.count == 2 { return Value(text: String(parts[1])) }
+        throw .undefined(
+            "the environment has no variable `\(name)`", help: "`${env.\(name):-value}` gives it a default")
+    }
+
+    private static func plain(_ name: String) -> String { NodeReader.isIdentifier(name) ? name : "name" }
+}
+
+/// What `${asset.…}` stands for.
+struct AssetFacts: Sendable {
+    var id: String?
+    var path: String?
+    /// The path is a pattern, and what it matches is not known yet.
+    var isPattern = false
+    var what = "the asset"
+
+    func value(of fact: String) throws(Scope.Failure) -> Scope.Value {
+        switch fact {
+        case "id":
+            if let id { return Scope.Value(text: id) }
+            throw .undefined(
+                "the asset is written in place and has no id", help: "`${asset.stem}` is its name")
+        case "stem", "ext", "dir":
+            guard let path else {
+                if fact == "stem", let id { return Scope.Value(text: id) }
+                throw .undefined("\(what) has no path, so there is no `asset.\(fact)`", help: nil)
+            }
+            return part(fact, of: path)
+        default:
+            throw .undefined(
+                "there is no `asset.\(fact)`",
+                help: Suggestion.help(for: fact, among: ["id", "stem", "ext", "dir"])
+                    ?? "there are asset.id, asset.stem, asset.ext, asset.dir")
+        }
+    }
+
+    private func part(_ fact: String, of path: String) -> Scope.Value {
+        let slash = path.lastIndex(of: "/")
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+        let text =
+            switch fact {
+            case "stem": dot.map { String(name[..<$0]) } ?? name
+            case "ext": dot.map { String(name[name.index(after: $0)...]) } ?? ""
+            default: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            }
+        return Scope.Value(text: text, isDeferred: isPattern && GlobPattern.isPattern(text))
+    }
+}

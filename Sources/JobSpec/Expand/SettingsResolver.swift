@@ -1,0 +1,66 @@
+internal import Diagnostics
+internal import YAMLDocument
+
+/// Puts named settings under what stands beside `use`.
+struct SettingsResolver {
+    let reader: NodeReader
+    let definition: BatchDefinition
+    let scope: Scope
+
+    /// The whole of an `encode`: a name alone, or a mapping with or without `use`. Settings may use others.
+    /// Nil where a name is not defined.
+    func resolve(_ node: YAMLNode, as type: MappingType) -> YAMLNode? {
+        var current = node
+        if let text = node.text, !node.isNull, !node.isDeferred {
+            current = YAMLNode(
+                .mapping([YAMLNode.Entry(key: "use", keyRange: node.range, value: node)]), at: node.range)
+            guard NodeReader.isIdentifier(text) else {
+                reader.sink.error(
+                    .invalidName, "`\(text)` is no name of settings; write the settings in place, or a name",
+                    at: node.range)
+                return nil
+            }
+        }
+        var trail: [Located<String>] = []
+        while let use = current[key: "use"] {
+            guard let name = reader.text(use, "`use`") else { return nil }
+            if trail.contains(where: { $0.value == name.value }) {
+                reader.sink.error(
+                    .settingsCycle,
+                    "settings use each other in a circle: \((trail.map(\.value) + [name.value]).joined(separator: " → "))",
+                    at: name.range,
+                    notes: trail.map {
+                        Diagnostic.Note("`\($0.value)` is used here", at: $0.range.with(context: nil))
+                    })
+                return nil
+            }
+            trail.append(name)
+            guard let found = definition.settings[name.value] else {
+                reader.sink.error(
+                    .undefinedName, "there are no settings `\(name.value)`", at: name.range,
+                    help: Suggestion.help(for: name.value, among: definition.settings.keys.sorted())
+                        ?? (definition.settings.isEmpty
+                            ? "the file defines no `settings`"
+                            : "the settings are \(definition.settings.keys.sorted().joined(separator: ", "))")
+                )
+                return nil
+            }
+            guard case .mapping = found.value.content else {
+                reader.sink.error(
+                    .wrongType, "the settings `\(name.value)` are a mapping, not \(found.value.kind)",
+                    at: found.value.range)
+                return nil
+            }
+            let under = Substitution(scope: scope, reader: reader).apply(to: found.value).reached(
+                through: .settings, "the settings `\(name.value)` are used here",
+                at: name.range.with(context: nil))
+            current = NodeMerge.merge(Self.without("use", current), over: under, as: type)
+        }
+        return current
+    }
+
+    private static func without(_ key: String, _ node: YAMLNode) -> YAMLNode {
+        guard case .mapping(let entries) = node.content else { return node }
+        return YAMLNode(.mapping(entries.filter { $0.key != key }), at: node.range)
+    }
+}

@@ -1,0 +1,106 @@
+internal import Diagnostics
+internal import YAMLDocument
+
+/// Puts the values of `${…}` into the scalars of a tree.
+///
+/// What is put in is not looked through again, so nothing recurses; variables have had their own turn.
+struct Substitution {
+    let scope: Scope
+    let reader: NodeReader
+
+    static let longest = YAMLLimits().scalarSize
+
+    /// The tree with everything put in. What can't be is reported, and left out of typed reading.
+    func apply(to node: YAMLNode) -> YAMLNode {
+        guard node.hasSubstitution else { return node }
+        switch node.content {
+        case .scalar(let text, let style): return scalar(node, text, style)
+        case .sequence(let items):
+            return YAMLNode(.sequence(items.map { apply(to: $0) }), at: node.range)
+        case .mapping(let entries):
+            return YAMLNode(
+                .mapping(
+                    entries.map {
+                        YAMLNode.Entry(key: $0.key, keyRange: $0.keyRange, value: apply(to: $0.value))
+                    }), at: node.range)
+        }
+    }
+
+    private func scalar(_ node: YAMLNode, _ text: String, _ style: YAMLNode.ScalarStyle) -> YAMLNode {
+        var result = ""
+        var context = node.range.context
+        var isDeferred = false
+        var rest = text[...]
+        while let dollar = rest.firstRange(of: "${") {
+            let before = rest[..<dollar.lowerBound]
+            if before.last == "$" {
+                result += before.dropLast() + "${"
+                rest = rest[dollar.upperBound...]
+                continue
+            }
+            result += before
+            guard let close = rest[dollar.upperBound...].firstIndex(of: "}") else {
+                reader.sink.error(
+                    .substitution, "`${` is not closed by `}`",
+                    at: Self.part(node, from: dollar.lowerBound, to: text.endIndex),
+                    help: "a literal `${` is written `$${`")
+                isDeferred = true
+                rest = ""
+                break
+            }
+            let name = String(rest[dollar.upperBound..<close])
+            do throws(Scope.Failure) {
+                let value = try scope.value(of: name)
+                result += value.text
+                isDeferred = isDeferred || value.isDeferred
+                if let place = value.range {
+                    context = SourceContext(
+                        .value, "`${\(name)}` is `\(Self.short(value.text))`, from here", at: place,
+                        after: context)
+                }
+            } catch {
+                guard case .undefined(let why, let help) = error else { break }
+                reader.sink.error(
+                    .undefinedName, why,
+                    at: Self.part(node, from: dollar.lowerBound, to: rest.index(after: close)), help: help)
+                isDeferred = true
+            }
+            rest = rest[rest.index(after: close)...]
+            guard result.utf8.count <= Self.longest, reader.spend(result.utf8.count) else {
+                reader.sink.error(
+                    .yamlLimit,
+                    "with its variables the text is longer than the limit of \(Self.longest) bytes, or all texts together are",
+                    at: node.range)
+                isDeferred = true
+                break
+            }
+        }
+        result += rest
+        // Quoted or not, a value that was put in is text, and an empty one is no missing one.
+        return YAMLNode(
+            .scalar(result, style == .plain && !result.isEmpty ? .plain : .quoted),
+            at: node.range.with(context: context), isFinal: true, isDeferred: isDeferred)
+    }
+
+    private static func short(_ text: String) -> String {
+        text.count > 60 ? text.prefix(60) + "…" : text
+    }
+
+    /// The exact place of a part of a scalar, where it stands in the file as it is in memory; else all of it.
+    static func part(_ node: YAMLNode, from: String.Index, to: String.Index) -> SourceRange {
+        guard case .scalar(let text, let style) = node.content, node.range.line == node.range.endLine else {
+            return node.range
+        }
+        let length = text.unicodeScalars.count
+        let width = node.range.endColumn - node.range.column
+        let quote = style == .quoted ? 1 : 0
+        guard style != .block, width == length + 2 * quote else { return node.range }
+        let start = text.unicodeScalars.distance(from: text.startIndex, to: from)
+        let stop = text.unicodeScalars.distance(from: text.startIndex, to: to)
+        var range = SourceRange(
+            source: node.range.source, line: node.range.line, column: node.range.column + quote + start,
+            endLine: node.range.line, endColumn: node.range.column + quote + stop)
+        range.context = node.range.context
+        return range
+    }
+}

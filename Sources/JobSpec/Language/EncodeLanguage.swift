@@ -1,0 +1,130 @@
+internal import LibAV
+internal import Media
+
+/// The keys of `encode`.
+extension Language {
+    static let bitRate = ValueType.oneOf([
+        .integer(1...1_000_000_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?[kM]?$"#, example: "128k"),
+    ])
+    private static let options = ValueType.mapOf(
+        .oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any)
+    private static let use = KeyInfo(
+        "use", .identifier, "Named settings to start from; what is written beside it wins.")
+
+    static let videoEncode = MappingType(
+        "videoEncode", "video `encode`", "How pictures are compressed.",
+        keys: [
+            use,
+            KeyInfo("codec", .word(CodecCatalog.names(of: .video)), "The codec."),
+            KeyInfo("crf", .number(0...63), "Constant quality; lower is better."),
+            KeyInfo("qp", .integer(0...255), "Constant quantiser."),
+            KeyInfo("bitrate", bitRate, "Average bit rate."),
+            KeyInfo("lossless", .boolean, "Without loss."),
+            KeyInfo("max_bitrate", bitRate, "Highest bit rate, with `buffer_size`."),
+            KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
+            KeyInfo(
+                "passes", .integer(1...2), "2 looks at everything first and spends the `bitrate` better.",
+                default: "1"),
+            KeyInfo(
+                "preset", .oneOf([.string, .integer(0...13)]), "Speed against size, as the encoder names it."),
+            KeyInfo("tune", .string, "What the encoder optimises for, as it names it."),
+            KeyInfo("profile", .oneOf([.string, .integer(0...3)]), "The codec's profile."),
+            KeyInfo(
+                "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
+                "The codec's level."),
+            KeyInfo(
+                "keyframe_interval", .oneOf([.integer(1...100_000), time]),
+                "Most time or frames between key frames."),
+            KeyInfo("b_frames", .integer(0...16), "Most B-frames in a row."),
+            KeyInfo(
+                "pixel_format", .string, "Pixel format, as libav names it.",
+                default: "the source's, or the nearest that the encoder takes"),
+            KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
+            KeyInfo(
+                "fit", .word(PictureFit.allCases.map(\.rawValue)),
+                "How the picture gets into a `size` of another shape: with bars, cut off, out of shape, or as large as fits inside.",
+                default: "stretch"),
+            KeyInfo(
+                "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),
+                "The part of the coded picture that is kept."),
+            KeyInfo(
+                "orientation",
+                .oneOf([.word(["keep", "bake"]), .integer(0...270)]),
+                "`keep` carries the display matrix, `bake` turns the picture, an angle (0, 90, 180, 270) turns it clockwise and clears the matrix.",
+                default: "keep"),
+            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
+            KeyInfo(
+                "deinterlace", .word(Deinterlacing.allCases.map(\.rawValue)),
+                "Makes whole frames of fields; `auto` where the source has fields.", default: "off"),
+            KeyInfo("color", .mapping(color), "What the picture's numbers mean.", default: "the source's"),
+            KeyInfo(
+                "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
+                "Shape of a pixel, written without touching the picture.", default: "the source's"),
+            KeyInfo("filters", .string, "A chain of libavfilter's picture filters."),
+            KeyInfo(
+                "options", options,
+                "The encoder's private options; one that it doesn't take is an error."),
+        ],
+        laterKeys: ["parallel"],
+        alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
+        shortForm: "use")
+
+    static let crop = MappingType(
+        "crop", "`crop`", "A rectangle of the coded picture, in pixels.",
+        keys: [
+            KeyInfo("x", .integer(0...16_384), "Left edge.", default: "0"),
+            KeyInfo("y", .integer(0...16_384), "Upper edge.", default: "0"),
+            KeyInfo("width", .integer(1...16_384), "Width.", required: true),
+            KeyInfo("height", .integer(1...16_384), "Height.", required: true),
+        ])
+
+    static let color = MappingType(
+        "color", "`color`",
+        "Colour by libav's names; the picture is converted where the source's is another.",
+        keys: [
+            KeyInfo("primaries", .string, "Primaries, such as bt709."),
+            KeyInfo("transfer", .string, "Transfer function, such as bt709."),
+            KeyInfo("matrix", .string, "Matrix, such as bt709."),
+            KeyInfo("range", .word(["tv", "pc"]), "Limited (tv) or full (pc)."),
+        ])
+
+    static let audioEncode = MappingType(
+        "audioEncode", "audio `encode`", "How sound is compressed.",
+        keys: [
+            use,
+            KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec."),
+            KeyInfo("bitrate", bitRate, "Bit rate."),
+            KeyInfo("quality", .number(-2...10), "Variable bit rate by quality, as the encoder counts it."),
+            KeyInfo("profile", .string, "The codec's profile."),
+            KeyInfo(
+                "sample_rate", frequency, "Samples a second.",
+                default: "the source's, or the nearest that the encoder takes"),
+            KeyInfo("sample_format", .string, "Sample format, as libav names it."),
+            KeyInfo("bit_depth", .integer(8...32), "Bits a sample, for lossless codecs."),
+            KeyInfo(
+                "channels", .oneOf([.integer(1...16), .string]),
+                "`mono`, `stereo`, `5.1`, a count or a layout.",
+                default: "the source's"),
+            KeyInfo(
+                "gain",
+                .oneOf([
+                    .number(-60...60), .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?dB)?$"#, example: "-3dB"),
+                ]),
+                "Louder or softer, in dB.", default: "0"),
+            KeyInfo(
+                "normalize", .mapping(normalize), "Loudness by EBU R128: measured first, then corrected."),
+            KeyInfo("filters", .string, "A chain of libavfilter's sound filters."),
+            KeyInfo(
+                "options", options,
+                "The encoder's private options; one that it doesn't take is an error."),
+        ],
+        alternatives: [.atMostOne(["bitrate", "quality"]), .atLeastOne(["codec", "use"])], shortForm: "use")
+
+    static let normalize = MappingType(
+        "normalize", "`normalize`", "Loudness by EBU R128.",
+        keys: [
+            KeyInfo("integrated", .number(-70 ... -5), "Loudness of the whole, in LUFS.", default: "-16"),
+            KeyInfo("true_peak", .number(-9...0), "Highest true peak, in dBTP.", default: "-1"),
+            KeyInfo("range", .number(1...50), "Loudness range, in LU.", default: "11"),
+        ])
+}

@@ -1,0 +1,111 @@
+internal import Diagnostics
+internal import YAMLDocument
+
+/// Reads the files that a job file includes, and what those include.
+struct IncludeLoader {
+    private let files: any SpecFiles
+    private let reader: NodeReader
+    private(set) var texts = SourceTexts()
+    private var count = 0
+    private static let limit = 100
+
+    init(files: any SpecFiles, reader: NodeReader) {
+        self.files = files
+        self.reader = reader
+    }
+
+    /// The sections of a file with those of its includes under them. `trail` are the files on the way here,
+    /// each with the place that includes the next.
+    mutating func sections(
+        of fields: Fields, file: String, folder: String, trail: [(path: String, place: SourceRange)] = []
+    ) -> SpecSections {
+        var result = SpecSections()
+        if let include = fields["include"] {
+            let nodes: [YAMLNode]
+            if case .sequence(let items) = include.value.content {
+                nodes = items
+            } else {
+                nodes = [include.value]
+            }
+            for node in nodes {
+                guard let path = reader.text(node, "an included file") else { continue }
+                if let sections = load(path, from: folder, trail: trail) { result.put(over: sections) }
+            }
+        }
+        result.put(over: own(fields, file: file, folder: folder))
+        return result
+    }
+
+    private mutating func load(
+        _ written: Located<String>, from folder: String, trail: [(path: String, place: SourceRange)]
+    ) -> SpecSections? {
+        let path = written.value.hasPrefix("/") ? written.value : folder + "/" + written.value
+        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
+        if let index = trail.firstIndex(where: { $0.path == absolute }) {
+            reader.sink.error(
+                .includeCycle, "the file includes itself", at: written.range,
+                notes: trail[index...].dropFirst().map {
+                    Diagnostic.Note("it is reached from here", at: $0.place)
+                })
+            return nil
+        }
+        count += 1
+        guard count <= Self.limit, trail.count < 20 else {
+            reader.sink.error(
+                .yamlLimit, "more than \(Self.limit) included files, or 20 one in another", at: written.range)
+            return nil
+        }
+        let bytes: [UInt8]
+        do throws(SpecFileError) {
+            bytes = try files.read(path, limit: YAMLLimits().fileSize)
+        } catch {
+            reader.sink.error(
+                .fileUnreadable, "the included file: \(error.reason)", at: written.range,
+                notes: [Diagnostic.Note("the path is \(path)")])
+            return nil
+        }
+        // Named from where the job file is named, so that messages can be followed.
+        let base = written.range.file
+        let name =
+            written.value.hasPrefix("/")
+            ? written.value : (base.lastIndex(of: "/").map { String(base[...$0]) } ?? "") + written.value
+        texts.add(bytes, of: name)
+        var sink = DiagnosticSink()
+        let root = YAMLParser.parse(bytes, file: name, into: &sink)
+        reader.sink.add(sink)
+        guard let root else {
+            if !sink.hasErrors {
+                reader.sink.error(.missingKey, "the included file is empty", at: written.range)
+            }
+            return nil
+        }
+        guard let fields = reader.fields(root, as: Language.included) else { return nil }
+        reader.checkVersion(fields)
+        if let jobs = fields["jobs"] {
+            reader.sink.warning(
+                .includedJobs, "the jobs of an included file are not run; it gives its other sections alone",
+                at: jobs.keyRange, notes: [Diagnostic.Note("it is included here", at: written.range)])
+        }
+        return sections(
+            of: fields, file: name, folder: SystemSpecFiles.folder(of: path),
+            trail: trail + [(absolute, written.range)])
+    }
+
+    private func own(_ fields: Fields, file: String, folder: String) -> SpecSections {
+        var result = SpecSections()
+        result.folders[SourceFile(file)] = folder
+        for entry in reader.named(fields["vars"], "a variable") { result.variables[entry.key] = entry }
+        for entry in reader.named(fields["settings"], "named settings") { result.settings[entry.key] = entry }
+        result.assets = reader.named(fields["assets"], "an asset")
+        if let defaults = fields["defaults"] {
+            if case .mapping = defaults.value.content {
+                result.defaults = defaults.value
+            } else {
+                reader.sink.error(
+                    .wrongType, "`defaults` is a mapping of job keys, not \(defaults.value.kind)",
+                    at: defaults.value.range)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,18 @@
+internal import CFFmpeg
+
+/// The names of all codecs that libavcodec knows, whether it can encode them or not.
+public enum CodecNames {
+    /// There is a codec of that name.
+    public static func isCodec(_ name: String) -> Bool { avcodec_descriptor_get_by_name(name) != nil }
+
+    /// All names.
+    public static let all: [String] = {
+        var names: [String] = []
+        var descriptor: UnsafePointer<AVCodecDescriptor>?
+        while let next = avcodec_descriptor_next(descriptor) {
+            names.append(String(cString: next.pointee.name))
+            descriptor = next
+        }
+        return names
+    }()
+}
