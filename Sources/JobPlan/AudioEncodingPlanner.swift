@@ -93,7 +93,8 @@ struct AudioEncodingPlanner {
         if let target = spec.normalize {
             let value = target.value
             note(
-                "normalize", "\(value.integrated) LUFS, \(value.truePeak) dBTP, \(value.range) LU",
+                "normalize",
+                "\(value.integrated) LUFS, \(value.truePeak) dBTP" + (value.range.map { ", \($0) LU" } ?? ""),
                 at: target.range)
         }
         return chain.isEmpty ? nil : chain.joined(separator: ",")

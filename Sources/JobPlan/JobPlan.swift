@@ -64,6 +64,13 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var notes: [String]
 }
 
+extension JobPlan {
+    /// One of its tracks is looked at once before it is compressed.
+    public var hasTwoPasses: Bool {
+        tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }
+    }
+}
+
 /// One track of an output.
 public struct TrackPlan: Codable, Hashable, Sendable {
     /// What is done.

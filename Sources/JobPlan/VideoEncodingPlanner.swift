@@ -74,6 +74,7 @@ struct VideoEncodingPlanner {
         video.fit = spec.fit?.value ?? .stretch
         video.innerSize = inner
         video.color = conversion
+        video.sourceRange = conversion?.range == nil ? nil : sourceRange
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
@@ -158,6 +159,11 @@ struct VideoEncodingPlanner {
         return color
     }
 
+    /// Numbers that nobody explains are of limited range, but for the formats that mean the full one.
+    private var sourceRange: String {
+        track.color.range ?? (track.pixelFormat.description.hasPrefix("yuvj") ? "pc" : "tv")
+    }
+
     /// What is to be converted: only what the source says and the job says otherwise. What the source doesn't
     /// say is written as the job says.
     private var conversion: ColorDescription? {
@@ -168,7 +174,7 @@ struct VideoEncodingPlanner {
         color.primaries = changed(track.color.primaries, targetColor.primaries)
         color.transfer = changed(track.color.transfer, targetColor.transfer)
         color.matrix = changed(track.color.matrix, targetColor.matrix)
-        color.range = changed(track.color.range, targetColor.range)
+        color.range = changed(sourceRange, targetColor.range)
         return color == ColorDescription() ? nil : color
     }
 

@@ -20,8 +20,12 @@ final class JobExecutor: @unchecked Sendable {
 
     private struct Running {
         var session: ReencodeSession?
+        var normalizer: LoudnessNormalizer?
         var isCancelled = false
+        var isInSecondPass = false
     }
+    /// What was found of each track's loudness; touched on `queue` only.
+    private var loudness: [Int: LoudnessNormalizer.Result] = [:]
     private let running = Guarded(Running())
 
     init(plan: JobPlan, sources: [FileIdentity]) {
@@ -42,19 +46,23 @@ final class JobExecutor: @unchecked Sendable {
 
     /// Cancels at once; the completion still comes.
     func cancel() {
-        let session = running.withLock { running in
+        let (session, normalizer) = running.withLock { running in
             running.isCancelled = true
-            return running.session
+            return (running.session, running.normalizer)
         }
         session?.cancel()
+        normalizer?.cancel()
     }
 
     /// How far it has come, from 0 to 1, and how much media time that is.
     var progress: (fraction: Double, media: Double) {
-        guard let session = running.withLock({ $0.session }) else { return (0, 0) }
+        let (found, isSecond) = running.withLock { ($0.session, $0.isInSecondPass) }
+        guard let session = found else { return (0, 0) }
         let media = session.progress.seconds
         let total = plan.expectedDuration.seconds
-        return (total > 0 ? min(1, media / total) : 0, media)
+        let fraction = total > 0 ? min(1, media / total) : 0
+        guard plan.hasTwoPasses else { return (fraction, media) }
+        return ((fraction + (isSecond ? 1 : 0)) / 2, media)
     }
 
     /// Wall-clock seconds since it was made.
@@ -92,14 +100,76 @@ final class JobExecutor: @unchecked Sendable {
         try makeFolder()
         _ = TemporaryFile.collectDeadParts(beside: plan.destination)
         let output = try TemporaryFile(destination: plan.destination)
-        let session = try SessionBuilder(plan: plan).build(output: output)
+        let builder = SessionBuilder(plan: plan)
+        try measureLoudness(builder)
+        guard plan.hasTwoPasses else {
+            return try encode(builder, passes: [:], files: nil, into: output, completion)
+        }
+        let files = try PassFiles()
+        // What the first pass writes is nobody's: it lies beside the output, without a name, and is dropped.
+        let nowhere = try TemporaryFile(destination: plan.destination)
+        let first = try builder.buildFirstPass(output: nowhere, files: files)
+        try begin(first.session)
+        first.session.start { @Sendable outcome in
+            self.queue.async { @Sendable in
+                nowhere.discard()
+                do {
+                    switch outcome {
+                    case .cancelled: throw CancellationError()
+                    case .failed(let error): throw error
+                    case .completed: break
+                    }
+                    self.running.withLock { $0.isInSecondPass = true }
+                    var passes: [Int: EncoderPass] = [:]
+                    for (position, input) in zip(first.positions, first.session.writer.inputs) {
+                        passes[position] = .second(
+                            statistics: files.path(ofTrack: position), text: input.passStatistics)
+                    }
+                    try self.encode(builder, passes: passes, files: files, into: output, completion)
+                } catch {
+                    output.discard()
+                    completion(self.outcome(of: error))
+                }
+            }
+        }
+    }
+
+    /// The session that makes the output. `files` are kept until it has ended.
+    private func encode(
+        _ builder: SessionBuilder, passes: [Int: EncoderPass], files: PassFiles?, into output: TemporaryFile,
+        _ completion: @escaping @Sendable (JobOutcome) -> Void
+    ) throws {
+        let session = try builder.build(output: output, loudness: loudness, passes: passes)
+        try begin(session)
+        session.start { @Sendable outcome in
+            self.queue.async { @Sendable in
+                withExtendedLifetime(files) {
+                    completion(self.end(outcome, session: session, output: output))
+                }
+            }
+        }
+    }
+
+    private func begin(_ session: ReencodeSession) throws {
         let goesOn = running.withLock { running in
             running.session = session
             return !running.isCancelled
         }
         guard goesOn else { throw CancellationError() }
-        session.start { @Sendable outcome in
-            self.queue.async { @Sendable in completion(self.end(outcome, session: session, output: output)) }
+    }
+
+    /// The first of two passes over sound that is to be brought to a loudness.
+    private func measureLoudness(_ builder: SessionBuilder) throws {
+        for (position, normalizer, encoding) in try builder.normalizers() {
+            let goesOn = running.withLock { running in
+                running.normalizer = normalizer
+                return !running.isCancelled
+            }
+            guard goesOn else { throw CancellationError() }
+            let encoder = encoding.encoder
+            loudness[position] = try normalizer.chain(
+                after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
+                sampleRate: encoder.sampleRate)
         }
     }
 
@@ -143,7 +213,10 @@ final class JobExecutor: @unchecked Sendable {
         return JobResult(
             destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,
             tracks: reports,
-            seconds: elapsed, warnings: warnings)
+            seconds: elapsed, warnings: warnings,
+            loudness: loudness.sorted { $0.key < $1.key }.map {
+                JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
+            })
     }
 
     /// Whether what is at the destination may be replaced. Throws where it may not.

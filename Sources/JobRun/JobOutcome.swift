@@ -37,6 +37,18 @@ public struct JobResult: Sendable {
     public var seconds: Double
     /// Things that a person should know, such as samples left out.
     public var warnings: [String]
+    /// Tracks whose loudness was changed.
+    public var loudness: [Normalization] = []
+
+    /// What was measured of a track before, and what comes of it.
+    public struct Normalization: Sendable {
+        /// The output's track.
+        public var track: Int
+        /// As the source has it.
+        public var before: Loudness
+        /// As the output has it.
+        public var after: Loudness
+    }
 }
 
 /// Why a job failed, and which part of the job file asked for it.

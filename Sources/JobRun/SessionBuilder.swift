@@ -6,7 +6,10 @@ internal import Media
 struct SessionBuilder {
     let plan: JobPlan
 
-    func build(output: TemporaryFile) throws -> ReencodeSession {
+    /// `loudness` is what was found of each track, by the track's position in the output.
+    func build(
+        output: TemporaryFile, loudness: [Int: LoudnessNormalizer.Result], passes: [Int: EncoderPass]
+    ) throws -> ReencodeSession {
         let asset = Asset(assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named(plan.container) else {
@@ -19,13 +22,65 @@ struct SessionBuilder {
         writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
         let session = ReencodeSession(reader: reader, writer: writer)
-        for track in plan.tracks {
+        for (position, track) in plan.tracks.enumerated() {
             guard let source = contents.tracks.first(where: { $0.index == track.source.index }),
                 source.mediaType == track.source.mediaType
             else { throw MediaError.misuse("source track \(track.source.index) is no longer there") }
-            try add(track, of: source, to: session)
+            try add(
+                track, of: source, filters: loudness[position]?.filters, pass: passes[position], to: session)
         }
         return session
+    }
+
+    /// A session that looks at the tracks of two passes alone; what it writes is of no use. With the positions of
+    /// those tracks in the output.
+    func buildFirstPass(
+        output: TemporaryFile, files: PassFiles
+    ) throws -> (session: ReencodeSession, positions: [Int]) {
+        let asset = Asset(assetSource, timing: .fast)
+        let contents = try asset.loadSynchronously()
+        guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
+        let reader = try AssetReader(asset: asset)
+        reader.timeRange = plan.range
+        let session = ReencodeSession(
+            reader: reader, writer: AssetWriter(output: output, container: container))
+        var positions: [Int] = []
+        for (position, track) in plan.tracks.enumerated() {
+            guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
+                let source = contents.tracks.first(where: { $0.index == track.source.index })
+            else { continue }
+            positions.append(position)
+            var plain = track
+            plain.transform = nil
+            try add(
+                plain, of: source, filters: nil, pass: .first(statistics: files.path(ofTrack: position)),
+                to: session)
+        }
+        return (session, positions)
+    }
+
+    /// What measures the loudness of each track that is to be brought to one, by the track's position.
+    func normalizers() throws -> [(
+        position: Int, normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding
+    )] {
+        let wanted = plan.tracks.enumerated().compactMap { position, track in
+            if case .encode(let encoding) = track.action, let target = encoding.loudness {
+                (position, track, encoding, target)
+            } else {
+                nil
+            }
+        }
+        guard !wanted.isEmpty else { return [] }
+        let asset = Asset(assetSource, timing: .fast)
+        let contents = try asset.loadSynchronously()
+        return wanted.compactMap { position, track, encoding, target in
+            contents.tracks.first { $0.index == track.source.index }.map {
+                (
+                    position, LoudnessNormalizer(asset: asset, track: $0, range: plan.range, target: target),
+                    encoding
+                )
+            }
+        }
     }
 
     private var assetSource: Asset.Source {
@@ -35,7 +90,10 @@ struct SessionBuilder {
         }
     }
 
-    private func add(_ track: TrackPlan, of source: AssetTrack, to session: ReencodeSession) throws {
+    private func add(
+        _ track: TrackPlan, of source: AssetTrack, filters: String?, pass: EncoderPass?,
+        to session: ReencodeSession
+    ) throws {
         let settings: ReaderOutputSettings
         let input: AssetWriterInput
         switch track.action {
@@ -44,11 +102,14 @@ struct SessionBuilder {
             input = AssetWriterInput(
                 mediaType: source.mediaType, settings: .passthrough(source.format, timeBase: source.timeBase))
         case .encode(let encoding):
+            var audio = encoding.audio ?? AudioOutputSettings()
+            if let filters { audio.filters = filters }
             settings =
                 source.mediaType == .video
-                ? .video(encoding.video ?? VideoOutputSettings())
-                : .audio(encoding.audio ?? AudioOutputSettings())
-            input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoding.encoder))
+                ? .video(encoding.video ?? VideoOutputSettings()) : .audio(audio)
+            var encoder = encoding.encoder
+            encoder.pass = pass
+            input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoder))
         }
         input.transform = track.transform
         input.metadata = track.metadata

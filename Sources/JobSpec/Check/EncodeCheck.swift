@@ -25,6 +25,12 @@ enum EncodeCheck {
             if !codec.takesTwoPasses {
                 sink.error(.codecSetting, "\(codec.name) has no second pass here", at: passes.range)
             } else if case .bitRate? = spec.rateControl?.value {
+                // libvpx spends bits by counts of its tick, which must be a frame then.
+                if codec.name == "vp9", spec.frameRate == nil {
+                    sink.error(
+                        .missingKey, "two passes of vp9 need `frame_rate`: the encoder counts in frames",
+                        at: passes.range)
+                }
             } else {
                 sink.error(
                     .codecSetting, "two passes spend a `bitrate`; constant quality needs one",

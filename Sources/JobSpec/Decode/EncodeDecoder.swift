@@ -266,7 +266,7 @@ struct EncodeDecoder {
         let before = reader.sink.errorCount
         target.integrated = number("integrated", -70 ... -5) ?? target.integrated
         target.truePeak = number("true_peak", -9...0) ?? target.truePeak
-        target.range = number("range", 1...50) ?? target.range
+        target.range = number("range", 1...50)
         return reader.sink.errorCount == before ? Located(target, at: node.range) : nil
     }
 }

@@ -125,6 +125,8 @@ extension Language {
         keys: [
             KeyInfo("integrated", .number(-70 ... -5), "Loudness of the whole, in LUFS.", default: "-16"),
             KeyInfo("true_peak", .number(-9...0), "Highest true peak, in dBTP.", default: "-1"),
-            KeyInfo("range", .number(1...50), "Loudness range, in LU.", default: "11"),
+            KeyInfo(
+                "range", .number(1...50), "Loudness range at most, in LU.",
+                default: "the dynamics are left alone"),
         ])
 }

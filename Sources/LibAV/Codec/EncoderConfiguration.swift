@@ -49,6 +49,8 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var options: [MetadataEntry] = []
     /// 0 lets the encoder choose.
     public var threads = 0
+    /// Which of two passes this is; nil for the only one.
+    public var pass: EncoderPass?
 
     /// Makes a configuration with nothing chosen.
     public init(encoder: String, mediaType: MediaType, timeBase: Rational) {
@@ -70,4 +72,12 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
         result.threads = max(1, cores - 1)
         return result
     }
+}
+
+/// One of two passes over the same pictures.
+public enum EncoderPass: Hashable, Codable, Sendable {
+    /// Looks at everything. `statistics` is a path that encoders with a file of their own write to.
+    case first(statistics: String)
+    /// Spends the bits by what the first found: at the same path, or as text, as the encoder has it.
+    case second(statistics: String, text: String?)
 }

@@ -23,6 +23,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     private static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
         LogBridge.forget(context)
+        av_freep(&context.pointee.stats_in)
         var copy: UnsafeMutablePointer<AVCodecContext>? = context
         avcodec_free_context(&copy)
     }
@@ -43,7 +44,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         do throws(AVError) {
             try apply(configuration, to: context)
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
-            var options = AVDictionaryOwner(configuration.options.map { ($0.key, $0.value) })
+            var options = AVDictionaryOwner(try passOptions(configuration, to: context))
             try check(avcodec_open2(context, codec, &options.raw), "avcodec_open2", context: context)
             if let unknown = options.keys.first {
                 throw AVError(
@@ -58,6 +59,42 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             throw error
         }
     }
+
+    /// Options with what a pass needs. x264 and x265 keep a file; libvpx gives and takes text.
+    private static func passOptions(
+        _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>
+    ) throws(AVError) -> [(String, String)] {
+        var options = configuration.options.map { ($0.key, $0.value) }
+        guard let pass = configuration.pass else { return options }
+        let (number, path): (Int, String)
+        switch pass {
+        case .first(let statistics): (number, path) = (1, statistics)
+        case .second(let statistics, let text):
+            (number, path) = (2, statistics)
+            // Freed with the context: see `free`.
+            if let text { context.pointee.stats_in = av_strdup(text) }
+        }
+        if configuration.encoder == "libx265" {
+            guard !path.contains(where: { ":=\\'".contains($0) }) else {
+                throw AVError(
+                    code: tandem_einval, operation: "avcodec_open2",
+                    detail: "the path for two passes has a character that x265 can't read: \(path)")
+            }
+            let add = "pass=\(number):stats=\(path)"
+            if let index = options.firstIndex(where: { $0.0 == "x265-params" }) {
+                options[index].1 += ":" + add
+            } else {
+                options.append(("x265-params", add))
+            }
+            return options
+        }
+        context.pointee.flags |= number == 1 ? AV_CODEC_FLAG_PASS1 : AV_CODEC_FLAG_PASS2
+        if configuration.encoder == "libx264" { options.append(("stats", path)) }
+        return options
+    }
+
+    /// What a first pass found out, once the encoder is drained; nil where it keeps a file.
+    public var statistics: String? { context.pointee.stats_out.map { String(cString: $0) } }
 
     private static func apply(
         _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>

@@ -50,6 +50,11 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         get { tandem_frame_duration(raw) }
         nonmutating set { tandem_frame_set_duration(raw, newValue) }
     }
+    /// What a filter found out, by key (`AVFrame.metadata`).
+    public func metadata(_ key: String) -> String? {
+        av_dict_get(raw.pointee.metadata, key, nil, 0).map { String(cString: $0.pointee.value) }
+    }
+
     /// Width in pixels; 0 for audio.
     public var width: Int { Int(raw.pointee.width) }
     /// Height in pixels; 0 for audio.

@@ -111,7 +111,6 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         if let primaries { parts.append("primaries=\(Self.zscaleName(primaries))") }
         if let transfer { parts.append("transfer=\(Self.zscaleName(transfer))") }
         if let matrix { parts.append("matrix=\(Self.zscaleName(matrix))") }
-        if let range { parts.append("range=\(range)") }
         return parts.isEmpty ? nil : "zscale=" + parts.joined(separator: ":")
     }
 

@@ -28,6 +28,8 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var innerSize: PixelSize?
     /// Colour to convert to; nil where nothing is to be converted.
     public var color: ColorDescription?
+    /// The range that the numbers have, where it is to become another: frames don't always say.
+    public var sourceRange: String?
     /// Frames a second, repeated or left out as needed; nil keeps every frame at its own time.
     public var frameRate: Rational?
     /// The pixel format; nil for the source's.
@@ -64,6 +66,9 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
             }
         }
         if let color, let step = color.conversionFilter { steps.append(step) }
+        if let sourceRange, let range = color?.range {
+            steps.append("scale=in_range=\(sourceRange):out_range=\(range)")
+        }
         return steps
     }
 

@@ -63,6 +63,9 @@ public final class AssetWriterInput: @unchecked Sendable {
                     $0 = AudioEnding(delay: stage.delayedStart, filledSamples: stage.filledSamples)
                 }
             }
+            if let stage = stage as? VideoEncoderStage {
+                recorded.withLock { $0.statistics = stage.statistics }
+            }
             writer.finishInput(index)
         } catch {
             let failure = MediaError.encoding(track: label, error)
@@ -132,6 +135,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Samples of audio, pictures or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
 
+    /// What the first of two passes found out, once it is finished; nil where the encoder keeps a file.
+    public var passStatistics: String? { ending.statistics }
+
     static let progressUnit = Rational(1, 1_000_000)
     /// How far the track has come, from the session's start.
     public var appendedTime: MediaTime {
@@ -182,6 +188,7 @@ public final class AssetWriterInput: @unchecked Sendable {
 /// What is known of an encoded track of sound at its end, in the packets' time base.
 struct AudioEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
+    var statistics: String?
     var filledSamples = 0
 }
 

@@ -43,7 +43,11 @@ final class VideoEncoderStage: EncoderStage {
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
         try encoder.sendEnd()
         try drain(into: sink)
+        statistics = encoder.statistics
     }
+
+    /// What a first pass found out, where the encoder keeps no file of its own.
+    private(set) var statistics: String?
 
     private func drain(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
         while true {

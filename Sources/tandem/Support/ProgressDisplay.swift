@@ -47,6 +47,11 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 mark("done", "32")
                     + " \(id): \(TextRenderer.printable(result.destination)) (\(PlanText.time(result.duration)), \(Self.bytes(result.size)), \(Self.one(result.seconds)) s, \(Self.one(speed))x)"
             )
+            for one in result.loudness {
+                say(
+                    "     \(id): track \(one.track): \(Self.signed(one.before.integrated)) LUFS, peak \(Self.signed(one.before.truePeak)) dBTP → \(Self.signed(one.after.integrated)) LUFS, peak \(Self.signed(one.after.truePeak)) dBTP"
+                )
+            }
             for warning in result.warnings { say("     \(id): warning: \(warning)") }
         case .skipped(let why): say(mark("skip", "36") + " \(id): \(why)")
         case .failed(let failure):
@@ -132,6 +137,8 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         let tenths = Int((max(0, min(value, 1e9)) * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
+
+    private static func signed(_ value: Double) -> String { (value < 0 ? "-" : "") + one(abs(value)) }
 
     private static func bytes(_ count: Int64) -> String {
         if count < 1000 { return "\(count) B" }

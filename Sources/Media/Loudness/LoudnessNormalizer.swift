@@ -1,0 +1,108 @@
+public import LibAV
+internal import Locking
+
+/// Finds the filters that bring sound to a loudness, by measuring it first.
+///
+/// Where the peaks allow, that is a gain alone, and the sound is otherwise untouched. Where they don't, a limiter
+/// follows that works on four times as many samples, so that true peaks are seen; what it takes away is measured and
+/// given back. Dynamics are only made smaller where a range is asked for.
+///
+/// Unchecked `Sendable`: the meter that runs is behind a lock, the rest never changes.
+public final class LoudnessNormalizer: @unchecked Sendable {
+    private let asset: Asset
+    private let track: AssetTrack
+    private let range: TimeRange?
+    private let target: LoudnessTarget
+    private let running = Guarded<(meter: LoudnessMeter?, isCancelled: Bool)>((nil, false))
+
+    /// A normaliser for a stretch of a track.
+    public init(asset: Asset, track: AssetTrack, range: TimeRange?, target: LoudnessTarget) {
+        self.asset = asset
+        self.track = track
+        self.range = range
+        self.target = target
+    }
+
+    /// What was found.
+    public struct Result: Sendable {
+        /// The whole chain, those before included.
+        public var filters: String?
+        /// As it was.
+        public var before: Loudness
+        /// As it will be.
+        public var after: Loudness
+    }
+
+    /// Measures, and tells the chain. `filters` come first, then sound is mixed to `layout`, so that the loudness
+    /// is that of what is heard. Blocks.
+    public func chain(after filters: String?, layout: ChannelLayout, sampleRate: Int32) throws -> Result {
+        var steps = filters.map { [$0] } ?? []
+        if track.format.channelLayout?.specified != layout.specified {
+            // In floating point a mix can exceed full scale without harm; the gain brings it back.
+            steps.append("aformat=sample_fmts=dblp:channel_layouts=\(layout.specified)")
+        }
+        let before = try measure(steps)
+        guard before.integrated > -70 else {
+            return Result(filters: Self.joined(steps), before: before, after: before)
+        }
+        var now = before
+        if let range = target.range, before.range > range {
+            steps.append(
+                "loudnorm=I=\(target.integrated):TP=\(target.truePeak):LRA=\(range):measured_I=\(before.integrated)"
+                    + ":measured_TP=\(before.truePeak):measured_LRA=\(before.range):measured_thresh=\(before.integrated - 10)"
+            )
+            now = try measure(steps)
+        }
+        var gain = target.integrated - now.integrated
+        if now.truePeak + gain <= target.truePeak {
+            steps.append(Self.volume(gain))
+            now.integrated += gain
+            now.truePeak += gain
+            return Result(filters: Self.joined(steps), before: before, after: now)
+        }
+        // What the limiter takes is given back before it; a few rounds come near enough.
+        var ceiling = target.truePeak - 0.1
+        for round in 1...6 {
+            let limited =
+                steps + [
+                    Self.volume(gain), "aresample=192000",
+                    "alimiter=limit=\(max(0.0625, Decibels.factor(ceiling))):level=0:attack=1:release=80:latency=1",
+                    "aresample=\(sampleRate)",
+                ]
+            now = try measure(limited)
+            let missing = target.integrated - now.integrated
+            let excess = now.truePeak - target.truePeak
+            if abs(missing) <= 0.1 && excess <= 0 || round == 6 {
+                return Result(filters: Self.joined(limited), before: before, after: now)
+            }
+            if abs(missing) > 0.1 { gain += missing }
+            if excess > 0 { ceiling -= excess + 0.05 }
+        }
+        return Result(filters: Self.joined(steps), before: before, after: now)
+    }
+
+    private static func joined(_ steps: [String]) -> String? {
+        steps.isEmpty ? nil : steps.joined(separator: ",")
+    }
+
+    private static func volume(_ gain: Double) -> String { "volume=volume=\(gain)dB:precision=double" }
+
+    private func measure(_ steps: [String]) throws -> Loudness {
+        let meter = try LoudnessMeter(asset: asset, track: track, range: range, filters: Self.joined(steps))
+        let goesOn = running.withLock { running in
+            running.meter = meter
+            return !running.isCancelled
+        }
+        guard goesOn else { throw CancellationError() }
+        return try meter.measure()
+    }
+
+    /// Gives up, from any thread.
+    public func cancel() {
+        let meter = running.withLock { running in
+            running.isCancelled = true
+            return running.meter
+        }
+        meter?.cancel()
+    }
+}

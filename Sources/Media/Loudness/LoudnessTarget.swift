@@ -1,0 +1,22 @@
+/// What sound is to be brought to, by EBU R128.
+public struct LoudnessTarget: Hashable, Codable, Sendable {
+    /// Loudness of the whole, in LUFS.
+    public var integrated = -16.0
+    /// Highest true peak, in dBTP.
+    public var truePeak = -1.0
+    /// Loudness range at most, in LU; nil leaves the dynamics alone.
+    public var range: Double?
+
+    /// The usual target of things that are heard at home.
+    public init() {}
+}
+
+/// What was measured of sound, by EBU R128.
+public struct Loudness: Hashable, Codable, Sendable {
+    /// Loudness of the whole, in LUFS; -70 or less is silence.
+    public var integrated: Double
+    /// Highest true peak, in dBTP.
+    public var truePeak: Double
+    /// Loudness range, in LU.
+    public var range: Double
+}
