@@ -33,7 +33,17 @@ struct SectionCheck {
         } else if let codec, CodecCatalog.codec(codec, of: .video) != nil {
             _ = reader.fields(node, as: kinds[0])
         } else if fitting.isEmpty {
-            _ = reader.fields(node, as: kinds[0])
+            let strange = entries.filter { entry in
+                !entry.key.hasPrefix("x-") && !kinds.contains { $0.has(entry.key) }
+            }
+            if strange.isEmpty, let sound = entries.first(where: { !kinds[0].has($0.key) }) {
+                reader.sink.error(
+                    .conflictingKeys,
+                    "settings are for video or for audio, and `\(sound.key)` is of the other kind than what stands before it",
+                    at: sound.keyRange)
+            } else {
+                _ = reader.fields(node, as: kinds[0])
+            }
         }
     }
 }

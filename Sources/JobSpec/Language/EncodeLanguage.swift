@@ -49,7 +49,7 @@ extension Language {
                 "The part of the coded picture that is kept."),
             KeyInfo(
                 "orientation",
-                .oneOf([.word(["keep", "bake"]), .integer(0...270)]),
+                .word(["keep", "bake", "0", "90", "180", "270"]),
                 "`keep` carries the display matrix, `bake` turns the picture, an angle (0, 90, 180, 270) turns it clockwise and clears the matrix.",
                 default: "keep"),
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
@@ -82,9 +82,10 @@ extension Language {
         "color", "`color`",
         "Colour by libav's names; the picture is converted where the source's is another.",
         keys: [
-            KeyInfo("primaries", .string, "Primaries, such as bt709."),
-            KeyInfo("transfer", .string, "Transfer function, such as bt709."),
-            KeyInfo("matrix", .string, "Matrix, such as bt709."),
+            KeyInfo("primaries", .word(ColorDescription.names(of: .primaries)), "Primaries, such as bt709."),
+            KeyInfo(
+                "transfer", .word(ColorDescription.names(of: .transfer)), "Transfer function, such as bt709."),
+            KeyInfo("matrix", .word(ColorDescription.names(of: .matrix)), "Matrix, such as bt709."),
             KeyInfo("range", .word(["tv", "pc"]), "Limited (tv) or full (pc)."),
         ])
 

@@ -60,8 +60,7 @@ struct IncludeLoader {
             bytes = try files.read(path, limit: YAMLLimits().fileSize)
         } catch {
             reader.sink.error(
-                .fileUnreadable, "the included file: \(error.reason)", at: written.range,
-                notes: [Diagnostic.Note("the path is \(path)")])
+                .fileUnreadable, "the included file `\(written.value)`: \(error.reason)", at: written.range)
             return nil
         }
         // Named from where the job file is named, so that messages can be followed.

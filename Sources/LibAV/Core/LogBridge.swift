@@ -6,6 +6,8 @@ public enum LogBridge {
     private struct State: Sendable {
         var lastLines: [UInt: String] = [:]
         var lastLine: String?
+        /// Lines that have no end yet.
+        var pieces: [UInt: String] = [:]
     }
 
     private static let state = Guarded(State())
@@ -34,10 +36,17 @@ public enum LogBridge {
             av_log_format_line2(context, level, format, arguments, base, Int32(buffer.count), &printPrefix)
             return String(cString: base)
         }
-        let text = tidied(line)
-        guard !text.isEmpty else { return }
         let key = UInt(bitPattern: context)
+        // Some lines are said in several pieces.
+        let isWhole = line.utf8.last == 0x0a || line.utf8.last == 0x0d
         state.withLock { state in
+            let text = tidied((state.pieces.removeValue(forKey: key) ?? "") + line)
+            guard isWhole else {
+                if state.pieces.count >= capacity { state.pieces.removeAll(keepingCapacity: true) }
+                state.pieces[key] = String(text.prefix(500))
+                return
+            }
+            guard !text.isEmpty else { return }
             if state.lastLines.count >= capacity { state.lastLines.removeAll(keepingCapacity: true) }
             state.lastLines[key] = text
             state.lastLine = text

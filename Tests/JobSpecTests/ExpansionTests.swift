@@ -1,0 +1,192 @@
+import Diagnostics
+import Foundation
+import JobSpec
+import Media
+import TestSupport
+import Testing
+
+@Suite struct ExpansionTests {
+    private let tail = "tracks: [ { video: first, copy: true } ]"
+
+    private func jobs(_ yaml: String, in directory: String = "/", set: [String: String] = [:]) throws
+        -> [JobSpec]
+    {
+        let (file, sink) = decode(yaml, directory: directory, variables: set)
+        if sink.hasErrors { throw JudgeError(message: rendered(sink, yaml)) }
+        return try #require(file).jobs
+    }
+
+    @Test func everyNameHasItsValue() throws {
+        let found = try jobs(
+            """
+            version: 1
+            vars: { out: "o/${kind}", kind: web, empty: "" }
+            assets: { talk: media/dir.x/my.talk.mov }
+            jobs:
+              a:
+                asset: talk
+                matrix: { h: [720, 480] }
+                \(tail)
+                container: mkv
+                metadata:
+                  set:
+                    all: "${job} ${index} ${asset.id} ${asset.stem} ${asset.ext} ${asset.dir} ${matrix.h}"
+                    env: "${env.HOME_TOWN}-${env.NO_SUCH:-none}-${env.NO_SUCH:-}"
+                    literal: "$${a} $5 ${empty}."
+                destination: "${out}/${asset.stem}-${matrix.h}.mp4"
+            """)
+        #expect(found.map(\.id.value) == ["a[h=720]", "a[h=480]"])
+        #expect(found.map(\.destination.path.value) == ["o/web/my.talk-720.mp4", "o/web/my.talk-480.mp4"])
+        #expect(
+            found[1].metadata.set.map(\.value) == [
+                "a 2 talk my.talk mov media/dir.x 480", "Ulm-none-", "${a} $5 .",
+            ])
+    }
+
+    @Test func aCommandLineVariableWins() throws {
+        let found = try jobs(
+            "version: 1\nvars: { n: a }\njobs: { j: { asset: a/b.mp4, \(tail), destination: \"${n}${m}.mp4\" } }",
+            set: ["n": "x", "m": "y"])
+        #expect(found[0].destination.path.value == "xy.mp4")
+    }
+
+    /// What is nearer to the job wins: included files in order, then the file, then the job.
+    @Test func includesAndDefaultsMerge() throws {
+        let house = """
+            version: 1
+            include: deeper.yaml
+            vars: { a: house, b: house }
+            assets: { clip: clip.mp4 }
+            defaults: { destination: { if_exists: replace, make_directories: false }, container: mp4 }
+            """
+        let deeper =
+            "version: 1\nvars: { a: deeper, c: deeper }\ndefaults: { container: mov, leftover: warn }\n"
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("lib"), withIntermediateDirectories: true)
+        try scratch.write(house, to: "lib/house.yaml")
+        try scratch.write(deeper, to: "lib/deeper.yaml")
+        let found = try jobs(
+            """
+            version: 1
+            include: [lib/house.yaml]
+            vars: { b: own }
+            jobs:
+              one: { asset: clip, \(tail), destination: "${a}-${b}-${c}.x" }
+              two: { asset: clip, \(tail), destination: { path: y.mp4, if_exists: skip } }
+            """, in: scratch.path)
+        #expect(found[0].destination.path.value == "house-own-deeper.x")
+        #expect(found[0].destination.ifExists == .replace && !found[0].destination.makesDirectories)
+        #expect(found[0].container?.value.name == "mp4" && found[0].leftover?.value == .warn)
+        #expect(found[1].destination.ifExists == .skip && !found[1].destination.makesDirectories)
+    }
+
+    /// A path is relative to the file that it stands in, wherever it is used.
+    @Test func pathsBelongToTheirFile() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("lib"), withIntermediateDirectories: true)
+        try scratch.write("version: 1\nassets: { clip: clip.mp4 }\n", to: "lib/house.yaml")
+        let yaml =
+            "version: 1\ninclude: lib/house.yaml\njobs: { one: { asset: clip, \(tail), destination: out.mp4 } }"
+        let (file, sink) = decode(yaml, directory: scratch.path)
+        #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
+        let job = try #require(file?.jobs.first)
+        guard case .file(let path) = job.asset.source else { throw JudgeError(message: "no file") }
+        #expect(file?.absolutePath(job.destination.path) == scratch.file("out.mp4"))
+        #expect(file?.absolutePath(path) == scratch.file("lib/clip.mp4"))
+    }
+
+    /// The job's own rate control takes the settings' place, and settings may use others.
+    @Test func settingsAreOverridden() throws {
+        let found = try jobs(
+            """
+            version: 1
+            settings:
+              base: { codec: h264, crf: 20, preset: fast }
+              small: { use: base, size: x360 }
+            jobs:
+              one:
+                asset: a/b.mp4
+                tracks: [ { video: first, encode: { use: small, bitrate: 2M } }, { video: 1, encode: base } ]
+                destination: c.mp4
+            """)
+        guard case .encodeVideo(let first) = found[0].tracks[0].action,
+            case .encodeVideo(let second) = found[0].tracks[1].action
+        else { throw JudgeError(message: "no encodings") }
+        #expect(first.rateControl?.value == .bitRate(2_000_000) && first.size?.value.height == 360)
+        #expect(first.preset?.value == "fast")
+        #expect(second.rateControl?.value == .crf(20_000))
+        #expect(first.preset?.range.context?.contains(.settings) == true)
+    }
+
+    /// A reader of a fanned-out job runs once for each of its outputs.
+    @Test func readersFanOutWithWhatTheyRead() throws {
+        let found = try jobs(
+            """
+            version: 1
+            jobs:
+              b:
+                asset: { job: a }
+                matrix: { q: [1, 2] }
+                \(tail)
+                destination: "${asset.stem}-${matrix.q}.mp4"
+              a: { asset: x/y.mp4, matrix: { h: [3, 4] }, \(tail), destination: "y${matrix.h}.mp4" }
+            """)
+        #expect(
+            found.map(\.id.value) == [
+                "b[h=3,q=1]", "b[h=4,q=1]", "b[h=3,q=2]", "b[h=4,q=2]", "a[h=3]", "a[h=4]",
+            ])
+        #expect(found[1].destination.path.value == "y4-1.mp4")
+    }
+
+    /// Patterns are expanded when they are asked for, and what hangs on them with them.
+    @Test func patternsExpandLater() throws {
+        let yaml = """
+            version: 1
+            jobs:
+              a: { asset: "m/*/x*.mp4", \(tail), destination: "o/${asset.stem}.${asset.ext}" }
+              b: { asset: { job: a }, \(tail), destination: "p/${asset.stem}.mkv" }
+            """
+        let (file, sink) = decode(yaml)
+        #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
+        #expect(file?.jobs.map(\.isTemplate) == [true, true])
+        var later = DiagnosticSink()
+        let expanded = try #require(file).expanded(into: &later) { pattern, absolute, _ in
+            #expect(pattern.value == "m/*/x*.mp4" && absolute == "//m/*/x*.mp4")
+            return ["m/1/x1.mp4", "m/2/x2.mp4"]
+        }
+        #expect(
+            expanded.jobs.map(\.id.value) == ["a[1/x1.mp4]", "a[2/x2.mp4]", "b[1/x1.mp4]", "b[2/x2.mp4]"])
+        #expect(
+            expanded.jobs.map(\.destination.path.value) == ["o/x1.mp4", "o/x2.mp4", "p/x1.mkv", "p/x2.mkv"])
+        #expect(!later.hasErrors)
+    }
+
+    /// One mistake in `defaults` is one message, which tells the way to the first job and counts the others.
+    @Test func oneMistakeIsOneMessage() throws {
+        let yaml =
+            "version: 1\ndefaults: { destination: { if_exists: no } }\njobs:\n"
+            + (0..<50).map { "  j\($0): { asset: a/b.mp4, \(tail), destination: o\($0).mp4 }\n" }.joined()
+        let (_, sink) = decode(yaml)
+        #expect(sink.diagnostics.count == 1)
+        #expect(sink.diagnostics.first?.repetitions == 49)
+        #expect(sink.diagnostics.first?.notes.first?.message == "`defaults` give it to the job `j0`")
+    }
+
+    @Test(arguments: [
+        ("a.mp4", "*.mp4", true), ("a.mp4", "?.mp4", true), ("ab.mp4", "?.mp4", false),
+        (".a.mp4", "*.mp4", false), (".a", ".*", true), ("a5", "a[0-9]", true), ("ax", "a[!0-9]", true),
+        ("a]", "a[]]", true), ("aaa", "a*a*a", true), ("aab", "a*a", false), ("ä.x", "?.x", true),
+        ("", "*", true),
+    ])
+    func patternsMeetNames(_ name: String, _ pattern: String, _ fits: Bool) {
+        #expect(GlobPattern.matches(name, pattern) == fits)
+    }
+
+    /// A pattern that other programs take forever for.
+    @Test func patternsDoNotExplode() {
+        let name = String(repeating: "a", count: 200)
+        #expect(!GlobPattern.matches(name, String(repeating: "a*", count: 60) + "b"))
+    }
+}
