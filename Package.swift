@@ -96,3 +96,14 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["tandem", "TestSupport"], swiftSettings: house),
     ]
 )
+
+// It needs the fuzzer's runtime, so the target is there for `scripts/fuzz` alone.
+if Context.environment["TANDEM_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "fuzz-plan",
+            dependencies: ["CFuzzer", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics"],
+            path: "Fuzz/plan", swiftSettings: house),
+    ]
+}
