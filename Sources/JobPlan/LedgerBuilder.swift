@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -128,5 +129,13 @@ struct LedgerBuilder {
         }
         if let language = track.language { parts.append("(\(language))") }
         return parts.joined(separator: " ")
+    }
+}
+
+/// What tracks are called in ledgers and comments.
+public enum LedgerText {
+    /// Kind, codec, size or rate, language.
+    public static func name(_ track: SourceDescription.Track) -> String {
+        TextRenderer.printable(LedgerBuilder.name(track))
     }
 }

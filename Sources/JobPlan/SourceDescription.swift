@@ -156,7 +156,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     }
 
     /// Tracks of a kind; covers are no video tracks.
-    func tracks(of type: MediaType) -> [Track] {
+    public func tracks(of type: MediaType) -> [Track] {
         tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
     }
 }

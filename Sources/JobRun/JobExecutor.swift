@@ -76,7 +76,22 @@ final class JobExecutor: @unchecked Sendable {
         if running.withLock({ $0.isCancelled }) || error is CancellationError { return .cancelled }
         if let skip = error as? Skip { return .skipped(skip.reason) }
         if let failure = error as? JobFailure { return .failed(failure) }
-        return .failed(JobFailure("\(error)", at: location(of: error)))
+        return .failed(
+            JobFailure(isOfSource(error) ? "\(sourceName), \(error)" : "\(error)", at: location(of: error)))
+    }
+
+    private func isOfSource(_ error: any Error) -> Bool {
+        switch error as? MediaError {
+        case .reading, .damaged, .discontinuity, .truncated, .noSamples: true
+        default: false
+        }
+    }
+
+    private var sourceName: String {
+        switch plan.source {
+        case .file(let path, _), .job(_, let path): path.split(separator: "/").last.map(String.init) ?? path
+        case .pattern(let pattern): "test signal \(pattern.name)"
+        }
     }
 
     /// Which part of the job file asked for what failed.

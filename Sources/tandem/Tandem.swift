@@ -21,5 +21,6 @@ struct Tandem: AsyncParsableCommand {
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",
         subcommands: [
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
+            CodecsCommand.self, InitCommand.self,
         ])
 }

@@ -7,10 +7,13 @@ import Testing
     @Test func theExamplesRun() throws {
         let scratch = try Scratch()
         let folder = Places.repository + "/jobs"
+        try FileManager.default.copyItem(atPath: folder + "/shared", toPath: scratch.file("shared"))
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".yaml")
         {
             try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: scratch.file(name))
             #expect(try tandem("validate", name, in: scratch).errors == "")
+            // The ones that read somebody's own files say so.
+            if try String(contentsOfFile: scratch.file(name), encoding: .utf8).contains("media/") { continue }
             let result = try tandem("run", name, in: scratch)
             #expect(result.status == 0, "\(name): \(result.errors)")
         }

@@ -44,6 +44,11 @@ import Testing
         #expect(SchemaGenerator.schema() == checkedIn, "`tandem schema` prints the new one")
     }
 
+    @Test func theReferenceIsTheLanguages() throws {
+        let checkedIn = try String(contentsOfFile: Places.repository + "/docs/reference.md", encoding: .utf8)
+        #expect(ReferenceGenerator.reference() == checkedIn, "`tandem schema --reference` prints the new one")
+    }
+
     /// Says for each file whether the schema takes it; python's jsonschema is the judge. Words and numbers are read
     /// by YAML 1.2, as `tandem` reads them.
     private func fitsTheSchema(_ paths: [String]) throws -> [Bool?] {

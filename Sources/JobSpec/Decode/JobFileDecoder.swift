@@ -49,6 +49,11 @@ public struct JobFileDecoder {
         )
         let variables = resolver.resolve()
         let jobs = reader.named(fields["jobs"], "a job")
+        if fields["jobs"] == nil {
+            reader.sink.error(
+                .missingKey, "the key `jobs` is missing: without jobs a file can only be included by others",
+                at: .startOfFile(path))
+        }
         if let entry = fields["jobs"], case .mapping(let entries) = entry.value.content, entries.isEmpty {
             reader.sink.error(.missingKey, "there is no job", at: entry.keyRange)
         }

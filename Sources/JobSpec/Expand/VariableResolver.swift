@@ -28,9 +28,11 @@ struct VariableResolver {
     /// Depth first with a stack of its own, since chains can be as long as the file.
     private mutating func resolve(_ first: String) {
         var stack = [first]
+        var open: Set<String> = [first]
         while let name = stack.last {
             guard scope.variables[name] == nil, let entry = written[name] else {
                 stack.removeLast()
+                open.remove(name)
                 continue
             }
             guard let text = reader.text(entry.value, "the variable `\(name)`") else {
@@ -40,7 +42,7 @@ struct VariableResolver {
             if let needed = Self.names(in: text.value).first(where: {
                 scope.variables[$0] == nil && written[$0] != nil
             }) {
-                if let at = stack.firstIndex(of: needed) {
+                if open.contains(needed), let at = stack.firstIndex(of: needed) {
                     report(Array(stack[at...]))
                     for name in stack[at...] {
                         scope.variables[name] = Scope.Value(
@@ -48,6 +50,7 @@ struct VariableResolver {
                     }
                 } else {
                     stack.append(needed)
+                    open.insert(needed)
                 }
                 continue
             }
@@ -59,7 +62,10 @@ struct VariableResolver {
 
     private func report(_ circle: [String]) {
         guard let first = circle.first.flatMap({ written[$0] }) else { return }
-        let names = (circle + circle.prefix(1)).joined(separator: " → ")
+        let names =
+            circle.count > 20
+            ? circle.prefix(20).joined(separator: " → ") + " → …"
+            : (circle + circle.prefix(1)).joined(separator: " → ")
         reader.sink.error(
             .substitution, "variables stand for each other in a circle: \(names)", at: first.keyRange,
             notes: circle.prefix(10).compactMap { name in

@@ -210,6 +210,27 @@ public enum Language {
                 )
             ])
 
+    /// What a key of a job or of `encode` does, for comments in files that are made.
+    public static func summary(of key: String, in part: Part) -> String? {
+        let type =
+            switch part {
+            case .job: job
+            case .videoEncode: videoEncode
+            case .audioEncode: audioEncode
+            }
+        return type.key(key)?.summary
+    }
+
+    /// A part of a job file.
+    public enum Part: Sendable {
+        /// A job.
+        case job
+        /// `encode` of pictures.
+        case videoEncode
+        /// `encode` of sound.
+        case audioEncode
+    }
+
     /// A file that is included.
     static let included = MappingType(
         "included", "an included file", "Sections for other files.",

@@ -15,4 +15,9 @@ public enum CodecNames {
         }
         return names
     }()
+
+    /// Those that this build decodes.
+    public static let decodable = all.filter { name in
+        avcodec_descriptor_get_by_name(name).map { avcodec_find_decoder($0.pointee.id) != nil } ?? false
+    }
 }

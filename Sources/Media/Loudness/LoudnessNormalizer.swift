@@ -60,9 +60,9 @@ public final class LoudnessNormalizer: @unchecked Sendable {
             now.truePeak += gain
             return Result(filters: Self.joined(steps), before: before, after: now)
         }
-        // What the limiter takes is given back before it; a few rounds come near enough.
+        // What the limiter takes is given back before it; a few rounds come near enough, or can't.
         var ceiling = target.truePeak - 0.1
-        for round in 1...6 {
+        for _ in 1...8 {
             let limited =
                 steps + [
                     Self.volume(gain), "aresample=192000",
@@ -72,13 +72,14 @@ public final class LoudnessNormalizer: @unchecked Sendable {
             now = try measure(limited)
             let missing = target.integrated - now.integrated
             let excess = now.truePeak - target.truePeak
-            if abs(missing) <= 0.1 && excess <= 0 || round == 6 {
+            if abs(missing) <= 0.1 && excess <= 0 {
                 return Result(filters: Self.joined(limited), before: before, after: now)
             }
-            if abs(missing) > 0.1 { gain += missing }
+            // The harder the limiter works, the less of a gain comes through.
+            if abs(missing) > 0.1 { gain += missing * (missing > 0 ? 1.5 : 1) }
             if excess > 0 { ceiling -= excess + 0.05 }
         }
-        return Result(filters: Self.joined(steps), before: before, after: now)
+        throw MediaError.loudnessOutOfReach(target: target.integrated, reached: now.integrated)
     }
 
     private static func joined(_ steps: [String]) -> String? {

@@ -26,6 +26,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case stalled(String)
     /// A track gave no sample at all.
     case noSamples(track: String)
+    /// Sound can't be brought to a loudness without breaking the limit on its peaks.
+    case loudnessOutOfReach(target: Double, reached: Double)
 
     /// One line for people.
     public var description: String {
@@ -44,6 +46,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .destinationExists: "the destination exists"
         case .misuse(let what): what
         case .stalled(let what): "stalled: \(what)"
+        case .loudnessOutOfReach(let target, let reached):
+            "the loudness of \(target) LUFS can't be reached under the limit on true peaks; \((reached * 10).rounded() / 10) LUFS is what comes"
         case .noSamples(let track): "\(track): nothing to show in this range"
         }
     }

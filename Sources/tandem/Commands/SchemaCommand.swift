@@ -3,7 +3,10 @@ internal import JobSpec
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON Schema (draft-07) of job files.")
+        commandName: "schema", abstract: "Prints the JSON Schema (draft-07) of job files, or the reference.")
 
-    func run() { Terminal.print(SchemaGenerator.schema()) }
+    @Flag(help: "Prints the reference of the job language as Markdown instead.")
+    var reference = false
+
+    func run() { Terminal.print(reference ? ReferenceGenerator.reference() : SchemaGenerator.schema()) }
 }

@@ -1,0 +1,100 @@
+/// Writes the reference of the job language as Markdown, from the table that the decoder reads by.
+public enum ReferenceGenerator {
+    /// The whole page, stable from run to run.
+    public static func reference() -> String {
+        var text = """
+            # The job language, version \(Language.version)
+
+            Made from the program's own table by `tandem schema --reference`; what a message's id means is in
+            [rules.md](rules.md). `schemas/tandem-v1.schema.json` says the same to editors.
+
+
+            """
+        var seen: Set<String> = []
+        var queue = [Language.file]
+        while !queue.isEmpty {
+            let type = queue.removeFirst()
+            guard seen.insert(type.name).inserted else { continue }
+            text += section(type)
+            for key in type.keys { queue += mappings(in: key.type) }
+        }
+        return text
+    }
+
+    /// Partial forms say the same as the whole ones, so those stand for them.
+    private static func mappings(in type: ValueType) -> [MappingType] {
+        switch type {
+        case .mapping(let mapping): [whole(mapping)]
+        case .mapOf(let value, _): mappings(in: value)
+        case .list(let element): mappings(in: element)
+        case .oneOf(let types): types.flatMap { mappings(in: $0) }
+        default: []
+        }
+    }
+
+    private static func whole(_ type: MappingType) -> MappingType {
+        for one in [
+            Language.job, Language.videoEncode, Language.audioEncode, Language.range, Language.metadata,
+            Language.destination, Language.fileAsset, Language.pattern, Language.jobAsset, Language.limit,
+            Language.chapter, Language.videoTrack, Language.audioTrack, Language.selection,
+        ] where type.title == one.title {
+            return one
+        }
+        return type
+    }
+
+    private static func section(_ type: MappingType) -> String {
+        var text =
+            "## \(type.title.first.map { $0.uppercased() + type.title.dropFirst() } ?? "")\n\n\(type.summary)"
+        if let short = type.shortForm { text += " A single value stands for `{ \(short): … }`." }
+        text += "\n\n| key | value | meaning |\n| --- | --- | --- |\n"
+        for key in type.keys {
+            var meaning = key.summary
+            if let value = key.defaultText { meaning += " Default: \(value)." }
+            if key.isRequired { meaning += " **Required.**" }
+            text += "| `\(key.name)` | \(escaped(describe(key.type))) | \(escaped(meaning)) |\n"
+        }
+        for group in type.alternatives {
+            let names = group.keys.map { "`\($0)`" }.joined(separator: ", ")
+            switch (group.isRequired, group.isExclusive) {
+            case (true, true): text += "\nExactly one of \(names).\n"
+            case (true, false): text += "\nAt least one of \(names).\n"
+            default: text += "\nAt most one of \(names).\n"
+            }
+        }
+        if !type.laterKeys.isEmpty {
+            text +=
+                "\nNot in this version yet: \(type.laterKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
+        }
+        return text + "\n"
+    }
+
+    private static func escaped(_ text: String) -> String { text.replacing("|", with: "\\|") }
+
+    private static func describe(_ type: ValueType) -> String {
+        switch type {
+        case .string: "text"
+        case .identifier: "a name"
+        case .text(_, let example): "like `\(example)`"
+        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .number(let range): "\(plain(range.lowerBound)) to \(plain(range.upperBound))"
+        case .boolean: "`true`, `false`"
+        case .word(let words):
+            words.count > 16
+                ? words.prefix(16).map { "`\($0)`" }.joined(separator: ", ") + ", …"
+                : words.map { "`\($0)`" }.joined(separator: ", ")
+        case .mapping(let mapping): whole(mapping).title
+        case .mapOf(let value, let keys):
+            switch keys {
+            case .identifiers: "names, each with \(describe(value))"
+            case .any: "keys, each with \(describe(value))"
+            }
+        case .list(let element): "a list of \(describe(element))"
+        case .oneOf(let types): types.map(describe).joined(separator: " or ")
+        }
+    }
+
+    private static func plain(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    }
+}

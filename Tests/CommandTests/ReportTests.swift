@@ -1,0 +1,216 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Forms of messages that other programs read, and plans on disk.
+@Suite struct ReportTests {
+    private func wrong(in scratch: Scratch, jobs: Int = 1) throws {
+        let text =
+            "version: 1\njobs:\n"
+            + (0..<jobs).map {
+                "  j\($0): { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h265, x: 1 } } ], destination: \"%, o\($0).mp4\" }\n"
+            }.joined()
+        try scratch.write(text, to: "a, b.yaml")
+    }
+
+    /// GitHub: worst first, ten at most, what would end a command is escaped.
+    @Test func githubAnnotations() throws {
+        let scratch = try Scratch()
+        try wrong(in: scratch, jobs: 12)
+        let result = try tandem("validate", "--format", "github", "a, b.yaml", in: scratch)
+        let lines = result.text.split(separator: "\n")
+        #expect(result.status == 3 && result.errors == "")
+        #expect(lines.count == 10)
+        #expect(
+            lines[0].hasPrefix(
+                "::error file=a%2C b.yaml,line=3,endLine=3,col=68,endColumn=72,title=tandem unknown-codec::"))
+        #expect(lines[0].contains("%0Adid you mean `hevc`?"))
+        #expect(lines[9].hasPrefix("::error title=tandem::15 more"))
+    }
+
+    @Test func annotationsComeByThemselvesUnderActions() throws {
+        let scratch = try Scratch()
+        try wrong(in: scratch)
+        let result = try program(
+            Places.tandem, ["validate", "a, b.yaml"], directory: scratch.path,
+            environment: ["GITHUB_ACTIONS": "true", "SWIFT_BACKTRACE": "enable=no"])
+        #expect(result.text.hasPrefix("::error file="))
+        #expect(result.errors.contains("error[unknown-codec]"))
+    }
+
+    /// SARIF as its schema wants it: the parts that readers rely on.
+    @Test func sarif() throws {
+        let scratch = try Scratch()
+        try wrong(in: scratch)
+        let result = try tandem("validate", "--format", "sarif", "a, b.yaml", in: scratch)
+        #expect(result.status == 3)
+        let log = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.text.utf8)) as? [String: Any])
+        #expect(log["version"] as? String == "2.1.0")
+        let run = try #require((log["runs"] as? [[String: Any]])?.first)
+        let results = try #require(run["results"] as? [[String: Any]])
+        let rules = try #require(
+            ((run["tool"] as? [String: Any])?["driver"] as? [String: Any])?["rules"] as? [[String: Any]])
+        #expect(results.count == 2)
+        for one in results {
+            let index = try #require(one["ruleIndex"] as? Int)
+            #expect(rules[index]["id"] as? String == one["ruleId"] as? String)
+            let place = try #require(
+                (one["locations"] as? [[String: Any]])?.first?["physicalLocation"] as? [String: Any])
+            #expect((place["artifactLocation"] as? [String: Any])?["uri"] as? String == "a%2C%20b.yaml")
+            #expect((place["region"] as? [String: Any])?["startLine"] as? Int == 3)
+        }
+    }
+
+    @Test func warningsAreErrorsWhereAsked() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(more: "    leftover: warn"), to: "jobs.yaml")
+        #expect(try tandem("plan", "jobs.yaml", in: scratch).status == 0)
+        let strict = try tandem("plan", "--warnings-as-errors", "jobs.yaml", in: scratch)
+        #expect(strict.status == 3 && strict.errors.contains("warning[leftover-track]"))
+        #expect(try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch).status == 3)
+        #expect(scratch.contents.sorted() == ["a.mp4", "jobs.yaml"])
+        try scratch.write(jobFile(more: "    leftover: error"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
+    }
+
+    @Test func aPlanOnDiskIsCarriedOutOrRefused() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            "version: 1\nvars: { q: \"30\" }\njobs:\n  one: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, crf: \"${q}\", preset: ultrafast } } ], destination: out.mp4 }\n",
+            to: "jobs.yaml")
+        #expect(try tandem("plan", "--set", "q=28", "--out", "p.json", "jobs.yaml", in: scratch).status == 0)
+        let first = try tandem("run", "--plan", "p.json", in: scratch)
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(FileManager.default.fileExists(atPath: scratch.file("out.mp4")))
+        func refused(_ reason: String) throws {
+            let result = try tandem("run", "--plan", "p.json", in: scratch)
+            #expect(result.status == 3 && result.errors.contains(reason), "\(result.errors)")
+        }
+        let yaml = try String(contentsOfFile: scratch.file("jobs.yaml"), encoding: .utf8)
+        try scratch.write(yaml + "# more\n", to: "jobs.yaml")
+        try refused("jobs.yaml changed")
+        try scratch.write(yaml, to: "jobs.yaml")
+        try ffmpeg("-i", scratch.file("a.mp4"), "-c", "copy", "-t", "0.5", scratch.file("b.mp4"))
+        try FileManager.default.removeItem(atPath: scratch.file("a.mp4"))
+        try FileManager.default.moveItem(atPath: scratch.file("b.mp4"), toPath: scratch.file("a.mp4"))
+        try refused("the source of the job one changed")
+        let plan = try String(contentsOfFile: scratch.file("p.json"), encoding: .utf8)
+        try scratch.write(plan.replacingOccurrences(of: "\"0.1.0\"", with: "\"0.0.9\""), to: "p.json")
+        try refused("it was made by tandem 0.0.9")
+        try scratch.write("{", to: "p.json")
+        try refused("no plan that can be read")
+        #expect(try tandem("run", "--plan", "p.json", "jobs.yaml", in: scratch).status == 64)
+    }
+
+    @Test func variablesOfTheCallMustBeSomebodys() throws {
+        let scratch = try folderWithSource()
+        try scratch.write("version: 1\nvars: { height: \"64\" }\n" + jobFile().dropFirst(11), to: "jobs.yaml")
+        let result = try tandem("validate", "--set", "heigth=48", "jobs.yaml", in: scratch)
+        #expect(result.status == 3 && result.errors.contains("did you mean `height`?"), "\(result.errors)")
+        #expect(try tandem("validate", "--set", "heigth", "jobs.yaml", in: scratch).status == 64)
+        #expect(try tandem("validate", in: scratch).status == 64)
+    }
+
+    /// What `init` writes is a job file that can be planned, with every track in it.
+    @Test func initWritesAFileForEverySource() throws {
+        let scratch = try folderWithSource()
+        try FileManager.default.copyItem(
+            atPath: scratch.file("a.mp4"), toPath: scratch.file("we \"ird\\ ${x} 日本.mp4"))
+        for name in ["a.mp4", "we \"ird\\ ${x} 日本.mp4"] {
+            let made = try tandem("init", name, in: scratch)
+            #expect(made.status == 0)
+            try scratch.write(made.text, to: "made.yaml")
+            let plan = try tandem("plan", "made.yaml", in: scratch)
+            #expect(plan.status == 0, "\(plan.errors)")
+            #expect(plan.text.contains("audio aac") && !plan.text.contains("no rule selects it"))
+        }
+        #expect(try tandem("init", "nothing.mp4", in: scratch).status == 1)
+    }
+
+    @Test func codecsAreTold() throws {
+        let scratch = try Scratch()
+        #expect(try tandem("codecs", in: scratch).text.contains("libx264"))
+        let json = try tandem("codecs", "--format", "json", in: scratch).text
+        #expect(try JSONSerialization.jsonObject(with: Data(json.utf8)) is [String: Any])
+    }
+
+    /// A pattern runs the job for every match, in the order of names; none is a mistake.
+    @Test func patternsRunForEveryMatch() throws {
+        let scratch = try folderWithSource()
+        for folder in ["m", "m/x", "m/.hidden"] {
+            try FileManager.default.createDirectory(
+                atPath: scratch.file(folder), withIntermediateDirectories: true)
+        }
+        for name in ["m/b.mp4", "m/x/c.mp4", "m/.hidden/d.mp4", "m/e.txt"] {
+            try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file(name))
+        }
+        try FileManager.default.createSymbolicLink(atPath: scratch.file("m/x/up"), withDestinationPath: "..")
+        let yaml = """
+            version: 1
+            jobs:
+              after: { asset: { job: web }, tracks: [ { video: first, copy: true } ], destination: "o/${asset.stem}.mkv" }
+              web: { asset: "m/**/*.mp4", tracks: [ { video: first, copy: true } ], destination: "o/${asset.stem}.mp4" }
+              last: { asset: ./a.mp4, needs: [after], tracks: [ { video: first, copy: true } ], destination: o/last.mp4 }
+            """
+        try scratch.write(yaml, to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            result.errors.contains("after[x/c.mp4]: started") && result.errors.contains("5 of 5 jobs done"))
+        let made = try FileManager.default.contentsOfDirectory(atPath: scratch.file("o")).sorted()
+        #expect(made == ["b.mkv", "b.mp4", "c.mkv", "c.mp4", "last.mp4"])
+        let lines = result.errors.components(separatedBy: "\n")
+        let begun = lines.firstIndex { $0.contains("last: started") } ?? 0
+        let ended = lines.lastIndex { $0.contains("done after") } ?? Int.max
+        #expect(begun > ended, "`needs` waits for every run")
+        try scratch.write(yaml.replacingOccurrences(of: "m/**", with: "nowhere/**"), to: "jobs.yaml")
+        let none = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(none.status == 3 && none.errors.contains("error[no-match]"), "\(none.errors)")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
+    }
+
+    /// Hostile job files end with a message, not with the memory or the patience.
+    @Test(arguments: [
+        "matrix", "variables", "levels", "aliases", "nul", "bytes", "options", "large", "chain",
+    ])
+    func hostileFilesEnd(_ kind: String) throws {
+        let scratch = try Scratch()
+        let job =
+            "jobs: { j: { asset: a/b.mp4, tracks: [ { video: first, copy: true } ], destination: \"${v}\" } }\n"
+        var bytes: [UInt8]
+        switch kind {
+        case "matrix":
+            let axis = "[" + (0..<1000).map(String.init).joined(separator: ",") + "]"
+            bytes = Array(
+                "version: 1\njobs: { j: { asset: a/b.mp4, matrix: { a: \(axis), b: \(axis), c: \(axis) }, tracks: [ { video: first, copy: true } ], destination: x.mp4 } }\n"
+                    .utf8)
+        case "variables":
+            var vars = "v0: xxxxxxxxxx"
+            for i in 1...40 { vars += ", v\(i): \"${v\(i - 1)}${v\(i - 1)}\"" }
+            bytes = Array("version: 1\nvars: { \(vars), v: \"${v40}\" }\n\(job)".utf8)
+        case "levels": bytes = Array(String(repeating: "[", count: 100_000).utf8)
+        case "aliases":
+            var text = "version: 1\nx-a: [&a0 [x,x,x,x,x,x,x,x,x,x]"
+            for i in 1..<12 {
+                text += ", &a\(i) [" + Array(repeating: "*a\(i - 1)", count: 10).joined(separator: ",") + "]"
+            }
+            bytes = Array((text + "]\n").utf8)
+        case "nul": bytes = Array("version: 1\nname: \"a\0b\"\n".utf8)
+        case "bytes": bytes = Array("version: 1\nname: ".utf8) + [0xff, 0xfe, 0x80] + Array("\n".utf8)
+        case "options":
+            let long = String(repeating: "a=b:", count: 10_000)
+            bytes = Array(
+                "version: 1\njobs: { j: { asset: a/b.mp4, tracks: [ { video: first, encode: { codec: h264, filters: \"\(String(long.prefix(5000)))\", options: { aq-mode: \"\(long)\" } } } ], destination: x.mp4 } }\n"
+                    .utf8)
+        case "large": bytes = [UInt8](repeating: 0x20, count: 33 << 20)
+        default:
+            let chain = (0..<20_000).map { "a\($0): \"${a\($0 + 1)}\"" }.joined(separator: "\n  ")
+            bytes = Array("version: 1\nvars:\n  \(chain)\n  a20000: \"${a0}\"\n  v: x.mp4\n\(job)".utf8)
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("jobs.yaml")))
+        let result = try tandem("validate", "jobs.yaml", in: scratch)
+        #expect(result.status == 3 && result.errors.contains("error["), "\(result.errors.prefix(300))")
+        #expect(result.errors.utf8.count < 100_000)
+    }
+}

@@ -1,0 +1,278 @@
+import Foundation
+import JobRun
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// What `encode` and the job may ask for beyond codecs, each measured by a program that is not ours.
+@Suite struct SettingsTests {
+    /// A source whose corners differ: red, green, blue, white; turned for display where asked.
+    private func picture(_ name: String, _ more: String..., in scratch: Scratch) throws {
+        let corners =
+            "color=black:s=160x120:r=25:d=1,drawbox=0:0:40:40:red:fill,drawbox=120:0:40:40:lime:fill,"
+            + "drawbox=0:80:40:40:blue:fill,drawbox=120:80:40:40:white:fill"
+        let arguments =
+            [
+                "-v", "error", "-y", "-f", "lavfi", "-i", corners, "-c:v", "libx264", "-crf", "5", "-pix_fmt",
+                "yuv420p",
+            ]
+            + more + [scratch.file(name)]
+        let result = try program("ffmpeg", arguments)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    private func job(
+        _ encode: String, source: String = "a.mp4", destination: String = "o.mp4", more: String = ""
+    )
+        -> String
+    {
+        "version: 1\njobs:\n  one: { asset: ./\(source), tracks: [ { video: first, encode: { codec: h264, crf: 5, preset: ultrafast, \(encode) } } ]\(more), destination: { path: \(destination), if_exists: replace } }\n"
+    }
+
+    /// The lowest PSNR of any picture against what ffmpeg makes of the source with a chain.
+    private func likeness(_ output: String, _ source: String, chain: String, in scratch: Scratch) throws
+        -> Double
+    {
+        let result = try program(
+            "ffmpeg",
+            [
+                "-hide_banner", "-nostdin", "-i", scratch.file(output), "-i", scratch.file(source), "-lavfi",
+                "[1:v]\(chain)[b];[0:v][b]psnr", "-f", "null", "-",
+            ])
+        let lowest = try #require(result.errors.components(separatedBy: "min:").last?.prefix { $0 != " " })
+        return lowest == "inf" ? 100 : Double(lowest) ?? 0
+    }
+
+    @Test(arguments: [
+        ("crop: { x: 20, y: 10, width: 100, height: 60 }", "crop=100:60:20:10", 100, 60),
+        ("orientation: 90", "transpose=clock", 120, 160),
+        ("orientation: 180", "hflip,vflip", 160, 120),
+        ("size: 200x200, fit: contain", "scale=200:150,pad=200:200:0:25", 200, 200),
+        ("size: 100x100, fit: cover", "scale=134:100,crop=100:100", 100, 100),
+        ("size: 100x100, fit: inside", "scale=100:75,crop=100:74:0:0,scale=100:76", 100, 76),
+        ("filters: \"hue=s=0\"", "hue=s=0", 160, 120),
+        (
+            "crop: { width: 80, height: 120 }, orientation: 270, size: 60x",
+            "crop=80:120:0:0,transpose=cclock,scale=60:40", 60, 40
+        ),
+    ])
+    func picturesAreMadeAsAsked(_ encode: String, _ chain: String, _ width: Int, _ height: Int) async throws {
+        let scratch = try Scratch()
+        try picture("a.mp4", in: scratch)
+        _ = try success(try await run(job(encode), in: scratch.path))
+        let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "width,height")
+        #expect(stream["width"] as? Int == width && stream["height"] as? Int == height)
+        #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 25)
+        let psnr = try likeness("o.mp4", "a.mp4", chain: chain, in: scratch)
+        #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")
+    }
+
+    /// A turned source is turned by players; baked, it looks the same without being told to.
+    @Test(arguments: [90, 180, 270]) func orientationIsBaked(_ degrees: Int) async throws {
+        let scratch = try Scratch()
+        try picture("flat.mp4", in: scratch)
+        try ffmpeg(
+            "-i", scratch.file("flat.mp4"), "-c", "copy", "-metadata:s:v:0", "rotate=\(degrees)",
+            scratch.file("a.mp4"))
+        _ = try success(try await run(job("orientation: bake"), in: scratch.path))
+        // ffmpeg turns its input by itself.
+        #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
+        let rotation = try Judge(scratch.file("o.mp4")).probe([
+            "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation",
+        ])
+        #expect("\(rotation)".contains("rotation\": ") == false)
+    }
+
+    @Test func fieldsBecomeFrames() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=50:d=1", "-vf", "interlace", "-c:v", "libx264",
+            "-flags",
+            "+ildct+ilme", "-crf", "5", scratch.file("a.mp4"))
+        _ = try success(try await run(job("deinterlace: auto"), in: scratch.path))
+        #expect(try likeness("o.mp4", "a.mp4", chain: "bwdif=mode=send_frame", in: scratch) > 34)
+        let out = Judge(scratch.file("o.mp4"))
+        #expect(try out.stream("v:0", "field_order")["field_order"] as? String == "progressive")
+        #expect(try out.pictures().times.count == 25)
+    }
+
+    @Test func colorIsConvertedAndSaid() async throws {
+        let scratch = try Scratch()
+        try picture(
+            "a.mp4", "-colorspace", "smpte170m", "-color_primaries", "smpte170m", "-color_trc", "smpte170m",
+            "-color_range", "tv", in: scratch)
+        _ = try success(
+            try await run(
+                job("color: { primaries: bt709, transfer: bt709, matrix: bt709, range: pc }"),
+                in: scratch.path))
+        let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "color_space,color_range,color_primaries")
+        #expect(stream["color_space"] as? String == "bt709" && stream["color_range"] as? String == "pc")
+        let chain =
+            "zscale=primaries=709:transfer=709:matrix=709,scale=in_range=tv:out_range=pc,format=yuv420p"
+        #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
+    }
+
+    @Test(arguments: [
+        "codec: h264, preset: medium", "codec: hevc, preset: ultrafast", "codec: vp9, frame_rate: 25",
+    ])
+    func twoPassesSpendTheBitRate(_ codec: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-c:v", "ffv1", scratch.file("a.mkv"))
+        let yaml =
+            "version: 1\njobs:\n  one: { asset: ./a.mkv, tracks: [ { video: first, encode: { \(codec), bitrate: 400k, passes: 2 } } ], destination: o.mkv }\n"
+        let result = try success(try await run(yaml, in: scratch.path))
+        let rate = Double(result.size) * 8 / 4
+        #expect((300_000...520_000).contains(rate), "\(rate) bits a second")
+        #expect(try Judge(scratch.file("o.mkv")).pictures().times.count == 100)
+        #expect(scratch.contents.sorted() == ["a.mkv", "o.mkv"])
+    }
+
+    /// Loudness as ffmpeg's own meter says, samples as many as before.
+    @Test(arguments: [("-14", "-1"), ("-23", "-2"), ("-12", "-1")])
+    func loudnessIsReached(_ integrated: String, _ peak: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i",
+            "anoisesrc=a=0.3:c=pink:d=6:r=44100:s=7,volume='0.2+0.8*mod(t,1)':eval=frame",
+            "-c:a", "pcm_s24le", scratch.file("a.wav"))
+        let yaml =
+            "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_s24le, normalize: { integrated: \(integrated), true_peak: \(peak) } } } ], destination: o.wav }\n"
+        let result = try success(try await run(yaml, in: scratch.path))
+        let meter = try program(
+            "ffmpeg",
+            [
+                "-hide_banner", "-nostdin", "-i", scratch.file("o.wav"), "-af", "ebur128=peak=true", "-f",
+                "null", "-",
+            ]
+        ).errors
+        func last(_ key: String) -> Double? {
+            meter.components(separatedBy: key).last.flatMap { text in
+                Double(text.drop { $0 == " " }.prefix { $0 != " " })
+            }
+        }
+        let loudness = try #require(last("    I:"))
+        let truePeak = try #require(last("    Peak:"))
+        let (wanted, limit) = (try #require(Double(integrated)), try #require(Double(peak)))
+        #expect(abs(loudness - wanted) <= 0.3, "\(loudness) LUFS")
+        #expect(truePeak <= limit + 0.05, "\(truePeak) dBTP")
+        #expect(result.loudness.count == 1)
+        let samples = try Judge(scratch.file("o.wav")).sound(rate: 44_100).count
+        #expect(samples == 6 * 44_100)
+        print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
+    }
+
+    /// What can't be had without breaking the limit is an error, not something near.
+    @Test func loudnessOutOfReachIsAnError() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:d=3:r=44100", "-c:a", "pcm_s16le", scratch.file("a.wav"))
+        let yaml =
+            "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac, normalize: { integrated: -5, true_peak: -9 } } } ], destination: o.flac }\n"
+        let outcomes = try await run(yaml, in: scratch.path)
+        guard case .failed(let failure)? = outcomes.first?.outcome else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(failure.message.contains("can't be reached"), "\(failure.message)")
+        #expect(scratch.contents == ["a.wav"])
+    }
+
+    @Test func gainIsExact() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:d=1:r=48000", "-c:a", "pcm_s16le", scratch.file("a.wav"))
+        let yaml =
+            "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_f32le, gain: -6.02dB, filters: \"aphaser=decay=0,lowpass=f=20000\" } } ], destination: o.wav }\n  two: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_f32le, gain: -6.02dB } } ], destination: p.wav }\n"
+        _ = try success(try await run(yaml, in: scratch.path), "two")
+        let before = try Judge(scratch.file("a.wav")).sound(rate: 48_000)
+        let after = try Judge(scratch.file("p.wav")).sound(rate: 48_000)
+        #expect(before.count == after.count)
+        let worst = zip(before, after).map { abs($0 * 0.5 - $1) }.max() ?? 1
+        #expect(worst < 0.0002, "\(worst)")
+        #expect(try Judge(scratch.file("o.wav")).sound(rate: 48_000).count == before.count)
+    }
+
+    /// The source's chapters move with the range; the job's own replace them.
+    @Test(arguments: ["mp4", "mkv", "mov", "m4a"]) func chaptersFollow(_ container: String) async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            ";FFMETADATA1\n"
+                + [(0, 1000, "A"), (1000, 2000, "B"), (2000, 4000, "C")].map {
+                    "[CHAPTER]\nTIMEBASE=1/1000\nSTART=\($0.0)\nEND=\($0.1)\ntitle=\($0.2)\n"
+                }.joined(), to: "chapters.txt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=4", "-i", scratch.file("chapters.txt"), "-map_metadata", "1", "-c:a",
+            "aac",
+            scratch.file("a.mkv"))
+        func chapters(_ more: String) async throws -> [String] {
+            let yaml =
+                "version: 1\njobs:\n  one: { asset: ./a.mkv, range: { start: 1.5s, end: 3.5s }, tracks: [ { audio: first, encode: { codec: aac } } ]\(more), destination: { path: o.\(container), if_exists: replace } }\n"
+            _ = try success(try await run(yaml, in: scratch.path))
+            let found = try Judge(scratch.file("o.\(container)")).probe(["-show_chapters"])
+            return (found["chapters"] as? [[String: Any]] ?? []).map { chapter in
+                let title = (chapter["tags"] as? [String: Any])?["title"] as? String ?? ""
+                let (start, end) = (
+                    chapter["start_time"] as? String ?? "", chapter["end_time"] as? String ?? ""
+                )
+                return "\(title) \(Double(start) ?? -1) \(Double(end) ?? -1)"
+            }
+        }
+        #expect(try await chapters("") == ["B 0.0 0.5", "C 0.5 2.0"])
+        #expect(try await chapters(", chapters: drop") == [])
+        #expect(
+            try await chapters(", chapters: [ { start: 0, title: X }, { start: 50%, title: Y } ]") == [
+                "X 0.0 1.0", "Y 1.0 2.0",
+            ])
+    }
+
+    @Test func anOutputStopsAtItsLimit() async throws {
+        let scratch = try Scratch()
+        try picture("a.mp4", in: scratch)
+        let result = try success(
+            try await run(
+                job("fit: stretch, size: 160x120", more: ", limit: { duration: 0.4s }"), in: scratch.path))
+        #expect(result.duration == MediaTime(value: 2, timescale: 5))
+        #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 10)
+    }
+
+    /// A session that really hangs, in a filter that sleeps, ends with an error that says who waits for whom.
+    @Test func aHangingSessionEnds() async throws {
+        let scratch = try Scratch()
+        let asset = Asset(
+            .pattern(
+                TestPattern(
+                    name: "testsrc", width: 64, height: 48, frameRate: .init(25, 1),
+                    duration: MediaTime(value: 60, timescale: 1), toneFrequency: 440)))
+        let contents = try asset.loadSynchronously()
+        let output = try TemporaryFile(destination: scratch.file("o.mp4"))
+        let session = ReencodeSession(
+            reader: try AssetReader(asset: asset),
+            writer: AssetWriter(output: output, container: try #require(ContainerType.named("mp4"))))
+        session.stallTimeout = .seconds(2)
+        for track in contents.tracks {
+            let isVideo = track.mediaType == .video
+            var video = VideoOutputSettings(pixelFormat: .yuv420p)
+            // Sleeps forty seconds for a picture's time of one twenty-fifth.
+            video.filters = "realtime=speed=0.001:limit=1000000"
+            var encoder = EncoderConfiguration(
+                encoder: isVideo ? "libx264" : "aac", mediaType: track.mediaType,
+                timeBase: isVideo ? track.timeBase : .init(1, track.format.sampleRate))
+            (encoder.width, encoder.height, encoder.pixelFormat) = (64, 48, .yuv420p)
+            encoder.sampleRate = track.format.sampleRate
+            encoder.sampleFormat = try #require(SampleFormat(named: "fltp"))
+            encoder.channelLayout = .mono
+            try session.addTrack(
+                output: AssetReaderTrackOutput(
+                    track: track,
+                    settings: isVideo
+                        ? .video(video)
+                        : .audio(AudioOutputSettings(sampleFormat: encoder.sampleFormat, layout: .mono))),
+                input: AssetWriterInput(mediaType: track.mediaType, settings: .encode(encoder)))
+        }
+        guard case .failed(let error) = await session.run() else {
+            Issue.record("it did not fail")
+            return
+        }
+        #expect("\(error)".contains("audio 1 waits for video 0"), "\(error)")
+        #expect(scratch.contents.isEmpty)
+    }
+}
