@@ -133,6 +133,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case destinationCollision = "destination-collision"
     /// The destination's folder can't be written.
     case destinationUnwritable = "destination-unwritable"
+    /// The disk has less room than the outputs are likely to need.
+    case lowSpace = "low-space"
     /// A job failed while it ran.
     case jobFailed = "job-failed"
 }
@@ -179,6 +181,7 @@ extension Rule {
         case .destinationIsSource: "The destination is a source"
         case .destinationCollision: "Two outputs have one destination"
         case .destinationUnwritable: "The destination's folder can't be written"
+        case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
         }
     }

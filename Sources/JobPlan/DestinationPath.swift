@@ -103,6 +103,18 @@ public struct DestinationPath: Hashable, Sendable {
             && TemporaryFile.fingerprint(path: path) == String(parts[1])
     }
 
+    /// Bytes that are free on its file system, for this user; nil where that can't be told.
+    var freeSpace: Int64? {
+        var status = statvfs()
+        guard statvfs(existingFolder, &status) == 0 else { return nil }
+        return Int64(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+                .partialValue)
+    }
+
+    /// Tells file systems apart.
+    var fileSystem: UInt64 { device }
+
     /// The folder exists and can be written, as far as can be told without writing.
     var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
 

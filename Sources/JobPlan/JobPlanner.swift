@@ -171,6 +171,13 @@ struct JobPlanner {
             action = .encode(encoding)
             notes += planner.notes
         }
+        if case .encode(let encoding) = action, let problem = EncoderTrial.problem(encoding.encoder) {
+            sink.error(
+                .codecSetting,
+                "\(encoding.encoder.encoder) can't be opened with these settings for \(label(track)): \(problem)",
+                at: rule.action.range)
+            return nil
+        }
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
             sink.error(
                 .containerSetting,

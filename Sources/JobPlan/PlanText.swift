@@ -13,6 +13,11 @@ public enum PlanText {
         for job in plan.jobs { total = total + job.expectedDuration }
         let outputs = plan.jobs.count
         text += "\(outputs) output\(outputs == 1 ? "" : "s"), \(time(total)) of media"
+        let sizes = plan.jobs.compactMap(\.expectedSize)
+        if !sizes.isEmpty {
+            text += ", about \(bytes(sizes.reduce(0, +)))"
+            if sizes.count < outputs { text += " without \(outputs - sizes.count) that can't be foretold" }
+        }
         if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) can't be carried out" }
         return text + "\n"
     }
@@ -36,7 +41,9 @@ public enum PlanText {
             )
         }
         for note in job.notes { lines.append("  note       \(note)") }
-        lines.append("  expected   \(time(job.expectedDuration))")
+        var expected = "  expected   \(time(job.expectedDuration))"
+        if let size = job.expectedSize { expected += ", about \(bytes(size))" }
+        lines.append(expected)
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -81,6 +88,18 @@ public enum PlanText {
 
     private static func pad(_ text: String, _ width: Int) -> String {
         text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
+    }
+
+    /// As `57.5 kB`.
+    public static func bytes(_ count: Int64) -> String {
+        func one(_ value: Double) -> String {
+            let tenths = Int((max(0, min(value, 1e12)) * 10).rounded())
+            return "\(tenths / 10).\(tenths % 10)"
+        }
+        if count < 1000 { return "\(count) B" }
+        if count < 1_000_000 { return "\(one(Double(count) / 1000)) kB" }
+        if count < 1_000_000_000 { return "\(one(Double(count) / 1_000_000)) MB" }
+        return "\(one(Double(count) / 1_000_000_000)) GB"
     }
 
     /// As `1:30.5`.

@@ -116,6 +116,7 @@ public struct Planner {
         checkCollisions(into: &conflicts)
         checkSources(into: &conflicts)
         diagnostics.add(conflicts)
+        checkSpace()
         return Result(
             plan: BatchPlan(jobs: order, refusals: refusals), conflicts: conflicts, diagnostics: diagnostics,
             files: files)
@@ -278,6 +279,25 @@ public struct Planner {
                     first[path] = place
                 }
             }
+        }
+    }
+
+    /// The outputs of a file system together, as far as they can be foretold.
+    private mutating func checkSpace() {
+        var needed: [UInt64: (bytes: Int64, path: DestinationPath, place: SourceRange)] = [:]
+        for job in order {
+            guard let size = job.expectedSize, let path = destinations.resolve(job.destination) else {
+                continue
+            }
+            let bytes = (needed[path.fileSystem]?.bytes ?? 0) &+ size
+            needed[path.fileSystem] = (bytes, path, needed[path.fileSystem]?.place ?? job.destinationLocation)
+        }
+        for (bytes, path, place) in needed.values.sorted(by: { $0.place < $1.place }) {
+            guard let free = path.freeSpace, bytes > free else { continue }
+            diagnostics.warning(
+                .lowSpace,
+                "the outputs are likely to need \(PlanText.bytes(bytes)), and \(PlanText.bytes(free)) are free under \(path.folder)",
+                at: place)
         }
     }
 

@@ -11,10 +11,10 @@ public struct YAMLParser {
     private var expanded = 0
 
     /// A collection that is being read.
-    private struct Open {
-        var isMapping: Bool
-        var start: yaml_mark_t
-        var anchor: String?
+    private final class Open {
+        let isMapping: Bool
+        let start: yaml_mark_t
+        let anchor: String?
         var items: [YAMLNode] = []
         var entries: [YAMLNode.Entry] = []
         var merges: [YAMLNode] = []
@@ -27,7 +27,7 @@ public struct YAMLParser {
             return nil
         }
         /// Adds an entry, whose key is known to be new.
-        mutating func add(_ entry: YAMLNode.Entry) {
+        func add(_ entry: YAMLNode.Entry) {
             entries.append(entry)
             if entries.count == 17 {
                 for entry in entries { keys[entry.key] = entry.keyRange }
@@ -38,6 +38,13 @@ public struct YAMLParser {
         var pendingKey: (text: String, range: SourceRange)?
         /// A key that can't be one: its value is read and dropped.
         var skipsValue = false
+
+        init(isMapping: Bool, start: yaml_mark_t, anchor: String?) {
+            self.isMapping = isMapping
+            self.start = start
+            self.anchor = anchor
+        }
+
     }
 
     private init(file: String, limits: YAMLLimits) {
@@ -172,16 +179,16 @@ public struct YAMLParser {
     }
 
     private mutating func close(_ event: yaml_event_t, into sink: inout DiagnosticSink) -> YAMLNode? {
-        guard var top = stack.popLast() else { return nil }
+        guard let top = stack.popLast() else { return nil }
         let place = range(top.start, event.end_mark)
-        if top.isMapping { merge(into: &top, sink: &sink) }
+        if top.isMapping { merge(into: top, sink: &sink) }
         let node = YAMLNode(top.isMapping ? .mapping(top.entries) : .sequence(top.items), at: place)
         if let anchor = top.anchor { anchors[anchor] = node }
         return node
     }
 
     /// Merge keys (`<<`): what is written wins, then earlier merges.
-    private func merge(into top: inout Open, sink: inout DiagnosticSink) {
+    private func merge(into top: Open, sink: inout DiagnosticSink) {
         for source in top.merges {
             let mappings: [YAMLNode]
             if case .sequence(let items) = source.content { mappings = items } else { mappings = [source] }
@@ -201,41 +208,40 @@ public struct YAMLParser {
     private mutating func place(_ node: YAMLNode, root: inout YAMLNode?, into sink: inout DiagnosticSink)
         -> Bool
     {
-        guard !stack.isEmpty else {
+        guard let top = stack.last else {
             root = node
             return true
         }
-        let last = stack.count - 1
-        guard stack[last].isMapping else {
-            stack[last].items.append(node)
+        guard top.isMapping else {
+            top.items.append(node)
             return true
         }
-        if let key = stack[last].pendingKey {
-            stack[last].pendingKey = nil
+        if let key = top.pendingKey {
+            top.pendingKey = nil
             if key.text == "<<" {
-                stack[last].merges.append(node)
+                top.merges.append(node)
             } else {
-                stack[last].add(YAMLNode.Entry(key: key.text, keyRange: key.range, value: node))
+                top.add(YAMLNode.Entry(key: key.text, keyRange: key.range, value: node))
             }
             return true
         }
-        if stack[last].skipsValue {
-            stack[last].skipsValue = false
+        if top.skipsValue {
+            top.skipsValue = false
             return true
         }
         guard let text = node.text else {
             sink.error(.wrongType, "a key is a single word, not \(node.kind)", at: node.range)
-            stack[last].skipsValue = true
+            top.skipsValue = true
             return true
         }
-        if text != "<<", let first = stack[last].place(of: text) {
+        if text != "<<", let first = top.place(of: text) {
             sink.error(
                 .duplicateKey, "the key `\(text)` stands twice in one mapping", at: node.range,
                 notes: [Diagnostic.Note("it stands here first", at: first)])
-            stack[last].skipsValue = true
+            top.skipsValue = true
             return true
         }
-        stack[last].pendingKey = (text, node.range)
+        top.pendingKey = (text, node.range)
         return true
     }
 

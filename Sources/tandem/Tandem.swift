@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CLinux
+internal import Glibc
 internal import JobPlan
 internal import LibAV
 
@@ -8,6 +9,8 @@ internal import LibAV
 struct Tandem: AsyncParsableCommand {
     static func main() async {
         tandem_tune_allocator()
+        // SVT-AV1 writes to the terminal by itself; errors are enough.
+        setenv("SVT_LOG", "1", 0)
         await main(nil)
     }
 

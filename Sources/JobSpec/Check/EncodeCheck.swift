@@ -51,7 +51,47 @@ enum EncodeCheck {
         if let interval = spec.keyframeInterval, ["prores", "mjpeg"].contains(codec.name) {
             sink.error(.codecSetting, "every frame of \(codec.name) is a key frame", at: interval.range)
         }
+        let before = sink.errorCount
         options(spec.options, of: encoder, owned: owned, into: &sink)
+        if sink.errorCount == before { trial(spec, encoder: encoder, into: &sink) }
+    }
+
+    /// What no table says: the encoder itself is asked, with pictures of a usual size where none is said.
+    private static func trial(
+        _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
+    ) {
+        // What stands in the tables needs no trial, and x265 and SVT-AV1 take their time.
+        guard !spec.options.isEmpty || spec.profile != nil && spec.pixelFormat != nil else { return }
+        var configuration = EncoderConfiguration(
+            encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
+        configuration.width = spec.size?.value.width ?? 640
+        configuration.height = spec.size?.value.height ?? 360
+        if configuration.width % 2 != 0 { configuration.width += 1 }
+        if configuration.height % 2 != 0 { configuration.height += 1 }
+        let usual: PixelFormat =
+            encoder.pixelFormats.contains(.yuv420p) ? .yuv420p : encoder.pixelFormats.first ?? .yuv420p
+        // A profile may want a format that only the source would bring.
+        guard spec.profile == nil || spec.pixelFormat != nil else { return }
+        configuration.pixelFormat = spec.pixelFormat?.value ?? usual
+        configuration.frameRate = Rational(25, 1)
+        for (key, value) in [("preset", spec.preset), ("profile", spec.profile), ("tune", spec.tune)] {
+            guard let value, !(key == "preset" && encoder.name == "libvpx-vp9") else { continue }
+            configuration.options.append(MetadataEntry(key: key, value: value.value))
+        }
+        for option in spec.options {
+            // x265 talks to the terminal unless told not to.
+            let quiet = option.name.value == "x265-params" ? "log-level=error:" : ""
+            configuration.options.append(
+                MetadataEntry(key: option.name.value, value: quiet + option.value.value))
+        }
+        if encoder.name == "libx265", !spec.options.contains(where: { $0.name.value == "x265-params" }) {
+            configuration.options.append(MetadataEntry(key: "x265-params", value: "log-level=error"))
+        }
+        if let problem = EncoderTrial.problem(configuration) {
+            sink.error(
+                .codecSetting, "\(encoder.name) can't be opened with these settings: \(problem)",
+                at: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
+        }
     }
 
     static func check(_ spec: AudioEncodeSpec, into sink: inout DiagnosticSink) {

@@ -48,7 +48,7 @@ struct AssetDecoder {
             reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
             return nil
         }
-        if path.value.contains("://") {
+        if path.value.utf8.contains(0x3a), path.value.contains("://") {
             reader.sink.error(.invalidValue, "a path names a local file, not a URL", at: path.range)
             return nil
         }

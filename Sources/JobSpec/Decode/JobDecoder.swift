@@ -164,7 +164,7 @@ struct JobDecoder {
         // A picture of the path is enough while a pattern's matches are not known.
         if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
         guard let path = reader.text(node, "a destination") else { return nil }
-        let name = path.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let name = Self.lastPart(of: path.value)
         guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255
         else {
             reader.sink.error(
@@ -175,13 +175,19 @@ struct JobDecoder {
         return path
     }
 
+    /// What stands after the last `/`.
+    private static func lastPart(of path: String) -> Substring {
+        guard let slash = path.utf8.lastIndex(of: 0x2f) else { return path[...] }
+        return path[path.utf8.index(after: slash)...]
+    }
+
     private func containerType(
         _ named: Located<String>?, hasKey: Bool, destination: DestinationSpec
     ) -> Located<ContainerType>? {
         if let named { return ContainerType.named(named.value).map { Located($0, at: named.range) } }
         if hasKey { return nil }
         let path = destination.path.value
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = Self.lastPart(of: path)
         let all = ContainerType.all
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
             if isTemplate { return nil }

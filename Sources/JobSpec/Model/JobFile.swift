@@ -196,6 +196,15 @@ public struct TrackRule: Sendable {
         indirect case encodeVideo(VideoEncodeSpec)
         /// Compressed anew as sound.
         indirect case encodeAudio(AudioEncodeSpec)
+
+        /// Where it was written.
+        public var range: SourceRange {
+            switch self {
+            case .copy(let range): range
+            case .encodeVideo(let spec): spec.range
+            case .encodeAudio(let spec): spec.range
+            }
+        }
     }
     /// The kind.
     public var mediaType: MediaType

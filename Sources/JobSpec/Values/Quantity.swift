@@ -4,12 +4,21 @@ public import LibAV
 public enum Quantity {
     /// A decimal such as `44.1` as digits and a power of ten; nil for anything else.
     static func decimal(_ text: some StringProtocol) -> (digits: Int64, places: Int)? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), text.utf8.count <= 20,
-            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
-            let digits = Int64(parts.joined())
-        else { return nil }
-        return (digits, parts.count == 2 ? parts[1].utf8.count : 0)
+        var (digits, places, count): (Int64, Int, Int) = (0, 0, 0)
+        var isAfterPoint = false
+        for byte in text.utf8 {
+            if byte == 0x2e {
+                guard !isAfterPoint, count > 0 else { return nil }
+                isAfterPoint = true
+                continue
+            }
+            guard (0x30...0x39).contains(byte), count < 18 else { return nil }
+            digits = digits * 10 + Int64(byte - 0x30)
+            count += 1
+            if isAfterPoint { places += 1 }
+        }
+        guard count > 0, !isAfterPoint || places > 0 else { return nil }
+        return (digits, places)
     }
 
     static func scaled(_ text: some StringProtocol, by factor: Int64) -> Int64? {

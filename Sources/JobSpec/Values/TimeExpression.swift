@@ -49,6 +49,7 @@ public enum TimeExpression: Hashable, Sendable {
     private static func clock(_ text: Substring) -> MediaTime? {
         if text.hasSuffix("ms") { return seconds(text.dropLast(2), divisor: 1000) }
         if text.hasSuffix("s") { return seconds(text.dropLast(), divisor: 1) }
+        if !text.utf8.contains(0x3a) { return seconds(text, divisor: 1) }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count), let last = parts.last, let rest = seconds(last, divisor: 1)
         else { return nil }

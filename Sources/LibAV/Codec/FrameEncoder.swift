@@ -51,6 +51,9 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
                     code: tandem_option_not_found, operation: "avcodec_open2",
                     detail: "\(configuration.encoder) does not take the option \(unknown)")
             }
+            if let unheeded = LogBridge.takeUnheededOption(of: context) {
+                throw AVError(code: tandem_einval, operation: "avcodec_open2", detail: unheeded)
+            }
             let parameters = try CodecParameters(context: context)
             return FrameEncoder(
                 adopting: context, timeBase: Rational(context.pointee.time_base), parameters: parameters)

@@ -6,19 +6,24 @@ public enum LogBridge {
     private struct State: Sendable {
         var lastLines: [UInt: String] = [:]
         var lastLine: String?
+        /// What an encoder said of an option that it left out.
+        var warnings: [UInt: String] = [:]
         /// Lines that have no end yet.
         var pieces: [UInt: String] = [:]
     }
 
     private static let state = Guarded(State())
+    private static let unheeded = [
+        "Error parsing option", "Unknown option", "Invalid value for", "Bad value for",
+    ]
     /// More contexts than ever fail at once; a bound, so that a noisy file can't eat memory.
     private static let capacity = 256
 
     /// Installed once, on first use of the library (`av_log_set_callback`).
     private static let installed: Void = {
-        av_log_set_level(AV_LOG_ERROR)
+        av_log_set_level(AV_LOG_WARNING)
         av_log_set_callback { context, level, format, arguments in
-            guard level <= AV_LOG_ERROR, let format, let arguments else { return }
+            guard level <= AV_LOG_WARNING, let format, let arguments else { return }
             LogBridge.record(context: context, level: level, format: format, arguments: arguments)
         }
     }()
@@ -47,6 +52,13 @@ public enum LogBridge {
                 return
             }
             guard !text.isEmpty else { return }
+            if level > AV_LOG_ERROR {
+                // Encoders go on without an option of their own that they don't understand, and only warn.
+                guard unheeded.contains(where: { text.contains($0) }) else { return }
+                if state.warnings.count >= capacity { state.warnings.removeAll(keepingCapacity: true) }
+                state.warnings[key] = text
+                return
+            }
             if state.lastLines.count >= capacity { state.lastLines.removeAll(keepingCapacity: true) }
             state.lastLines[key] = text
             state.lastLine = text
@@ -70,8 +82,17 @@ public enum LogBridge {
         }
     }
 
+    /// What a context said of an option that it left out, forgotten once taken.
+    static func takeUnheededOption(of context: UnsafeMutableRawPointer?) -> String? {
+        guard let context else { return nil }
+        return state.withLock { $0.warnings.removeValue(forKey: UInt(bitPattern: context)) }
+    }
+
     /// Forgets what was logged about a context that is about to be freed: its address may come again.
     static func forget(_ context: UnsafeMutableRawPointer?) {
-        _ = state.withLock { $0.lastLines.removeValue(forKey: UInt(bitPattern: context)) }
+        state.withLock { state in
+            state.lastLines.removeValue(forKey: UInt(bitPattern: context))
+            state.warnings.removeValue(forKey: UInt(bitPattern: context))
+        }
     }
 }

@@ -45,7 +45,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let speed = result.seconds > 0 ? result.duration.seconds / result.seconds : 0
             say(
                 mark("done", "32")
-                    + " \(id): \(TextRenderer.printable(result.destination)) (\(PlanText.time(result.duration)), \(Self.bytes(result.size)), \(Self.one(result.seconds)) s, \(Self.one(speed))x)"
+                    + " \(id): \(TextRenderer.printable(result.destination)) (\(PlanText.time(result.duration)), \(PlanText.bytes(result.size)), \(Self.one(result.seconds)) s, \(Self.one(speed))x)"
             )
             for one in result.loudness {
                 say(
@@ -139,13 +139,6 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     }
 
     private static func signed(_ value: Double) -> String { (value < 0 ? "-" : "") + one(abs(value)) }
-
-    private static func bytes(_ count: Int64) -> String {
-        if count < 1000 { return "\(count) B" }
-        if count < 1_000_000 { return "\(one(Double(count) / 1000)) kB" }
-        if count < 1_000_000_000 { return "\(one(Double(count) / 1_000_000)) MB" }
-        return "\(one(Double(count) / 1_000_000_000)) GB"
-    }
 
     private func mark(_ word: String, _ color: String) -> String {
         usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word
