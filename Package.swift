@@ -56,7 +56,11 @@ let package = Package(
             swiftSettings: house),
         // Floor 4
         .target(
-            name: "JobRun", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking"],
+            name: "JobRun",
+            dependencies: [
+                "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: house),
         // Floor 5
         .executableTarget(

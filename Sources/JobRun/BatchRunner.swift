@@ -43,15 +43,18 @@ public final class BatchRunner: @unchecked Sendable {
     private let files: [JobFile]
     private let limit: Int
     private let observer: any RunObserver
-    private let sources: [FileIdentity]
+    private let sources: Set<SourceFileKey>
     private let control = DispatchQueue(label: "tandem.batch")
     private let group = DispatchGroup()
-    private var waiting: [JobPlan]
-    /// The runs of each job, by the id that the file has.
-    private let runs: [Key: [String]]
+    private var queue: JobQueue
+    /// Jobs of which a run did not succeed, by the ids that the files have.
+    private var failures: Set<Key> = []
+    /// Jobs that have a run, by the ids that the files have.
+    private let bases: Set<Key>
     private var running: [Key: JobExecutor] = [:]
     private var outcomes: [Key: JobOutcome] = [:]
     private var order: [Key] = []
+    private var started = 0
     private var isAdmitting = true
     private var isCancelled = false
 
@@ -61,24 +64,21 @@ public final class BatchRunner: @unchecked Sendable {
         self.files = files
         self.limit = max(1, limit)
         self.observer = observer
-        waiting = plan.jobs
-        var runs: [Key: [String]] = [:]
-        for job in plan.jobs { runs[Key(file: job.file, id: job.base), default: []].append(job.id) }
-        for refusal in plan.refusals {
-            let base = String(refusal.id.prefix { $0 != "[" })
-            runs[Key(file: refusal.file, id: base), default: []].append(refusal.id)
-        }
-        self.runs = runs
-        sources = plan.jobs.compactMap {
-            if case .file(_, let identity) = $0.source { identity } else { nil }
-        }
+        queue = JobQueue(plan)
+        bases = Set(
+            plan.jobs.map { Key(file: $0.file, id: $0.base) }
+                + plan.refusals.map { Key(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
+        sources = Set(
+            plan.jobs.compactMap { job -> SourceFileKey? in
+                if case .file(_, let identity) = job.source { SourceFileKey(identity) } else { nil }
+            })
     }
 
     /// Runs everything; returns each job's outcome in the order they ended.
     public func run() async -> [(id: String, file: String, outcome: JobOutcome)] {
         await withCheckedContinuation { continuation in
             control.async { @Sendable in
-                for _ in self.waiting { self.group.enter() }
+                for _ in self.plan.jobs { self.group.enter() }
                 for refusal in self.plan.refusals { self.refuse(refusal) }
                 self.admit()
                 self.group.notify(queue: self.control) { @Sendable in
@@ -109,13 +109,13 @@ public final class BatchRunner: @unchecked Sendable {
         }
     }
 
-    /// What runs now, in the plan's order, with how many jobs have ended and how many there are.
+    /// What runs now, in the order of their starts, with how many jobs have ended and how many there are.
     public func snapshot() -> (running: [RunningJob], finished: Int, total: Int) {
         control.sync {
-            let jobs = plan.jobs.compactMap { plan -> RunningJob? in
-                guard let executor = running[Key(file: plan.file, id: plan.id)] else { return nil }
+            let jobs = running.values.sorted { ($0.number, $0.plan.id) < ($1.number, $1.plan.id) }.map { executor in
                 let (fraction, media) = executor.progress
-                return RunningJob(id: plan.id, fraction: fraction, media: media, elapsed: executor.elapsed)
+                return RunningJob(
+                    id: executor.plan.id, fraction: fraction, media: media, elapsed: executor.elapsed)
             }
             return (jobs, outcomes.count, plan.jobs.count + plan.refusals.count)
         }
@@ -128,57 +128,44 @@ public final class BatchRunner: @unchecked Sendable {
             first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file),
             rule: first?.rule)
         outcomes[key] = .failed(failure)
+        failures.insert(Key(file: refusal.file, id: String(refusal.id.prefix { $0 != "[" })))
         order.append(key)
         observer.jobFinished(refusal.id, file: refusal.file, outcome: .failed(failure))
     }
 
     /// Starts what may start; on `control`.
     private func admit() {
-        var held: [JobPlan] = []
-        for (index, job) in waiting.enumerated() {
-            if !isAdmitting {
-                finish(job, isCancelled ? .cancelled : .notRun("the run was interrupted"), wasStarted: false)
-            } else if running.count >= limit {
-                held += waiting[index...]
-                break
+        guard isAdmitting else {
+            for index in queue.drain() {
+                finish(
+                    plan.jobs[index], isCancelled ? .cancelled : .notRun("the run was interrupted"),
+                    wasStarted: false)
+            }
+            return
+        }
+        while running.count < limit, let index = queue.next() {
+            let job = plan.jobs[index]
+            if let why = obstacle(to: job) {
+                finish(job, .notRun(why), wasStarted: false)
             } else {
-                switch readiness(of: job) {
-                case .ready: start(job)
-                case .waits: held.append(job)
-                case .hopeless(let why): finish(job, .notRun(why), wasStarted: false)
-                }
+                start(job)
             }
         }
-        waiting = held
     }
 
-    private enum Readiness {
-        case ready
-        case waits
-        case hopeless(String)
-    }
-
-    private func readiness(of job: JobPlan) -> Readiness {
-        var waits = false
-        for id in awaited(by: job) {
-            switch outcomes[Key(file: job.file, id: id)] {
-            case nil: waits = true
-            case .succeeded, .skipped: break
-            case .failed, .cancelled, .notRun:
-                if case .job(id, _) = job.source {
-                    return .hopeless("the job `\(id)`, whose output it reads, did not succeed")
-                }
-                return .hopeless("the job `\(id)`, which it needs, did not succeed")
-            }
+    /// Why a job can't be done now that everything it waited for has ended; nil where it can.
+    private func obstacle(to job: JobPlan) -> String? {
+        func failed(_ id: String) -> Bool { outcomes[Key(file: job.file, id: id)].map { !$0.isSuccess } ?? false }
+        if case .job(let id, _) = job.source, failed(id) {
+            return "the job `\(id)`, whose output it reads, did not succeed"
         }
-        return waits ? .waits : .ready
-    }
-
-    /// The runs that must have ended: the one it reads, and all runs of each job that it needs.
-    private func awaited(by job: JobPlan) -> [String] {
-        var ids = job.needs.flatMap { runs[Key(file: job.file, id: $0)] ?? [] }
-        if case .job(let id, _) = job.source { ids.append(id) }
-        return ids
+        for need in job.needs where !bases.contains(Key(file: job.file, id: need)) {
+            return "the job `\(need)`, which it needs, has no run"
+        }
+        for need in job.needs where failures.contains(Key(file: job.file, id: need)) {
+            return "the job `\(need)`, which it needs, did not succeed"
+        }
+        return nil
     }
 
     private func start(_ job: JobPlan) {
@@ -199,7 +186,8 @@ public final class BatchRunner: @unchecked Sendable {
                 return
             }
         }
-        let executor = JobExecutor(plan: plan, sources: sources)
+        started += 1
+        let executor = JobExecutor(plan: plan, sources: sources, number: started)
         running[Key(file: job.file, id: job.id)] = executor
         observer.jobStarted(plan)
         executor.start { @Sendable outcome in
@@ -211,6 +199,8 @@ public final class BatchRunner: @unchecked Sendable {
         let key = Key(file: job.file, id: job.id)
         running[key] = nil
         outcomes[key] = outcome
+        if !outcome.isSuccess { failures.insert(Key(file: job.file, id: job.base)) }
+        queue.ended(job)
         order.append(key)
         observer.jobFinished(job.id, file: job.file, outcome: outcome)
         group.leave()

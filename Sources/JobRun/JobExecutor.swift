@@ -14,7 +14,8 @@ internal import Locking
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
     /// The sources of the whole call: none of them is ever replaced.
-    private let sources: [FileIdentity]
+    private let sources: Set<SourceFileKey>
+    let number: Int
     private let queue = DispatchQueue(label: "tandem.job")
     private let begun = DispatchTime.now()
 
@@ -28,7 +29,9 @@ final class JobExecutor: @unchecked Sendable {
     private var loudness: [Int: LoudnessNormalizer.Result] = [:]
     private let running = Guarded(Running())
 
-    init(plan: JobPlan, sources: [FileIdentity]) {
+    /// `number` counts the starts of a batch.
+    init(plan: JobPlan, sources: Set<SourceFileKey>, number: Int) {
+        self.number = number
         self.plan = plan
         self.sources = sources
     }
@@ -237,7 +240,7 @@ final class JobExecutor: @unchecked Sendable {
     /// Whether what is at the destination may be replaced. Throws where it may not.
     private func replacesExisting() throws -> Bool {
         if let identity = FileIdentity(path: plan.destination),
-            sources.contains(where: { $0.isSameFile(as: identity) })
+            sources.contains(SourceFileKey(identity))
         {
             throw JobFailure(
                 "the destination is a source, and sources are never overwritten: \(plan.destination)",
@@ -292,5 +295,16 @@ final class JobExecutor: @unchecked Sendable {
             throw JobFailure(
                 "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
         }
+    }
+}
+
+/// A file, changed or not.
+struct SourceFileKey: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ identity: FileIdentity) {
+        device = identity.device
+        inode = identity.inode
     }
 }
