@@ -112,7 +112,8 @@ public final class BatchRunner: @unchecked Sendable {
     /// What runs now, in the order of their starts, with how many jobs have ended and how many there are.
     public func snapshot() -> (running: [RunningJob], finished: Int, total: Int) {
         control.sync {
-            let jobs = running.values.sorted { ($0.number, $0.plan.id) < ($1.number, $1.plan.id) }.map { executor in
+            let jobs = running.values.sorted { ($0.number, $0.plan.id) < ($1.number, $1.plan.id) }.map {
+                executor in
                 let (fraction, media) = executor.progress
                 return RunningJob(
                     id: executor.plan.id, fraction: fraction, media: media, elapsed: executor.elapsed)
@@ -155,7 +156,9 @@ public final class BatchRunner: @unchecked Sendable {
 
     /// Why a job can't be done now that everything it waited for has ended; nil where it can.
     private func obstacle(to job: JobPlan) -> String? {
-        func failed(_ id: String) -> Bool { outcomes[Key(file: job.file, id: id)].map { !$0.isSuccess } ?? false }
+        func failed(_ id: String) -> Bool {
+            outcomes[Key(file: job.file, id: id)].map { !$0.isSuccess } ?? false
+        }
         if case .job(let id, _) = job.source, failed(id) {
             return "the job `\(id)`, whose output it reads, did not succeed"
         }
