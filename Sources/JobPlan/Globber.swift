@@ -9,7 +9,7 @@ struct Globber {
         case tooMany(looked: Int)
     }
 
-    private static let entryLimit = 400_000
+    private static let entryLimit = 250_000
     private static let matchLimit = 100_000
     private var looked = 0
     private var found: [String] = []
@@ -24,7 +24,10 @@ struct Globber {
     }
 
     /// Depth is bounded by the pattern's parts, and by `PATH_MAX` under `**`.
-    private mutating func walk(_ parts: ArraySlice<String>, folder: String, written: String) throws(Failure) {
+    /// `known` are the folder's entries where they were read already.
+    private mutating func walk(
+        _ parts: ArraySlice<String>, folder: String, written: String, known: [Entry]? = nil
+    ) throws(Failure) {
         guard let part = parts.first else { return }
         let rest = parts.dropFirst()
         if !GlobPattern.isPattern(part) {
@@ -47,8 +50,7 @@ struct Globber {
             }
             let path = Self.join(folder, entry.name)
             if isDeep {
-                // Links are not followed down, or a circle of them would never end.
-                if entry.isFolder, path.utf8.count < 4096 {
+                if path.utf8.count < 4096 {
                     try walk(parts, folder: path, written: written + entry.name + "/")
                 }
             } else if rest.isEmpty {
@@ -88,7 +90,7 @@ struct Globber {
             entries.append(
                 Entry(name: name, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)))
         }
-        return entries.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return entries.sorted { $0.name < $1.name }
     }
 
     private enum Kind {

@@ -19,6 +19,11 @@ public enum GlobPattern {
 
     /// A name fits one part of a pattern. A leading dot is only met by a dot.
     public static func matches(_ name: String, _ pattern: String) -> Bool {
+        // Most patterns are `*` and an extension.
+        if pattern.utf8.first == 0x2a, !isPattern(String(pattern.dropFirst())) {
+            return name.utf8.first != 0x2e && name.utf8.count >= pattern.utf8.count - 1
+                && name.hasSuffix(pattern.dropFirst())
+        }
         let (name, pattern) = (Array(name.unicodeScalars), Array(pattern.unicodeScalars))
         if name.first == ".", pattern.first != "." { return false }
         // Two indices and one way back: linear in practice, and never worse than the product.
