@@ -42,7 +42,7 @@ struct AudioEncodingPlanner {
             note("bitrate", "\(bitRate.value)", at: bitRate.range)
         } else if let quality = spec.quality {
             configuration.quality = quality.value
-            note("quality", Self.thousandths(quality.value), at: quality.range)
+            note("quality", Thousandths.text(quality.value), at: quality.range)
         } else if let usual = usualBitRate(layout.channels) {
             configuration.bitRate = usual
             note("bitrate", "\(usual)", .default)
@@ -83,8 +83,8 @@ struct AudioEncodingPlanner {
     private mutating func filters() -> String? {
         var chain: [String] = []
         if let gain = spec.gain, gain.value != 0 {
-            chain.append("volume=volume=\(Self.thousandths(gain.value))dB:precision=double")
-            note("gain", "\(Self.thousandths(gain.value)) dB", at: gain.range)
+            chain.append("volume=volume=\(Thousandths.text(gain.value))dB:precision=double")
+            note("gain", "\(Thousandths.text(gain.value)) dB", at: gain.range)
         }
         if let filters = spec.filters {
             chain.append(filters.value)
@@ -98,12 +98,6 @@ struct AudioEncodingPlanner {
                 at: target.range)
         }
         return chain.isEmpty ? nil : chain.joined(separator: ",")
-    }
-
-    private static func thousandths(_ value: Int) -> String {
-        let size = abs(value)
-        let text = "\(size / 1000).\(String(size % 1000 + 1000).dropFirst())"
-        return (value < 0 ? "-" : "") + text
     }
 
     private var sampleFormat: SampleFormat {

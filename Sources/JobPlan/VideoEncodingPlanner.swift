@@ -218,7 +218,7 @@ struct VideoEncodingPlanner {
         let codec = spec.codec.value.name
         switch spec.rateControl?.value {
         case .crf(let value):
-            let text = Self.thousandths(value)
+            let text = Thousandths.text(value)
             add("crf", text)
             // Constant quality of VP9 is said by a bit rate of 0.
             if codec == "vp9" { configuration.bitRate = 0 }
@@ -260,14 +260,6 @@ struct VideoEncodingPlanner {
         }
     }
     private var hevcParameters = ["log-level=error"]
-
-    private static func thousandths(_ value: Int) -> String {
-        if value % 1000 == 0 { return "\(value / 1000)" }
-        var fraction = String(value % 1000)
-        fraction = String(repeating: "0", count: 3 - fraction.count) + fraction
-        while fraction.last == "0" { fraction.removeLast() }
-        return "\(value / 1000).\(fraction)"
-    }
 
     private mutating func choices(into configuration: inout EncoderConfiguration) {
         func add(_ key: String, _ value: String) {

@@ -1,0 +1,13 @@
+/// Numbers that are kept in thousandths, as text.
+enum Thousandths {
+    /// Without zeros at the end: `23`, `-6.02`.
+    static func text(_ value: Int) -> String {
+        let size = abs(value)
+        var text = "\(size / 1000)"
+        if size % 1000 != 0 {
+            text += "." + String(size % 1000 + 1000).dropFirst()
+            while text.last == "0" { text.removeLast() }
+        }
+        return (value < 0 ? "-" : "") + text
+    }
+}
