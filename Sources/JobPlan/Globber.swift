@@ -40,14 +40,16 @@ struct Globber {
             return
         }
         let isDeep = part == "**"
+        var entries = known ?? []
+        if known == nil { entries = try self.entries(of: folder) }
         if isDeep {
             // `**` stands for no folder too.
-            try walk(rest, folder: folder, written: written)
+            try walk(rest, folder: folder, written: written, known: entries)
         }
-        for entry in try entries(of: folder) {
-            guard isDeep ? !entry.name.hasPrefix(".") : GlobPattern.matches(entry.name, part) else {
-                continue
-            }
+        for entry in entries {
+            // Links are not followed down, or a circle of them would never end.
+            if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
+            if !isDeep, !GlobPattern.matches(entry.name, part) { continue }
             let path = Self.join(folder, entry.name)
             if isDeep {
                 if path.utf8.count < 4096 {

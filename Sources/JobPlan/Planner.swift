@@ -60,13 +60,16 @@ public struct Planner {
         -> [String]?
     {
         // The matches are written as the pattern is, so they are looked for from where it starts.
-        let base = pattern.value.hasPrefix("/") ? "/" : String(absolute.dropLast(pattern.value.utf8.count))
+        let base =
+            pattern.value.hasPrefix("/")
+            ? "/" : String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
         do throws(Globber.Failure) {
             let paths = try Globber.paths(pattern.value, from: base)
             if paths.isEmpty {
                 sink.error(
                     .noMatch, "the pattern `\(pattern.value)` matches no file", at: pattern.range,
-                    notes: [Diagnostic.Note("it is looked for under \(base)")])
+                    notes: [Diagnostic.Note("it is looked for under \(base)")],
+                    help: pattern.value.contains("[") ? "a `[` that stands for itself is written `[[]`" : nil)
                 return nil
             }
             return paths

@@ -116,8 +116,8 @@ import Testing
     @Test func initWritesAFileForEverySource() throws {
         let scratch = try folderWithSource()
         try FileManager.default.copyItem(
-            atPath: scratch.file("a.mp4"), toPath: scratch.file("we \"ird\\ ${x} 日本.mp4"))
-        for name in ["a.mp4", "we \"ird\\ ${x} 日本.mp4"] {
+            atPath: scratch.file("a.mp4"), toPath: scratch.file("we \"ird\\ ${x} [1]? 日本.mp4"))
+        for name in ["a.mp4", "we \"ird\\ ${x} [1]? 日本.mp4"] {
             let made = try tandem("init", name, in: scratch)
             #expect(made.status == 0)
             try scratch.write(made.text, to: "made.yaml")

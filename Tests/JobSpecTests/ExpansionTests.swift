@@ -178,6 +178,7 @@ import Testing
         ("a.mp4", "*.mp4", true), ("a.mp4", "?.mp4", true), ("ab.mp4", "?.mp4", false),
         (".a.mp4", "*.mp4", false), (".a", ".*", true), ("a5", "a[0-9]", true), ("ax", "a[!0-9]", true),
         ("a]", "a[]]", true), ("aaa", "a*a*a", true), ("aab", "a*a", false), ("ä.x", "?.x", true),
+        ("[x]", "[[]x]", true), ("a?b", "a[?]b", true),
         ("", "*", true),
     ])
     func patternsMeetNames(_ name: String, _ pattern: String, _ fits: Bool) {

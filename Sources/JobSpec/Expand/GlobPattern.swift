@@ -11,10 +11,25 @@ public enum GlobPattern {
             return "`**` stands for folders, alone between `/`"
         }
         if path.components("**") > 4 { return "`**` stands at most four times in a pattern" }
-        if path.utf8.count(where: { $0 == 0x5b }) > path.utf8.count(where: { $0 == 0x5d }) {
-            return "a `[` is not closed"
+        for part in path.split(separator: "/") where hasOpenBracket(Array(part.utf8)) {
+            return "a `[` is not closed; one that stands for itself is written `[[]`"
         }
         return nil
+    }
+
+    private static func hasOpenBracket(_ part: [UInt8]) -> Bool {
+        var index = 0
+        while index < part.count {
+            if part[index] == 0x5b {
+                // A `]` that comes first belongs to the set.
+                guard let close = part[min(part.count, index + 2)...].firstIndex(of: 0x5d) else {
+                    return true
+                }
+                index = close
+            }
+            index += 1
+        }
+        return false
     }
 
     /// A name fits one part of a pattern. A leading dot is only met by a dot.

@@ -183,7 +183,7 @@ struct JobExpander {
             copy.asset.source = .file(located)
             copy.facts.path = shown(located)
             copy.facts.isPattern = false
-            copy.label.insert(String(path.dropFirst(fixed.utf8.count)), at: 0)
+            copy.label.insert(String(decoding: path.utf8.dropFirst(fixed.utf8.count), as: UTF8.self), at: 0)
             return copy
         }
     }

@@ -14,7 +14,7 @@ struct JobFileTemplate {
         let audio = source.tracks(of: .audio)
         var lines = ["# Made by `tandem init`; `tandem plan` shows what it does, `tandem run` does it."]
         lines += [
-            "version: 1", "", "assets:", "  source: \(Self.quoted(assetPath.replacing("${", with: "$${")))",
+            "version: 1", "", "assets:", "  source: \(Self.quoted(Self.literal(assetPath)))",
             "", "jobs:", "  web:",
         ]
         lines.append("    asset: source            # \(about)")
@@ -73,6 +73,11 @@ struct JobFileTemplate {
 
     private func summary(_ key: String, _ part: Language.Part) -> String {
         Language.summary(of: key, in: part) ?? ""
+    }
+
+    /// The path for itself: neither a substitution nor a pattern.
+    private static func literal(_ path: String) -> String {
+        path.replacing("${", with: "$${").map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined()
     }
 
     /// In double quotes; what would end them, begin a substitution by the path's own doing, or control a terminal is
