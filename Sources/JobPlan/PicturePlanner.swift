@@ -28,10 +28,25 @@ struct PicturePlanner {
             picture.settings.deinterlacing = deinterlacing
             picture.isInterlaced = false
         }
-        guard crop(&picture, into: &sink), turn(&picture, into: &sink), filter(&picture, into: &sink) else {
+        guard checkColor(into: &sink), crop(&picture, into: &sink), turn(&picture, into: &sink),
+            filter(&picture, into: &sink)
+        else {
             return nil
         }
         return picture
+    }
+
+    /// From high to standard dynamic range takes tone mapping, which a change of transfer functions is not.
+    private func checkColor(into sink: inout DiagnosticSink) -> Bool {
+        let high: Set<String> = ["smpte2084", "arib-std-b67"]
+        guard let transfer = spec.color?.transfer, let own = track.color.transfer, high.contains(own),
+            !high.contains(transfer.value)
+        else { return true }
+        sink.error(
+            .codecSetting,
+            "the source is of high dynamic range (\(own)); `\(transfer.value)` needs tone mapping, which isn't done here",
+            at: transfer.range)
+        return false
     }
 
     private func crop(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
