@@ -113,6 +113,20 @@ import Testing
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
+    /// A picture of high dynamic range isn't merely called something else.
+    @Test func highDynamicRangeNeedsToneMapping() async throws {
+        let scratch = try Scratch()
+        try picture(
+            "a.mp4", "-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "smpte2084",
+            in: scratch)
+        let outcomes = try await run(job("color: { transfer: bt709 }"), in: scratch.path)
+        guard case .failed(let failure)? = outcomes.first?.outcome else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(failure.message.contains("tone mapping"), "\(failure.message)")
+    }
+
     @Test(arguments: [
         "codec: h264, preset: medium", "codec: hevc, preset: ultrafast", "codec: vp9, frame_rate: 25",
     ])
