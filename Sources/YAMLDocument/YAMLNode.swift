@@ -60,7 +60,7 @@ public final class YAMLNode: Sendable {
         var size: Int32 = 1
         switch content {
         case .scalar(let text, _):
-            hasSubstitution = text.utf8.contains(0x24) && text.contains("${")
+            hasSubstitution = !isFinal && text.utf8.contains(0x24) && text.contains("${")
         case .sequence(let items):
             for item in items {
                 hasSubstitution = hasSubstitution || item.hasSubstitution

@@ -1,5 +1,6 @@
 internal import CLibYAML
 public import Diagnostics
+internal import Glibc
 
 /// Turns libyaml's events into nodes, with an explicit stack: nothing recurses on input.
 public struct YAMLParser {
@@ -7,14 +8,16 @@ public struct YAMLParser {
     private let source: SourceFile
     private let limits: YAMLLimits
     private var stack: [Open] = []
+    /// Collections that were read, whose storage serves the next.
+    private var spare: [Open] = []
     private var anchors: [String: YAMLNode] = [:]
     private var expanded = 0
 
     /// A collection that is being read.
     private final class Open {
-        let isMapping: Bool
-        let start: yaml_mark_t
-        let anchor: String?
+        private(set) var isMapping = false
+        private(set) var start = yaml_mark_t()
+        private(set) var anchor: String?
         var items: [YAMLNode] = []
         var entries: [YAMLNode.Entry] = []
         var merges: [YAMLNode] = []
@@ -35,16 +38,37 @@ public struct YAMLParser {
                 keys[entry.key] = entry.keyRange
             }
         }
-        var pendingKey: (text: String, range: SourceRange)?
-        /// A key that can't be one: its value is read and dropped.
-        var skipsValue = false
+        /// What comes next in a mapping.
+        enum Expectation {
+            case key
+            case value
+            /// The value of `<<`.
+            case merge
+            /// The value of a key that can't be one: read and dropped.
+            case nothing
+        }
+        var next = Expectation.key
+        /// The key whose value comes next.
+        var key = ""
+        var keyRange: SourceRange?
 
-        init(isMapping: Bool, start: yaml_mark_t, anchor: String?) {
+        func begin(isMapping: Bool, start: yaml_mark_t, anchor: String?) {
             self.isMapping = isMapping
             self.start = start
             self.anchor = anchor
+            items.removeAll(keepingCapacity: true)
+            entries.removeAll(keepingCapacity: true)
+            if !merges.isEmpty { merges = [] }
+            if !keys.isEmpty { keys = [:] }
+            next = .key
         }
 
+        /// What was read, in storage of its own size.
+        var content: YAMLNode.Content {
+            isMapping
+                ? .mapping(entries.withUnsafeBufferPointer { Array($0) })
+                : .sequence(items.withUnsafeBufferPointer { Array($0) })
+        }
     }
 
     private init(file: String, limits: YAMLLimits) {
@@ -102,6 +126,8 @@ public struct YAMLParser {
                         at: range(event.start_mark, event.end_mark))
                     return nil
                 }
+            case YAML_SCALAR_EVENT where isKey(event.data.scalar):
+                key(event, into: &sink)
             case YAML_SCALAR_EVENT, YAML_ALIAS_EVENT:
                 guard let node = leaf(event, into: &sink) else { return nil }
                 if !place(node, root: &root, into: &sink) { return nil }
@@ -148,17 +174,15 @@ public struct YAMLParser {
             return nil
         }
         guard checkTag(scalar.tag, at: place, into: &sink) else { return nil }
-        let text =
-            scalar.value.map {
-                String(decoding: UnsafeBufferPointer(start: $0, count: scalar.length), as: UTF8.self)
-            } ?? ""
         let style: YAMLNode.ScalarStyle
         switch scalar.style {
         case YAML_SINGLE_QUOTED_SCALAR_STYLE, YAML_DOUBLE_QUOTED_SCALAR_STYLE: style = .quoted
         case YAML_LITERAL_SCALAR_STYLE, YAML_FOLDED_SCALAR_STYLE: style = .block
         default: style = .plain
         }
-        let node = YAMLNode(.scalar(text, style), at: place)
+        let node = YAMLNode(
+            .scalar(Self.text(of: scalar), style), at: place,
+            isFinal: memchr(scalar.value, 0x24, scalar.length) == nil)
         if let anchor = scalar.anchor { anchors[Self.string(anchor)] = node }
         return node
     }
@@ -173,16 +197,18 @@ public struct YAMLParser {
         let tag = isMapping ? event.data.mapping_start.tag : event.data.sequence_start.tag
         guard checkTag(tag, at: place, into: &sink) else { return false }
         let anchor = isMapping ? event.data.mapping_start.anchor : event.data.sequence_start.anchor
-        stack.append(
-            Open(isMapping: isMapping, start: event.start_mark, anchor: anchor.map { Self.string($0) }))
+        let top = spare.popLast() ?? Open()
+        top.begin(isMapping: isMapping, start: event.start_mark, anchor: anchor.map { Self.string($0) })
+        stack.append(top)
         return true
     }
 
     private mutating func close(_ event: yaml_event_t, into sink: inout DiagnosticSink) -> YAMLNode? {
         guard let top = stack.popLast() else { return nil }
         let place = range(top.start, event.end_mark)
-        if top.isMapping { merge(into: top, sink: &sink) }
-        let node = YAMLNode(top.isMapping ? .mapping(top.entries) : .sequence(top.items), at: place)
+        if !top.merges.isEmpty { merge(into: top, sink: &sink) }
+        let node = YAMLNode(top.content, at: place)
+        spare.append(top)
         if let anchor = top.anchor { anchors[anchor] = node }
         return node
     }
@@ -216,33 +242,54 @@ public struct YAMLParser {
             top.items.append(node)
             return true
         }
-        if let key = top.pendingKey {
-            top.pendingKey = nil
-            if key.text == "<<" {
-                top.merges.append(node)
-            } else {
-                top.add(YAMLNode.Entry(key: key.text, keyRange: key.range, value: node))
+        switch top.next {
+        case .value:
+            if let range = top.keyRange {
+                top.add(YAMLNode.Entry(key: top.key, keyRange: range, value: node))
             }
+        case .merge: top.merges.append(node)
+        case .nothing: break
+        case .key:
+            guard let text = node.text else {
+                sink.error(.wrongType, "a key is a single word, not \(node.kind)", at: node.range)
+                top.next = .nothing
+                return true
+            }
+            expectValue(of: text, at: node.range, in: top, into: &sink)
             return true
         }
-        if top.skipsValue {
-            top.skipsValue = false
-            return true
-        }
-        guard let text = node.text else {
-            sink.error(.wrongType, "a key is a single word, not \(node.kind)", at: node.range)
-            top.skipsValue = true
-            return true
-        }
-        if text != "<<", let first = top.place(of: text) {
-            sink.error(
-                .duplicateKey, "the key `\(text)` stands twice in one mapping", at: node.range,
-                notes: [Diagnostic.Note("it stands here first", at: first)])
-            top.skipsValue = true
-            return true
-        }
-        top.pendingKey = (text, node.range)
+        top.next = .key
         return true
+    }
+
+    /// A key that is no more than its text needs no node.
+    private func isKey(_ scalar: yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar) -> Bool {
+        guard let top = stack.last, top.isMapping, top.next == .key else { return false }
+        return scalar.anchor == nil && scalar.tag == nil && scalar.length <= limits.scalarSize
+    }
+
+    private func key(_ event: yaml_event_t, into sink: inout DiagnosticSink) {
+        guard let top = stack.last else { return }
+        expectValue(
+            of: Self.text(of: event.data.scalar), at: range(event.start_mark, event.end_mark), in: top,
+            into: &sink)
+    }
+
+    private func expectValue(
+        of key: String, at place: SourceRange, in top: Open, into sink: inout DiagnosticSink
+    ) {
+        if key == "<<" {
+            top.next = .merge
+        } else if let first = top.place(of: key) {
+            sink.error(
+                .duplicateKey, "the key `\(key)` stands twice in one mapping", at: place,
+                notes: [Diagnostic.Note("it stands here first", at: first)])
+            top.next = .nothing
+        } else {
+            top.key = key
+            top.keyRange = place
+            top.next = .value
+        }
     }
 
     private func checkTag(
@@ -255,6 +302,10 @@ public struct YAMLParser {
         if known.contains(name) { return true }
         sink.error(.yamlSyntax, "the tag `\(name)` has no meaning in a job file", at: place)
         return false
+    }
+
+    private static func text(of scalar: yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar) -> String {
+        String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
     }
 
     private static func string(_ bytes: UnsafeMutablePointer<yaml_char_t>) -> String {

@@ -47,25 +47,35 @@ public enum TimeExpression: Hashable, Sendable {
     }
 
     private static func clock(_ text: Substring) -> MediaTime? {
-        if text.hasSuffix("ms") { return seconds(text.dropLast(2), divisor: 1000) }
-        if text.hasSuffix("s") { return seconds(text.dropLast(), divisor: 1) }
-        if !text.utf8.contains(0x3a) { return seconds(text, divisor: 1) }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard (1...3).contains(parts.count), let last = parts.last, let rest = seconds(last, divisor: 1)
+        if text.utf8.last == 0x73 {
+            let number = text.dropLast()
+            return number.utf8.last == 0x6d
+                ? seconds(number.dropLast(), divisor: 1000) : seconds(number, divisor: 1)
+        }
+        guard let colon = text.utf8.lastIndex(of: 0x3a) else { return seconds(text, divisor: 1) }
+        let last = text[text.utf8.index(after: colon)...]
+        guard last.utf8.prefix(while: { $0 != 0x2e }).count <= 2, let rest = seconds(last, divisor: 1),
+            rest < MediaTime(value: 60, timescale: 1)
         else { return nil }
-        if parts.count == 1 { return rest }
-        guard last.prefix(while: { $0 != "." }).count <= 2, rest < MediaTime(value: 60, timescale: 1) else {
-            return nil
+        // Minutes, or hours and minutes.
+        var whole: Int64 = 0
+        var fields = 0
+        var digits = 0
+        var field: Int64 = 0
+        for byte in text.utf8[...colon] {
+            if byte == 0x3a {
+                if digits == 0 || fields > 0 && (field >= 60 || digits > 2) { return nil }
+                whole = whole * 60 + field
+                fields += 1
+                (digits, field) = (0, 0)
+            } else {
+                digits += 1
+                guard (0x30...0x39).contains(byte), digits <= 6 else { return nil }
+                field = field * 10 + Int64(byte - 0x30)
+            }
         }
-        var minutes: Int64 = 0
-        for (index, part) in parts.dropLast().enumerated() {
-            guard !part.isEmpty, part.utf8.count <= 6, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let value = Int64(part)
-            else { return nil }
-            if index > 0, value >= 60 || part.utf8.count > 2 { return nil }
-            minutes = minutes * 60 + value
-        }
-        return MediaTime(value: minutes * 60, timescale: 1) + rest
+        guard fields <= 2 else { return nil }
+        return MediaTime(value: whole * 60, timescale: 1) + rest
     }
 
     private static func seconds(_ text: Substring, divisor: Int64) -> MediaTime? {

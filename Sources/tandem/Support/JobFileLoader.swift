@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import Glibc
 internal import JobPlan
 internal import JobSpec
+internal import Locking
 internal import YAMLDocument
 
 /// What every command that reads job files takes.
@@ -90,9 +91,14 @@ struct JobFileLoader {
 }
 
 extension SpecArguments {
+    /// What was read stays until the process ends: taking ten thousand jobs apart again serves nobody.
+    private static let kept = Guarded<[JobFileLoader]>([])
+
     /// Reads and checks the files.
     func load() throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
-        return JobFileLoader(files: files, variables: try values())
+        let loader = JobFileLoader(files: files, variables: try values())
+        Self.kept.withLock { $0.append(loader) }
+        return loader
     }
 }
