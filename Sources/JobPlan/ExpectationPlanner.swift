@@ -22,6 +22,10 @@ struct ExpectationPlanner {
             frames = counted.count
             isExact = isExact && counted.isExact
             if range != nil, !track.hasConstantFrameRate { isExact = false }
+            if case .smartCut(let cut) = action {
+                frames = cut.pictureCount
+                isExact = true
+            }
         } else if track.mediaType == .audio, case .encode(let encoding) = action {
             if !container.hasTimestamps { shown = TimeRange(start: .zero, end: shown.end) }
             let source = Rational(1, max(1, track.sampleRate))

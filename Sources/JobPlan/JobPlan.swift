@@ -34,8 +34,12 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var sourceDescription: SourceDescription
     /// The stretch that is read; nil for all.
     public var range: TimeRange?
+    /// The stretch that was asked for, where another is read.
+    public var requestedRange: TimeRange?
     /// Where the range was written.
     public var rangeLocation: SourceRange?
+    /// How it is cut, where the job says.
+    public var cut: CutMode?
     /// The container's name.
     public var container: String
     /// The index goes to the front.
@@ -77,6 +81,8 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public enum Action: Codable, Hashable, Sendable {
         /// Packets as they are.
         case copy
+        /// Packets as they are but for the edges of the range.
+        case smartCut(SmartCut)
         /// Compressed anew.
         case encode(Encoding)
     }

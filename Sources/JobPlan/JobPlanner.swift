@@ -13,6 +13,7 @@ struct JobPlanner {
     let destination: DestinationPath
     var sink = DiagnosticSink()
     private var range: TimeRange?
+    private var requestedRange: TimeRange?
     private var notes: [String] = []
 
     init(
@@ -53,6 +54,7 @@ struct JobPlanner {
             if range == nil { return nil }
         }
         limitDuration(video: chosen.first { $0.track.mediaType == .video }?.track)
+        widen(chosen)
         checkLeftovers(chosen.map(\.track))
         if container.value.isSingleTrack, chosen.count > 1 {
             sink.error(
@@ -79,7 +81,8 @@ struct JobPlanner {
         return JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, source: source, timing: job.asset.timing,
-            sourceDescription: description, range: range, rangeLocation: job.range?.range,
+            sourceDescription: description, range: range, requestedRange: requestedRange,
+            rangeLocation: job.range?.range, cut: range == nil ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
             metadata: metadata.entries, chapters: chapters.chapters, destination: destination.path,
             destinationLocation: job.destination.path.range,
@@ -103,6 +106,23 @@ struct JobPlanner {
         if start + length < end {
             range = TimeRange(start: start, end: start + length)
             notes.append("stops after \(length) s, as `limit` says")
+        }
+    }
+
+    /// `cut: keyframe` widens the range to where the first copied track of pictures can begin and end.
+    private mutating func widen(_ chosen: [(rule: TrackRule, track: SourceDescription.Track)]) {
+        guard job.cut?.value == .keyframe, let asked = range, case .file(let path, _) = source,
+            let track = chosen.first(where: { $0.track.mediaType == .video && $0.rule.action.isCopy })?.track
+        else { return }
+        do {
+            guard
+                let wide = try CopyPlanner.widened(
+                    asked, track: track, path: path, end: description.duration)
+            else { return }
+            requestedRange = asked
+            range = wide
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
         }
     }
 
@@ -146,10 +166,26 @@ struct JobPlanner {
     private mutating func track(_ track: SourceDescription.Track, by rule: TrackRule) -> TrackPlan? {
         let action: TrackPlan.Action
         var transform = track.transform
-        switch rule.action {
-        case .copy(let place):
-            guard checkCopy(track, at: place, rule: rule) else { return nil }
-            action = .copy
+        var wanted = rule.action
+        var copied: TrackPlan.Action?
+        if case .copy(let place, let otherwise) = wanted {
+            let copying = CopyPlanner(
+                job: job, container: container, source: source, timeZero: description.timeZero, range: range,
+                place: place, otherwise: otherwise)
+            switch copying.plan(track, into: &sink) {
+            case nil: return nil
+            case .copy: copied = .copy
+            case .smartCut(let cut):
+                copied = .smartCut(cut)
+            case .fallBack(let action, let why):
+                wanted = action
+                notes.append("\(label(track)) is compressed anew: \(why)")
+            }
+        }
+        switch wanted {
+        case .copy:
+            guard let copied else { return nil }
+            action = copied
         case .encodeVideo(let spec):
             guard checkDecodable(track, rule: rule), checkPicture(track, rule: rule),
                 let encoder = spec.codec.value.availableEncoder
@@ -265,72 +301,5 @@ struct JobPlanner {
             return false
         }
         return true
-    }
-
-    private mutating func checkCopy(_ track: SourceDescription.Track, at place: SourceRange, rule: TrackRule)
-        -> Bool
-    {
-        let type = container.value
-        if case .pattern = source {
-            sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
-            return false
-        }
-        guard type.canHold(codec: track.codec) else {
-            sink.error(
-                .containerCodec, "\(type.name) can't hold \(track.codec), which \(label(track)) has",
-                at: place,
-                notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it, or choose another container")
-            return false
-        }
-        guard let range else { return true }
-        if track.mediaType == .audio {
-            if type.hasEditLists { return true }
-            sink.error(
-                .copyRange, "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
-                at: place,
-                notes: [Diagnostic.Note("the range", at: job.range?.range)],
-                help: "`encode` it, or write mp4, mov or m4a")
-            return false
-        }
-        return checkCopiedPictures(track, range: range, at: place)
-    }
-
-    private mutating func checkCopiedPictures(
-        _ track: SourceDescription.Track, range: TimeRange, at place: SourceRange
-    ) -> Bool {
-        guard case .file(let path, _) = source else { return true }
-        let rangePlace = job.range?.range ?? place
-        do {
-            let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
-            guard let found = contents.tracks.first(where: { $0.index == track.index }),
-                let problem = try CopyScan.problem(
-                    path: path, track: found, timeZero: contents.timeZero, range: range)
-            else { return true }
-            let notes = [Diagnostic.Note("`copy` stands here", at: place)]
-            switch problem {
-            case .startsInsideGroup(let before, let after):
-                let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
-                sink.error(
-                    .copyRange,
-                    "copied pictures must begin at a key frame, and there is none at \(range.start) s",
-                    at: rangePlace,
-                    notes: notes, help: near.isEmpty ? nil : "key frames near it: \(near); or `encode`")
-            case .hasLeadingPictures:
-                sink.error(
-                    .copyRange,
-                    "the key frame at \(range.start) s is followed by pictures that need earlier ones (open GOP)",
-                    at: rangePlace, notes: notes, help: "`encode` is exact here")
-            case .endsInsideGroup(let next):
-                sink.error(
-                    .copyRange,
-                    "pictures before \(range.end) s need ones after it, so a copy can't end there",
-                    at: rangePlace,
-                    notes: notes, help: next.map { "the next key frame is at \($0) s; or `encode`" })
-            }
-        } catch {
-            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
-        }
-        return false
     }
 }

@@ -84,6 +84,12 @@ struct LedgerBuilder {
             switch use.action {
             case .copy:
                 LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "as track \(position)")
+            case .smartCut(let cut):
+                LedgerEntry(
+                    track: track.index, item: item, outcome: .copied,
+                    reason:
+                        "as track \(position), \(cut.headPictures + cut.tailPictures) frames at its edges compressed anew"
+                )
             case .encode(let encoding):
                 LedgerEntry(
                     track: track.index, item: item, outcome: .encoded,

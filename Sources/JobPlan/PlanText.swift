@@ -28,6 +28,11 @@ public enum PlanText {
         if let range = job.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")
         }
+        if let asked = job.requestedRange {
+            lines.append(
+                "  asked for  \(asked.start) s to \(asked.end) s; widened to where copied pictures can begin and end"
+            )
+        }
         var container = job.container
         if job.optimizesForNetwork { container += ", index in front" }
         if job.ifExists != .fail { container += ", if the destination exists: \(job.ifExists.rawValue)" }
@@ -51,6 +56,13 @@ public enum PlanText {
         let name = LedgerBuilder.name(track.source)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
+        case .smartCut(let cut):
+            return [
+                "  track \(index)    \(name), cut smartly; \(expectation(track.expected))",
+                "    \(pad("copied", 18)) \(cut.copiedPictures) frames of \(cut.copiedGroups) group\(cut.copiedGroups == 1 ? "" : "s")",
+                "    \(pad("compressed anew", 18)) \(cut.headPictures) frames at the start, \(cut.tailPictures) at the end",
+                "    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.options.map { "\($0.key)=\($0.value)" }.joined(separator: " "))",
+            ]
         case .encode(let encoding):
             var lines = ["  track \(index)    \(name) → \(encoding.codec); \(expectation(track.expected))"]
             for setting in encoding.settings {

@@ -9,9 +9,10 @@ struct OutputVerifier {
 
     /// Nil when all is as it should be; otherwise what is not.
     func problem(path: String) -> String? {
+        let output = Asset(.file(path), timing: .precise)
         let contents: AssetContents
         do {
-            contents = try Asset(.file(path), timing: .precise).loadSynchronously()
+            contents = try output.loadSynchronously()
         } catch {
             return "the finished output can't be read back: \(error)"
         }
@@ -30,8 +31,31 @@ struct OutputVerifier {
             if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") {
                 return problem
             }
+            if case .smartCut(let cut) = planned.action,
+                let problem = cutProblem(cut, planned, output, tracks[index])
+            {
+                return "output track \(index), cut smartly: \(problem)"
+            }
         }
         return nil
+    }
+
+    private func cutProblem(
+        _ cut: SmartCut, _ planned: TrackPlan, _ output: Asset, _ track: AssetTrack
+    ) -> String? {
+        guard case .file(let sourcePath, _) = plan.source else { return nil }
+        do {
+            let source = Asset(.file(sourcePath), timing: .fast)
+            guard
+                let original = try source.loadSynchronously().tracks.first(where: {
+                    $0.index == planned.source.index
+                })
+            else { return "the source's track is gone" }
+            return try SmartCutVerifier(cut: cut, source: source, track: original)
+                .problem(output: output, track: track)
+        } catch {
+            return "it can't be read back: \(error)"
+        }
     }
 
     private func problem(
@@ -49,6 +73,10 @@ struct OutputVerifier {
                     || report.writtenPackets == report.appendedSamples
             else {
                 return "\(name) has \(report.writtenPackets) packets written of \(report.appendedSamples)"
+            }
+        case .smartCut(let cut):
+            if let count = track.sampleCount, count != cut.pictureCount {
+                return "\(name) has \(count) pictures instead of \(cut.pictureCount)"
             }
         case .encode(let encoding):
             guard track.format.codec == codecName(encoding) else {

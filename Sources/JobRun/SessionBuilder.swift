@@ -98,9 +98,16 @@ struct SessionBuilder {
         let input: AssetWriterInput
         switch track.action {
         case .copy:
-            settings = .passthrough
+            let isExact =
+                session.writer.container.hasEditLists || source.mediaType != .audio || plan.range == nil
+            settings = isExact ? .passthrough : .wholePackets
             input = AssetWriterInput(
                 mediaType: source.mediaType, settings: .passthrough(source.format, timeBase: source.timeBase))
+        case .smartCut(let cut):
+            settings = .smartCut(cut)
+            input = AssetWriterInput(
+                mediaType: source.mediaType,
+                settings: .passthrough(try cut.outputFormat(of: source), timeBase: cut.tick))
         case .encode(let encoding):
             var audio = encoding.audio ?? AudioOutputSettings()
             if let filters { audio.filters = filters }

@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [0, 1, 30, 90])
     func cancelLeavesNothing(after samples: Int) async throws {
         let scratch = try Scratch()
-        let (session, _) = try Self.session(in: scratch, seconds: 600)
+        let (session, _) = try Self.session(in: scratch, seconds: 36_000)
         let queue = DispatchQueue(label: "test.cancel")
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now(), repeating: .milliseconds(1))
@@ -93,7 +93,7 @@ import Testing
     /// Dispatch's closures trap on Linux when they are formed in main-actor code without `@Sendable`.
     @Test @MainActor func startsAndCancelsFromTheMainActor() async throws {
         let scratch = try Scratch()
-        let (session, _) = try Self.session(in: scratch, seconds: 600)
+        let (session, _) = try Self.session(in: scratch, seconds: 36_000)
         async let outcome = session.run()
         while session.progress == .zero, session.writer.error == nil { await Task.yield() }
         session.cancel()
@@ -141,7 +141,7 @@ import Testing
     /// A track that nobody feeds holds the others back, and the stall says who waits for whom.
     @Test func aStallHasNames() throws {
         let scratch = try Scratch()
-        let (session, _) = try Self.session(in: scratch, seconds: 600)
+        let (session, _) = try Self.session(in: scratch, seconds: 36_000)
         let (reader, writer) = (session.reader, session.writer)
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)

@@ -17,9 +17,10 @@ enum ContainerCheck {
             }
             let codec: Located<CodecInfo>
             switch rule.action {
-            case .copy: continue
-            case .encodeVideo(let spec): codec = spec.codec
-            case .encodeAudio(let spec): codec = spec.codec
+            case .copy(_, nil): continue
+            case .encodeVideo(let spec), .copy(_, .encodeVideo(let spec)?): codec = spec.codec
+            case .encodeAudio(let spec), .copy(_, .encodeAudio(let spec)?): codec = spec.codec
+            case .copy(_, .copy?): continue
             }
             if !container.canHold(codec: codec.value.libavName) {
                 let fitting = CodecCatalog.names(of: rule.mediaType).filter {

@@ -27,7 +27,7 @@ struct JobDecoder {
         let limit = fields["limit"].flatMap { durationLimit($0.value) }
         let leftover = reader.word(
             fields["leftover"]?.value, "`leftover`", of: Leftover.allCases.map(\.rawValue))
-        _ = reader.word(fields["cut"]?.value, "`cut`", of: ["exact"])
+        let cut = reader.word(fields["cut"]?.value, "`cut`", of: CutMode.allCases.map(\.rawValue))
         let needs = fields["needs"].map { entry in
             reader.list(entry.value).compactMap { reader.text($0, "a job that is needed") }.filter {
                 definition.hasJob($0, reader: reader)
@@ -40,12 +40,29 @@ struct JobDecoder {
             id: id, base: base, asset: asset, assetID: assetID, range: range, tracks: tracks,
             container: container, optimizeForNetwork: optimize, metadata: metadata, chapters: chapters,
             durationLimit: limit,
+            cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
             leftover: leftover.flatMap { word in
                 Leftover(rawValue: word.value).map { Located($0, at: word.range) }
             },
             needs: needs ?? [], destination: destination, isTemplate: isTemplate)
         ContainerCheck.check(job, into: &reader.sink)
+        checkCut(job)
         return job
+    }
+
+    /// Every way to cut but `exact` is about copied pictures. Defaults may say it to jobs that have none.
+    private func checkCut(_ job: JobSpec) {
+        guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
+            return
+        }
+        let rules = job.tracks.filter { $0.mediaType == .video }
+        guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
+        reader.sink.error(
+            .conflictingKeys,
+            "`cut: \(cut.value.rawValue)` is about copied pictures, and no video rule copies any",
+            at: cut.range,
+            notes: [Diagnostic.Note("pictures are compressed anew here", at: first.action.range)],
+            help: "`copy: true` in the rule; `encode` beside it says how the edges are made")
     }
 
     private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {

@@ -59,8 +59,14 @@ struct TrackRuleDecoder {
                     .invalidValue, "`copy: false` says nothing of what to do; use `encode`", at: value.range)
                 return nil
             }
-            return .copy(copy.keyRange)
+            guard fields.has("encode") else { return .copy(copy.keyRange, otherwise: nil) }
+            guard let otherwise = encoding(fields, type) else { return nil }
+            return .copy(copy.keyRange, otherwise: otherwise)
         }
+        return encoding(fields, type)
+    }
+
+    private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
         guard let encode = fields["encode"] else { return nil }
         let language = type == .video ? Language.videoEncode : Language.audioEncode
         guard let node = settings.resolve(encode.value, as: language) else { return nil }

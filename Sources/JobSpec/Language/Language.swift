@@ -92,18 +92,20 @@ public enum Language {
             KeyInfo("video", select, "Which tracks.", required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(videoEncode)]),
-                "Decode and compress anew; a name stands for named settings."),
-            KeyInfo("copy", .boolean, "Take the packets as they are."),
-        ] + trackKeys, alternatives: [.exactlyOne(["encode", "copy"])])
+                "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
+            ),
+            KeyInfo("copy", .boolean, "Take the packets as they are, where that can be."),
+        ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let audioTrack = MappingType(
         "audioTrack", "an audio track rule", "A rule for tracks of sound.",
         keys: [
             KeyInfo("audio", select, "Which tracks.", required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(audioEncode)]),
-                "Decode and compress anew; a name stands for named settings."),
-            KeyInfo("copy", .boolean, "Take the packets as they are."),
-        ] + trackKeys, laterKeys: ["mix"], alternatives: [.exactlyOne(["encode", "copy"])])
+                "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
+            ),
+            KeyInfo("copy", .boolean, "Take the packets as they are, where that can be."),
+        ] + trackKeys, laterKeys: ["mix"], alternatives: [.atLeastOne(["encode", "copy"])])
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         KeyInfo(
@@ -169,7 +171,9 @@ public enum Language {
                 "matrix", .mapOf(.oneOf([.string, .list(.string)]), keys: .identifiers),
                 "The job once for every combination of the values, which `${matrix.key}` stands for."),
             KeyInfo(
-                "cut", .word(["exact"]), "How a range is cut: decoded, and compressed anew.", default: "exact"
+                "cut", .word(CutMode.allCases.map(\.rawValue)),
+                "How a range is cut. `exact`: to the picture and the sample, or an error. `keyframe`: copied pictures widen the range to where they can begin and end. `smart`: to the picture, copied but for the edges. `smart-or-exact`: the same, and compressed anew where that can't be.",
+                default: "exact"
             ),
             KeyInfo(
                 "destination", .oneOf([.string, .mapping(destination)]), "Where the output goes.",

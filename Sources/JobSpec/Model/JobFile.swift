@@ -69,6 +69,18 @@ public enum Leftover: String, Codable, Sendable, CaseIterable {
     case error
 }
 
+/// How a range is cut.
+public enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
+    /// To the picture and the sample; what can't be copied so is compressed anew.
+    case exact
+    /// Copied pictures widen the range to where they can begin and end.
+    case keyframe
+    /// To the picture, with copied pictures compressed anew at the edges only.
+    case smart
+    /// The same, and all of it compressed anew where that can't be.
+    case smartOrExact = "smart-or-exact"
+}
+
 /// What becomes of the source's chapters.
 public enum ChapterSpec: Sendable {
     /// They are trimmed and shifted with the range.
@@ -103,6 +115,8 @@ public final class JobSpec: Sendable {
     public let chapters: Located<ChapterSpec>?
     /// How long the output is at most.
     public let durationLimit: Located<TimeExpression>?
+    /// How the range is cut.
+    public let cut: Located<CutMode>?
     /// Source tracks that no rule selects.
     public let leftover: Located<Leftover>?
     /// Jobs that must have succeeded first, by the ids that the file has.
@@ -117,7 +131,8 @@ public final class JobSpec: Sendable {
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, range: RangeSpec?,
         tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
         metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
-        leftover: Located<Leftover>?, needs: [Located<String>], destination: DestinationSpec, isTemplate: Bool
+        cut: Located<CutMode>?, leftover: Located<Leftover>?, needs: [Located<String>],
+        destination: DestinationSpec, isTemplate: Bool
     ) {
         self.id = id
         self.base = base
@@ -130,6 +145,7 @@ public final class JobSpec: Sendable {
         self.metadata = metadata
         self.chapters = chapters
         self.durationLimit = durationLimit
+        self.cut = cut
         self.leftover = leftover
         self.needs = needs
         self.destination = destination
@@ -190,8 +206,8 @@ public enum TrackDisposition {
 public struct TrackRule: Sendable {
     /// What is done with them.
     public enum Action: Sendable {
-        /// Packets as they are.
-        case copy(SourceRange)
+        /// Packets as they are; `otherwise` says how what can't be copied is made.
+        indirect case copy(SourceRange, otherwise: Action?)
         /// Compressed anew as pictures.
         indirect case encodeVideo(VideoEncodeSpec)
         /// Compressed anew as sound.
@@ -200,10 +216,25 @@ public struct TrackRule: Sendable {
         /// Where it was written.
         public var range: SourceRange {
             switch self {
-            case .copy(let range): range
+            case .copy(let range, _): range
             case .encodeVideo(let spec): spec.range
             case .encodeAudio(let spec): spec.range
             }
+        }
+
+        /// Packets are taken as they are, where that can be.
+        public var isCopy: Bool { if case .copy = self { true } else { false } }
+
+        /// Pictures of a codec compressed anew in it so that nobody sees it. Nil for codecs that can't be.
+        public static func nearLossless(_ codec: String, at range: SourceRange) -> Action? {
+            guard let info = CodecCatalog.codec(codec, of: .video), info.libavName == codec,
+                ["h264", "hevc"].contains(codec)
+            else { return nil }
+            return .encodeVideo(
+                VideoEncodeSpec(
+                    codec: Located(info, at: range), rateControl: Located(.crf(12_000), at: range),
+                    preset: Located("veryfast", at: range),
+                    options: [], range: range))
         }
     }
     /// The kind.

@@ -18,6 +18,30 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         av_packet_free(&copy)
     }
 
+    /// A packet of these bytes, padded as decoders want it (`av_new_packet`).
+    public static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
+        let packet = try Packet()
+        try check(av_new_packet(packet.raw, Int32(clamping: bytes.count)), "av_new_packet")
+        for (index, byte) in bytes.enumerated() { packet.raw.pointee.data[index] = byte }
+        return packet
+    }
+
+    /// Calls `body` with the data.
+    public func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
+    }
+
+    /// Takes over times, flags and side data of another (`av_packet_copy_props`).
+    public func copyProperties(of other: borrowing Packet) throws(AVError) {
+        try check(av_packet_copy_props(raw, other.raw), "av_packet_copy_props")
+    }
+
+    /// Brings new codec parameters in the middle of the stream (`AV_PKT_DATA_NEW_EXTRADATA`).
+    public var changesParameters: Bool {
+        var size = 0
+        return av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
+    }
+
     /// Presentation time in the stream's time base; `noTimestamp` where there is none.
     public var pts: Int64 {
         get { raw.pointee.pts }

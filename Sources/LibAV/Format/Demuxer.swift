@@ -37,8 +37,11 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens a file and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
+    /// `isKnown`: it was opened before, and what its codecs are need not be found out once more; where the header
+    /// has all streams with their times (mp4, mov), nothing but the header is read then.
     public static func open(
-        path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag()
+        path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
+        isKnown: Bool = false
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
         let source = try FileSource(path: path, interrupt: interrupt)
@@ -49,7 +52,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             throw InputError(path: path, reason: .library(error))
         }
         do throws(InputError) {
-            let context = try openContext(io: io, path: path, limits: limits, interrupt: interrupt)
+            let context = try openContext(
+                io: io, path: path, limits: limits, interrupt: interrupt, isKnown: isKnown)
             return Demuxer(
                 adopting: context, io: io, interrupt: interrupt, path: path, fileSize: source.size)
         } catch {
@@ -59,7 +63,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     private static func openContext(
-        io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag
+        io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag,
+        isKnown: Bool
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
         let format = try recognize(io: io, path: path, limits: limits)
         guard let allocated = avformat_alloc_context() else {
@@ -90,6 +95,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
                         code: code, operation: "avformat_open_input",
                         detail: LogBridge.takeLastLine(of: allocated))))
         }
+        let isMovie = String(cString: format.pointee.name).hasPrefix("mov,")
+        if isKnown, isMovie, context.pointee.nb_streams > 0 { return context }
         do throws(InputError) {
             try findStreams(context, path: path, limits: limits)
         } catch {

@@ -57,6 +57,32 @@ public final class CodecParameters: @unchecked Sendable {
         avcodec_parameters_free(&copy)
     }
 
+    /// The codec's own headers, as the container has them.
+    public var extradata: [UInt8] {
+        guard let bytes = raw.pointee.extradata, raw.pointee.extradata_size > 0 else { return [] }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(raw.pointee.extradata_size)))
+    }
+
+    /// The same with other headers. `codecTag` is a four-character code; nil leaves the choice to the muxer.
+    public func with(extradata: [UInt8], level: Int?, codecTag: String?) throws(AVError) -> CodecParameters {
+        let copy = try CodecParameters(copying: raw)
+        let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
+        guard let memory = av_mallocz(extradata.count + padding) else { throw .outOfMemory("av_mallocz") }
+        let bytes = memory.assumingMemoryBound(to: UInt8.self)
+        for (index, byte) in extradata.enumerated() { bytes[index] = byte }
+        av_freep(&copy.raw.pointee.extradata)
+        copy.raw.pointee.extradata = bytes
+        copy.raw.pointee.extradata_size = Int32(clamping: extradata.count)
+        if let level { copy.raw.pointee.level = Int32(clamping: level) }
+        copy.raw.pointee.codec_tag = 0
+        if let codecTag {
+            for (index, byte) in codecTag.utf8.prefix(4).enumerated() {
+                copy.raw.pointee.codec_tag |= UInt32(byte) << (8 * UInt32(index))
+            }
+        }
+        return copy
+    }
+
     /// The track's kind.
     public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
     /// The codec's name (`h264`), `none` where unknown.

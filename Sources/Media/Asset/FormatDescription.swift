@@ -37,6 +37,30 @@ public struct FormatDescription: Sendable {
     /// Channels and their places; nil for pictures.
     public let channelLayout: ChannelLayout?
 
+    /// The same track with other codec parameters.
+    func with(_ parameters: CodecParameters) -> FormatDescription {
+        FormatDescription(self, parameters: parameters)
+    }
+
+    private init(_ other: FormatDescription, parameters: CodecParameters) {
+        self.parameters = parameters
+        codec = other.codec
+        profile = other.profile
+        level = parameters.level
+        codecTag = parameters.codecTag
+        bitRate = other.bitRate
+        width = other.width
+        height = other.height
+        pixelAspectRatio = other.pixelAspectRatio
+        cleanAperture = other.cleanAperture
+        pixelFormat = other.pixelFormat
+        color = other.color
+        isInterlaced = other.isInterlaced
+        sampleRate = other.sampleRate
+        sampleFormat = other.sampleFormat
+        channelLayout = other.channelLayout
+    }
+
     init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {
         let parameters = stream.parameters
         self.parameters = parameters

@@ -101,7 +101,8 @@ public final class AssetReader: @unchecked Sendable {
         // Sparse tracks, and any track of a range that begins later (each kind has its own random-access
         // points), read the file from their own place; the others share one demuxer.
         func ownsLane(_ output: AssetReaderTrackOutput) -> Bool {
-            isRanged || (output.track.mediaType != .video && output.track.mediaType != .audio)
+            if case .smartCut = output.settings { return true }
+            return isRanged || (output.track.mediaType != .video && output.track.mediaType != .audio)
         }
         let shared = Set(outputs.filter { !ownsLane($0) }.map(\.track.index))
         let limits = asset.limits
@@ -110,6 +111,10 @@ public final class AssetReader: @unchecked Sendable {
                 shared.isEmpty
                 ? nil : try DemuxLane(path: path, streams: shared, limits: limits, interrupt: interrupt)
             for output in outputs {
+                if case .smartCut(let cut) = output.settings {
+                    output.begin(try smartCut(cut, of: output, path: path))
+                    continue
+                }
                 let owns = ownsLane(output)
                 guard
                     let source = owns
@@ -140,7 +145,8 @@ public final class AssetReader: @unchecked Sendable {
         _ output: AssetReaderTrackOutput, packets: PacketSource, context: ProducerContext
     ) throws -> any SampleProducer {
         switch output.settings {
-        case .passthrough: return PassthroughProducer(packets: packets, context: context)
+        case .passthrough, .smartCut: return PassthroughProducer(packets: packets, context: context)
+        case .wholePackets: return PassthroughProducer(packets: packets, context: context, keepsWhole: true)
         case .video(let settings):
             let frames = try DecodedFrames(packets: packets, threads: decoderThreads, limits: asset.limits)
             return VideoProducer(frames: frames, context: context, settings: settings)
@@ -148,6 +154,27 @@ public final class AssetReader: @unchecked Sendable {
             let frames = try DecodedFrames(packets: packets, threads: 1, limits: asset.limits)
             return AudioProducer(frames: frames, context: context, settings: settings)
         }
+    }
+
+    /// Its parts are read one after the other, each through a demuxer of its own.
+    private func smartCut(_ cut: SmartCut, of output: AssetReaderTrackOutput, path: String) throws
+        -> SmartCutProducer
+    {
+        let context = context(for: output)
+        let (limits, interrupt, movement, threads) = (asset.limits, interrupt, movement, decoderThreads)
+        return try SmartCutProducer(
+            cut: cut, context: context,
+            open: { time in
+                let lane = try DemuxLane(
+                    path: path, streams: [output.track.index], limits: limits, interrupt: interrupt)
+                let packets = PacketSource(
+                    track: output.track, lane: lane, path: path, limits: limits, interrupt: interrupt,
+                    ownsLane: true, movement: movement)
+                try packets.seek(
+                    before: (context.timeZero + time).ticks(in: output.track.timeBase, rounding: .down))
+                return packets
+            },
+            frames: { try DecodedFrames(packets: $0, threads: threads, limits: limits) })
     }
 
     private func startPattern(_ pattern: TestPattern) throws {
@@ -159,7 +186,8 @@ public final class AssetReader: @unchecked Sendable {
             do {
                 let frames = try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
                 switch output.settings {
-                case .passthrough: throw MediaError.misuse("a test pattern has no packets to copy")
+                case .passthrough, .wholePackets, .smartCut:
+                    throw MediaError.misuse("a test pattern has no packets to copy")
                 case .video(let settings):
                     output.begin(VideoProducer(frames: frames, context: context, settings: settings))
                 case .audio(let settings):

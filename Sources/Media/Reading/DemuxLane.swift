@@ -44,7 +44,7 @@ final class DemuxLane: @unchecked Sendable {
     static let packetFloor = 16
 
     init(path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag) throws(InputError) {
-        demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt)
+        demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt, isKnown: true)
         demuxer.select(streams)
         selected = streams
         for stream in streams { waiting[stream] = WaitingBox() }

@@ -12,11 +12,13 @@ final class PassthroughProducer: SampleProducer {
     private let start: Int64?
     private let end: Int64?
     private let preroll: Int64
+    private let keepsWhole: Bool
     private var hasBegun = false
     private var lastDTS: Int64?
     private(set) var droppedSamples = 0
 
-    init(packets: PacketSource, context: ProducerContext) {
+    init(packets: PacketSource, context: ProducerContext, keepsWhole: Bool = false) {
+        self.keepsWhole = keepsWhole
         self.packets = packets
         track = context.track
         zero = context.timeZero.ticks(in: track.timeBase)
@@ -51,12 +53,18 @@ final class PassthroughProducer: SampleProducer {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
                     if pts + duration <= start - preroll { continue }
                 }
+                if keepsWhole {
+                    if let start, pts < start { continue }
+                    if let end, pts + duration > end { return nil }
+                }
                 if let end {
                     // In decoding order pictures past the end may come before some that are inside.
                     if dts >= end { return nil }
                     if pts >= end { continue }
                     duration = min(duration, end - pts)
                 }
+                // Leading pictures of an open group, which need what was left out.
+                if let start, hasBegun, track.mediaType == .video, pts < start { continue }
                 hasBegun = true
                 return SampleBuffer(
                     packet: packet, pts: pts, dts: dts, duration: duration, timeBase: track.timeBase)

@@ -4,6 +4,11 @@ public import LibAV
 public enum ReaderOutputSettings: Hashable, Sendable {
     /// Packets as they are in the file (AVFoundation: `outputSettings: nil`).
     case passthrough
+    /// The same, but only packets that lie inside the range as a whole: for containers that can't say that a part of
+    /// one is not to be heard.
+    case wholePackets
+    /// Packets of a range that is cut to the picture: copied but for its edges.
+    case smartCut(SmartCut)
     /// Decoded pictures.
     case video(VideoOutputSettings)
     /// Decoded sound, as linear PCM.

@@ -1,0 +1,185 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Decides how a track is taken as it is: whole, cut between packets, or with its edges compressed anew.
+struct CopyPlanner {
+    /// What becomes of a track that the job wants copied.
+    enum Answer {
+        /// Its packets as they are.
+        case copy
+        /// Its packets but for the edges of the range.
+        case smartCut(SmartCut)
+        /// It can't be copied, and the job says how it is made then.
+        case fallBack(TrackRule.Action, why: String)
+    }
+
+    let job: JobSpec
+    let container: Located<ContainerType>
+    let source: JobPlan.Source
+    let timeZero: MediaTime
+    let range: TimeRange?
+    /// Where `copy` stands.
+    let place: SourceRange
+    /// How what can't be copied is made.
+    let otherwise: TrackRule.Action?
+
+    private var cut: CutMode { job.cut?.value ?? .exact }
+    private var rangePlace: SourceRange { job.range?.range ?? place }
+
+    /// Nil where the track can't be copied and nothing is said of what to do then; the sink says why.
+    func plan(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
+        var own = DiagnosticSink()
+        if let answer = copy(track, into: &own) { return answer }
+        let problem = own.diagnostics.first
+        if let otherwise { return .fallBack(otherwise, why: problem?.message ?? "it can't be copied") }
+        sink.add(own)
+        return nil
+    }
+
+    private func label(_ track: SourceDescription.Track) -> String {
+        "\(track.mediaType.rawValue) track \(track.index)"
+    }
+
+    private func copy(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
+        let type = container.value
+        if case .pattern = source {
+            sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
+            return nil
+        }
+        guard type.canHold(codec: track.codec) else {
+            sink.error(
+                .containerCodec, "\(type.name) can't hold \(track.codec), which \(label(track)) has",
+                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                help: "`encode` it, or choose another container")
+            return nil
+        }
+        guard let range else { return .copy }
+        switch track.mediaType {
+        case .video: return pictures(track, range: range, into: &sink)
+        case .audio:
+            // Whole packets at their true times are what these modes promise.
+            if type.hasEditLists || cut == .keyframe || cut == .smart { return .copy }
+            sink.error(
+                .copyRange, "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
+                at: place, notes: [Diagnostic.Note("the range", at: job.range?.range)],
+                help: "`encode` it, or write mp4, mov or m4a; `cut: smart` keeps whole packets")
+            return nil
+        default: return .copy
+        }
+    }
+
+    private func pictures(
+        _ track: SourceDescription.Track, range: TimeRange, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard case .file(let path, _) = source else { return .copy }
+        do {
+            let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
+            guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return .copy }
+            let scan = try CutScan.read(
+                path: path, track: found, timeZero: contents.timeZero, range: range)
+            guard let problem = scan.problem(allowsLeading: cut == .keyframe) else { return .copy }
+            guard cut == .smart || cut == .smartOrExact else {
+                report(problem, range: range, into: &sink)
+                return nil
+            }
+            return smart(scan, found, track, into: &sink)
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            return nil
+        }
+    }
+
+    private func smart(
+        _ scan: CutScan, _ found: AssetTrack, _ track: SourceDescription.Track,
+        into sink: inout DiagnosticSink
+    ) -> Answer? {
+        do throws(SmartCut.Obstacle) {
+            return .smartCut(try SmartCut.plan(scan, track: found, encoder: try edgeEncoder(track)))
+        } catch {
+            let message = "\(label(track)) can't be cut smartly: \(error)"
+            if cut == .smartOrExact {
+                let place = self.place
+                guard let action = otherwise ?? TrackRule.Action.nearLossless(track.codec, at: place) else {
+                    sink.error(
+                        .copyRange, message, at: rangePlace,
+                        help: "`encode` beside `copy` says how the range is compressed instead")
+                    return nil
+                }
+                return .fallBack(action, why: message)
+            }
+            sink.error(
+                .copyRange, message, at: rangePlace,
+                notes: [
+                    Diagnostic.Note("`cut: smart` asks for it", at: job.cut?.range),
+                    Diagnostic.Note("`copy` stands here", at: place),
+                ],
+                help: "`cut: smart-or-exact` compresses the range anew where it must, `keyframe` widens it")
+            return nil
+        }
+    }
+
+    /// The edges are made as `encode` says, where that fits the source.
+    private func edgeEncoder(_ track: SourceDescription.Track) throws(SmartCut.Obstacle)
+        -> EncoderConfiguration?
+    {
+        guard case .encodeVideo(let spec) = otherwise else { return nil }
+        guard spec.codec.value.libavName == track.codec, let encoder = spec.codec.value.availableEncoder
+        else {
+            throw .edges("`encode` says \(spec.codec.value.name), and the packets are \(track.codec)")
+        }
+        var ignored = DiagnosticSink()
+        guard let picture = PicturePlanner(spec: spec, track: track).plan(into: &ignored) else {
+            throw .edges("`encode` can't be carried out on them")
+        }
+        var planner = VideoEncodingPlanner(
+            spec: spec, track: track, picture: picture, timeZero: timeZero, range: range, encoder: encoder)
+        let encoding = planner.plan()
+        let configuration = encoding.encoder
+        guard configuration.width == track.width, configuration.height == track.height,
+            configuration.pixelFormat == track.pixelFormat, encoding.video == VideoOutputSettings(),
+            configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
+        else { throw .edges("`encode` changes the picture, which its copied part would not follow") }
+        return configuration
+    }
+
+    private func report(_ problem: CutScan.Problem, range: TimeRange, into sink: inout DiagnosticSink) {
+        let notes = [Diagnostic.Note("`copy` stands here", at: place)]
+        switch problem {
+        case .startsInsideGroup(let before, let after):
+            let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
+            sink.error(
+                .copyRange,
+                "copied pictures must begin at a key frame, and there is none at \(range.start) s",
+                at: rangePlace, notes: notes,
+                help: (near.isEmpty ? "" : "key frames near it: \(near); ")
+                    + "`cut: keyframe` widens the range, `cut: smart` compresses only its edges anew")
+        case .hasLeadingPictures:
+            sink.error(
+                .copyRange,
+                "the key frame at \(range.start) s is followed by pictures that need earlier ones (open GOP)",
+                at: rangePlace, notes: notes, help: "`encode` is exact here")
+        case .endsInsideGroup(let next):
+            sink.error(
+                .copyRange, "pictures before \(range.end) s need ones after it, so a copy can't end there",
+                at: rangePlace, notes: notes,
+                help: (next.map { "it can end at \($0) s; " } ?? "")
+                    + "`cut: keyframe` widens the range, `cut: smart` compresses only its edges anew")
+        }
+    }
+
+    /// The range widened outwards to where copied pictures can begin and end. Nil where nothing is to be widened.
+    static func widened(
+        _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime
+    ) throws -> TimeRange? {
+        let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
+        guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return nil }
+        let scan = try CutScan.read(path: path, track: found, timeZero: contents.timeZero, range: range)
+        guard scan.problem(allowsLeading: true) != nil else { return nil }
+        let outward = scan.outward
+        let start = outward.start.map { MediaTime(ticks: $0, timeBase: scan.tick) } ?? .zero
+        let last = outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) } ?? max(end, range.end)
+        return TimeRange(start: start, end: last)
+    }
+}

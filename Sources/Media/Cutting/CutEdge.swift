@@ -1,0 +1,56 @@
+internal import DequeModule
+internal import Dispatch
+internal import LibAV
+
+/// Pictures at an edge of a cut through a decoder and an encoder of their own, on a queue of their own.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
+final class CutEdge: @unchecked Sendable {
+    private let queue = DispatchQueue(label: "tandem.cut-edge")
+    private let producer: VideoProducer
+    private let stage: VideoEncoderStage
+    private let count: Int
+    private let label: String
+    private var packets = UniqueDeque<Packet>()
+    private var pictures = 0
+    private var isFinished = false
+    private var failure: (any Error)?
+
+    init(producer: VideoProducer, encoder: EncoderConfiguration, count: Int, label: String) throws {
+        self.producer = producer
+        self.count = count
+        self.label = label
+        stage = VideoEncoderStage(encoder: try FrameEncoder.open(encoder, globalHeaders: true))
+    }
+
+    /// Makes all packets ahead.
+    func prepare() {
+        queue.async { @Sendable in
+            do { while !self.isFinished { try self.advance() } } catch { self.failure = error }
+        }
+    }
+
+    /// The next packet; without reordering they come as they are shown. Nil when all were given.
+    func next() throws -> Packet? {
+        var result: Packet?
+        try queue.sync {
+            if let failure { throw failure }
+            while packets.isEmpty, !isFinished { try advance() }
+            result = packets.popFirst()
+        }
+        return result
+    }
+
+    /// One picture on; on `queue`.
+    private func advance() throws {
+        if let sample = try producer.next() {
+            pictures += 1
+            try stage.encode(sample, start: .zero, end: nil) { packets.append($0) }
+            return
+        }
+        try stage.finish { packets.append($0) }
+        isFinished = true
+        // The scan saw so many packets; a decoder that shows fewer met damage.
+        if pictures != count { throw MediaError.damaged(track: label, at: nil) }
+    }
+}

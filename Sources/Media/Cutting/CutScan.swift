@@ -1,0 +1,137 @@
+public import LibAV
+
+/// The packets of a track of pictures around a range, in decoding order, with what a cut must know of each.
+public struct CutScan: Sendable {
+    /// One packet.
+    public struct Picture: Hashable, Sendable {
+        /// When it is shown, in ticks of the asset's time line.
+        public var pts: Int64
+        /// The container says that it can be sought to.
+        public var isKey: Bool
+        /// Decoding can begin at it, whatever came before.
+        var access: CutBitstream.RandomAccess
+        /// It is decoded for others' sake only, or brings other parameters.
+        var isBarrier: Bool
+        /// Of its pictures' bytes, where that was asked for.
+        var digest: UInt64
+    }
+
+    /// The unit of the times.
+    public let tick: Rational
+    /// The range's start and end in ticks.
+    public let start: Int64
+    /// The range's end in ticks.
+    public let end: Int64
+    /// In decoding order, from a key frame before the range to where nothing more can matter.
+    public private(set) var pictures: [Picture] = []
+    /// All pictures that are shown up to here are among them.
+    private var known = Int64.max
+
+    /// Reads the packets. Times are on the asset's time line.
+    public static func read(
+        path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, withDigests: Bool = false,
+        limits: InputLimits = InputLimits()
+    ) throws -> CutScan {
+        let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, start: range.start)
+        var scan = CutScan(
+            tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
+        let zero = timeZero.ticks(in: tick)
+        let bitstream = CutBitstream(track.format.parameters)
+        let lane = try DemuxLane(
+            path: path, streams: [track.index], limits: limits, interrupt: InterruptFlag())
+        let source = PacketSource(
+            track: track, lane: lane, path: path, limits: limits, interrupt: InterruptFlag(), ownsLane: true,
+            movement: MovementCounter())
+        try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
+        // Leading pictures of a key frame come after it and are shown before it; the second one past the end tells
+        // where the first one's group can end.
+        var pastKeys: [Int64] = []
+        while let packet = try source.next() {
+            guard packet.pts != noTimestamp else { continue }
+            let pts = track.timeBase.rescale(packet.pts, to: tick) - zero
+            scan.pictures.append(
+                Picture(
+                    pts: pts, isKey: packet.isKey,
+                    access: bitstream.map { stream in packet.withBytes { stream.randomAccess($0) } } ?? .none,
+                    isBarrier: packet.isDiscarded || packet.changesParameters,
+                    digest: withDigests
+                        ? bitstream.map { stream in packet.withBytes { stream.digest($0) } } ?? 0 : 0))
+            if pastKeys.count == 2, pts > pastKeys[1] {
+                scan.known = pastKeys[1]
+                break
+            }
+            if packet.isKey, pts >= scan.end, pastKeys.count < 2 { pastKeys.append(pts) }
+        }
+        return scan
+    }
+
+    /// The times that the range shows, in order: what is on screen at its start, at its start, and what follows.
+    public var shownTimes: [Int64] {
+        let times = pictures.lazy.map(\.pts).filter { $0 >= 0 && $0 < end }.sorted()
+        let first = times.lastIndex { $0 <= start } ?? 0
+        return times[first...].map { max($0, start) }
+    }
+
+    /// What stands against taking the range's packets as they are.
+    public enum Problem: Hashable, Sendable {
+        /// It must begin at a key frame; the nearest ones around, where there are any.
+        case startsInsideGroup(before: MediaTime?, after: MediaTime?)
+        /// Pictures before the start are needed after it (open GOP).
+        case hasLeadingPictures
+        /// Pictures at the end refer to ones past it; the next clean end.
+        case endsInsideGroup(next: MediaTime?)
+    }
+
+    /// Nil: the range can be copied. `allowsLeading`: leading pictures of its first key frame are left out.
+    public func problem(allowsLeading: Bool = false) -> Problem? {
+        func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: tick) }
+        let keys = pictures.lazy.filter(\.isKey).map(\.pts)
+        let hasStart = keys.contains(start)
+        if !hasStart, start > 0 || keys.contains(where: { $0 < start }) {
+            return .startsInsideGroup(
+                before: keys.filter { $0 < start }.max().map(time),
+                after: keys.filter { $0 > start }.min().map(time))
+        }
+        if let first = pictures.firstIndex(where: { $0.isKey && $0.pts == start }), start > 0, !allowsLeading,
+            pictures[first...].contains(where: { $0.pts < start })
+        {
+            return .hasLeadingPictures
+        }
+        var isPast = false
+        for picture in pictures {
+            if picture.pts >= end {
+                isPast = true
+            } else if isPast, picture.pts >= start {
+                return .endsInsideGroup(next: outward.end.map(time))
+            }
+        }
+        return nil
+    }
+
+    /// The greatest key frame not after the start, and where the pictures from it on can end without harm: the first
+    /// clean end not before the range's. Nil for the start where there is none, nil for the end: the track's.
+    public var outward: (start: Int64?, end: Int64?) {
+        let begin = pictures.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()
+        let from = begin ?? start
+        var rest = suffixMinima(from: from)
+        rest.append(Int64.max)
+        var highest = Int64.min
+        for (index, picture) in pictures.enumerated() where picture.pts >= from {
+            highest = max(highest, picture.pts)
+            let next = rest[index + 1]
+            if next >= end, highest < next, next <= known { return (begin, next == Int64.max ? nil : next) }
+        }
+        return (begin, nil)
+    }
+
+    /// For each packet, the least time of it and those after it, of times from `from` on.
+    func suffixMinima(from: Int64) -> [Int64] {
+        var minima = [Int64](repeating: Int64.max, count: pictures.count)
+        var least = Int64.max
+        for index in pictures.indices.reversed() {
+            if pictures[index].pts >= from { least = min(least, pictures[index].pts) }
+            minima[index] = least
+        }
+        return minima
+    }
+}

@@ -1,0 +1,102 @@
+/// How the units of H.264 and HEVC stand in a packet.
+enum NALFraming: Hashable, Sendable {
+    /// Each after its length in so many bytes (mp4, Matroska).
+    case lengths(Int)
+    /// Each after a start code (transport and raw streams, encoders).
+    case startCodes
+
+    /// Calls `body` with every unit, without its length or start code. False where the packet is malformed.
+    func forEach(in bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        switch self {
+        case .lengths(let size): Self.byLength(bytes, size, body)
+        case .startCodes: Self.byStartCode(bytes, body)
+        }
+    }
+
+    private static func byLength(
+        _ bytes: UnsafeRawBufferPointer, _ size: Int, _ body: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            guard bytes.count - position >= size else { return false }
+            var length = 0
+            for offset in 0..<size { length = length << 8 | Int(bytes[position + offset]) }
+            position += size
+            guard length > 0, length <= bytes.count - position else { return false }
+            body(UnsafeRawBufferPointer(rebasing: bytes[position..<(position + length)]))
+            position += length
+        }
+        return true
+    }
+
+    private static func byStartCode(
+        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
+        /// Where the next `00 00 01` begins.
+        func next(_ from: Int) -> Int? {
+            var position = from
+            while position + 2 < bytes.count {
+                if bytes[position + 2] > 1 {
+                    position += 3
+                } else if bytes[position] == 0, bytes[position + 1] == 0, bytes[position + 2] == 1 {
+                    return position
+                } else {
+                    position += 1
+                }
+            }
+            return nil
+        }
+        guard var start = next(0) else { return false }
+        while true {
+            let following = next(start + 3)
+            var end = following ?? bytes.count
+            // Zeros before a start code belong to nobody.
+            while end > start + 3, bytes[end - 1] == 0 { end -= 1 }
+            if end > start + 3 { body(UnsafeRawBufferPointer(rebasing: bytes[(start + 3)..<end])) }
+            guard let following else { return true }
+            start = following
+        }
+    }
+}
+
+/// Reads the bits of a unit's header: Exp-Golomb numbers, with the bytes that keep start codes away left out.
+struct NALBits {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    /// The first bytes of a unit are enough for what is read here.
+    init(_ unit: some Collection<UInt8>, skipping header: Int) {
+        var bytes: [UInt8] = []
+        var zeros = 0
+        for byte in unit.dropFirst(header).prefix(64) {
+            if zeros >= 2, byte == 3 {
+                zeros = 0
+                continue
+            }
+            zeros = byte == 0 ? zeros + 1 : 0
+            bytes.append(byte)
+        }
+        self.bytes = bytes
+    }
+
+    mutating func bits(_ count: Int) -> Int? {
+        guard position + count <= bytes.count * 8 else { return nil }
+        var value = 0
+        for _ in 0..<count {
+            value = value << 1 | Int(bytes[position >> 3] >> (7 - UInt8(position & 7)) & 1)
+            position += 1
+        }
+        return value
+    }
+
+    /// An unsigned Exp-Golomb number.
+    mutating func number() -> Int? {
+        var zeros = 0
+        while let bit = bits(1) {
+            if bit == 1 { return bits(zeros).map { $0 + (1 << zeros) - 1 } }
+            zeros += 1
+            if zeros > 31 { return nil }
+        }
+        return nil
+    }
+}

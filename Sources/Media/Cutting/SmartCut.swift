@@ -1,0 +1,242 @@
+public import LibAV
+
+/// How a range of a track of pictures is cut to the frame with most packets copied: the head up to the first place
+/// where decoding can begin and what is left after the last clean end are compressed anew, the rest is taken as it
+/// is. A value that a plan holds.
+public struct SmartCut: Hashable, Codable, Sendable {
+    /// The unit of the times, on the asset's time line.
+    public var tick: Rational
+    /// Where the range begins.
+    public var start: Int64
+    /// Where it ends.
+    public var end: Int64
+    /// The first copied picture.
+    public var copyStart: Int64
+    /// The first picture after the copied ones; `end` where none is left.
+    public var copyEnd: Int64
+    /// The copied picture that is shown last.
+    public var lastCopied: Int64
+    /// The track ends with it.
+    public var reachesTrackEnd: Bool
+    /// Pictures compressed anew before the copied ones.
+    public var headPictures: Int
+    /// Pictures taken as they are.
+    public var copiedPictures: Int
+    /// Pictures compressed anew after the copied ones.
+    public var tailPictures: Int
+    /// Groups of pictures of which some are copied.
+    public var copiedGroups: Int
+    /// Pictures by which decoding order runs ahead of presentation.
+    public var reorderDelay: Int
+    /// What the edges are compressed with.
+    public var encoder: EncoderConfiguration
+
+    /// Why a range can't be cut so.
+    public enum Obstacle: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Another codec.
+        case codec(String)
+        /// Parameter sets that can't be joined.
+        case headers
+        /// The profile is one that the encoder doesn't make.
+        case profile(String)
+        /// This build has no encoder for it.
+        case noEncoder(String)
+        /// Two pictures have one time.
+        case equalTimes
+        /// Nothing between start and end can be copied.
+        case nothingToCopy
+        /// Dolby Vision's description belongs to each picture.
+        case dolbyVision
+        /// Several edits that show media.
+        case edits
+        /// How the edges are to be made doesn't fit the source.
+        case edges(String)
+
+        /// For people.
+        public var description: String {
+            switch self {
+            case .codec(let name): "\(name) can't be cut so; H.264 and HEVC can"
+            case .headers: "its parameter sets can't be read or joined with an encoder's"
+            case .profile(let name): "the edges can't be compressed in the profile \(name)"
+            case .noEncoder(let name): "this build has no encoder \(name) for the edges"
+            case .equalTimes: "two of its pictures have one time"
+            case .nothingToCopy:
+                "between its ends decoding can begin nowhere anew (no IDR picture), so nothing can be copied"
+            case .dolbyVision: "it is Dolby Vision, whose description belongs to each picture"
+            case .edits: "its edit list shows several parts"
+            case .edges(let why): why
+            }
+        }
+    }
+
+    /// Finds out how. `encoder` compresses the edges; nil for the source's codec and profile at near-lossless
+    /// quality.
+    public static func plan(_ scan: CutScan, track: AssetTrack, encoder: EncoderConfiguration? = nil)
+        throws(Obstacle) -> SmartCut
+    {
+        let parameters = track.format.parameters
+        guard let codec = CutBitstream.Codec(rawValue: track.format.codec) else {
+            throw .codec(track.format.codec)
+        }
+        guard CutBitstream(parameters) != nil else { throw .headers }
+        if track.sideData.contains(where: { $0.kind == "dovi" }) { throw .dolbyVision }
+        guard track.edits.filter({ $0.mediaStart != nil }).count <= 1 else { throw .edits }
+        let shown = scan.shownTimes
+        guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
+        guard let copied = copiedStretch(scan) else { throw .nothingToCopy }
+        let head = shown.count { $0 < copied.start }
+        let tail = shown.count { $0 >= copied.end }
+        var configuration = encoder ?? edgeEncoder(codec, track: track, tick: scan.tick)
+        configuration.timeBase = scan.tick
+        try adapt(&configuration, codec: codec, parameters: parameters)
+        return SmartCut(
+            tick: scan.tick, start: scan.start, end: scan.end, copyStart: copied.start,
+            copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
+            reachesTrackEnd: copied.end == Int64.max, headPictures: head, copiedPictures: copied.count,
+            tailPictures: tail, copiedGroups: copied.groups, reorderDelay: copied.delay,
+            encoder: configuration)
+    }
+
+    private struct Stretch {
+        var start: Int64
+        var end: Int64
+        /// The latest time of any picture in it.
+        var last: Int64
+        var count = 0
+        var groups = 0
+        var delay = 0
+    }
+
+    /// From the first picture of the range at which decoding can begin to the last clean end in the range.
+    private static func copiedStretch(_ scan: CutScan) -> Stretch? {
+        guard
+            let first = scan.pictures.firstIndex(where: {
+                $0.access != .none && $0.pts >= scan.start && $0.pts < scan.end && !$0.isBarrier
+            })
+        else { return nil }
+        let start = scan.pictures[first].pts
+        var rest = scan.suffixMinima(from: start)
+        rest.append(Int64.max)
+        var stretch: Stretch?
+        var current = Stretch(start: start, end: start, last: start)
+        var highest = Int64.min
+        var times: [Int64] = []
+        var committed = 0
+        for index in first..<scan.pictures.count {
+            let picture = scan.pictures[index]
+            // Leading pictures of an open group belong to the head.
+            if picture.pts < start { continue }
+            if picture.isBarrier || picture.pts >= scan.end { break }
+            highest = max(highest, picture.pts)
+            times.append(picture.pts)
+            current.count += 1
+            if picture.isKey { current.groups += 1 }
+            if highest < rest[index + 1] {
+                current.end = rest[index + 1]
+                current.last = highest
+                stretch = current
+                committed = times.count
+            }
+        }
+        guard var result = stretch else { return nil }
+        // A picture decoded `n` places before its turn needs a delay of `n`.
+        let order = times[..<committed].enumerated().sorted { $0.element < $1.element }
+        for (rank, entry) in order.enumerated() { result.delay = max(result.delay, entry.offset - rank) }
+        return result
+    }
+
+    // MARK: The edges' encoder
+
+    /// The source's codec and profile at near-lossless quality.
+    private static func edgeEncoder(
+        _ codec: CutBitstream.Codec, track: AssetTrack, tick: Rational
+    ) -> EncoderConfiguration {
+        let format = track.format
+        var configuration = EncoderConfiguration(
+            encoder: codec == .h264 ? "libx264" : "libx265", mediaType: .video, timeBase: tick)
+        configuration.width = format.width
+        configuration.height = format.height
+        configuration.pixelFormat = format.pixelFormat
+        configuration.frameRate = track.nominalFrameRate
+        configuration.sampleAspectRatio = format.pixelAspectRatio
+        configuration.color = format.color
+        configuration.isInterlaced = codec == .h264 && format.isInterlaced == true
+        // A few pictures may be large; what slower presets save doesn't matter.
+        configuration.options = [
+            MetadataEntry(key: "crf", value: "12"), MetadataEntry(key: "preset", value: "veryfast"),
+        ]
+        return configuration
+    }
+
+    /// What must hold of the edges whatever anybody chose: the source's profile and level, ids of their own, no
+    /// reordering, one group.
+    private static func adapt(
+        _ configuration: inout EncoderConfiguration, codec: CutBitstream.Codec, parameters: CodecParameters
+    ) throws(Obstacle) {
+        guard EncoderInfo(named: configuration.encoder) != nil else {
+            throw .noEncoder(configuration.encoder)
+        }
+        configuration.keyframeInterval = nil
+        var own: [String]
+        switch codec {
+        case .h264:
+            guard let taken = AVCHeaders(parameters.extradata)?.takenIDs,
+                let id = (1..<32).first(where: { !taken.contains($0) })
+            else { throw .headers }
+            let name = parameters.profileName ?? "unknown"
+            guard let profile = avcProfile(name) else { throw .profile(name) }
+            configuration.options.removeAll { ["profile", "level", "bf"].contains($0.key) }
+            configuration.options.append(MetadataEntry(key: "profile", value: profile))
+            configuration.level = parameters.level
+            own = ["sps-id=\(id)", "bframes=0", "keyint=infinite", "scenecut=0"]
+        case .hevc:
+            own = ["repeat-headers=1", "bframes=0", "keyint=-1", "scenecut=0", "log-level=error"]
+        }
+        let key = codec == .h264 ? "x264-params" : "x265-params"
+        if let index = configuration.options.firstIndex(where: { $0.key == key }) {
+            own.insert(configuration.options.remove(at: index).value, at: 0)
+        }
+        configuration.options.append(MetadataEntry(key: key, value: own.joined(separator: ":")))
+    }
+
+    private static func avcProfile(_ name: String) -> String? {
+        switch name {
+        case "Baseline", "Constrained Baseline": "baseline"
+        case "Main": "main"
+        case "High": "high"
+        case "High 10", "High 10 Intra": "high10"
+        case "High 4:2:2", "High 4:2:2 Intra": "high422"
+        case "High 4:4:4 Predictive": "high444"
+        default: nil
+        }
+    }
+
+    /// Packets of the output.
+    public var pictureCount: Int { headPictures + copiedPictures + tailPictures }
+    /// Something is compressed anew.
+    public var hasEdges: Bool { headPictures + tailPictures > 0 }
+
+    /// What the output's track is: the source's parameters with the edges' sets beside its own.
+    public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
+        let parameters = track.format.parameters
+        switch CutBitstream.Codec(rawValue: track.format.codec) {
+        case .h264:
+            guard var headers = AVCHeaders(parameters.extradata) else { throw Obstacle.headers }
+            if hasEdges {
+                let edge = try FrameEncoder.open(encoder, globalHeaders: true).parameters
+                guard let own = AVCHeaders(edge.extradata) else { throw Obstacle.headers }
+                headers = headers.joined(with: own)
+            }
+            guard let record = headers.configurationRecord else { throw Obstacle.headers }
+            return track.format.with(
+                try parameters.with(extradata: record, level: headers.level, codecTag: nil))
+        case .hevc:
+            guard let headers = HEVCHeaders(parameters.extradata) else { throw Obstacle.headers }
+            guard hasEdges else { return track.format }
+            return track.format.with(
+                try parameters.with(
+                    extradata: headers.configurationRecord, level: nil, codecTag: "hev1"))
+        case nil: throw Obstacle.codec(track.format.codec)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+internal import LibAV
+
+/// The packets of a smart cut: the head's, the copied ones, the tail's.
+///
+/// Every decoding time is made anew from the presentation times in order, delayed by the deepest reordering of any
+/// part: so there is no seam in them, and none is ever bent to fit.
+final class SmartCutProducer: SampleProducer {
+    private let cut: SmartCut
+    private let context: ProducerContext
+    /// Opens the file once more, at a place of its own, and goes to a time on the asset's time line.
+    private let open: (MediaTime) throws -> PacketSource
+    private let frames: (PacketSource) throws -> any FrameStream
+    private let bitstream: CutBitstream
+    private let lengthSize: Int
+    private let parameterSets: [[UInt8]]
+
+    private enum Part {
+        case head
+        case middle
+        case tail
+        case done
+    }
+    private var part = Part.head
+    private var hasBegun = false
+    private var head: CutEdge?
+    private var tail: CutEdge?
+    private var packets: PacketSource?
+    private var copied = 0
+    private var clock: DecodingClock
+    let droppedSamples = 0
+
+    init(
+        cut: SmartCut, context: ProducerContext, open: @escaping (MediaTime) throws -> PacketSource,
+        frames: @escaping (PacketSource) throws -> any FrameStream
+    ) throws {
+        self.cut = cut
+        self.context = context
+        self.open = open
+        self.frames = frames
+        let parameters = context.track.format.parameters
+        guard let bitstream = CutBitstream(parameters) else { throw SmartCut.Obstacle.headers }
+        self.bitstream = bitstream
+        let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
+        clock = DecodingClock(delay: cut.reorderDelay, step: max(1, nominal))
+        switch bitstream.codec {
+        case .h264:
+            lengthSize = AVCHeaders(parameters.extradata)?.lengthSize ?? 4
+            parameterSets = []
+        case .hevc:
+            let headers = HEVCHeaders(parameters.extradata)
+            lengthSize = headers?.lengthSize ?? 4
+            parameterSets = headers?.sets ?? []
+        }
+    }
+
+    func next() throws -> SampleBuffer? {
+        do {
+            while true {
+                switch part {
+                case .head:
+                    if !hasBegun { try begin() }
+                    if let sample = try edgeSample(head) { return sample }
+                    head = nil
+                    part = .middle
+                case .middle:
+                    if copied < cut.copiedPictures { return try copiedSample() }
+                    packets = nil
+                    part = .tail
+                case .tail:
+                    if let sample = try edgeSample(tail) { return sample }
+                    tail = nil
+                    part = .done
+                case .done: return nil
+                }
+            }
+        } catch let error as AVError {
+            throw MediaError.reading(track: context.track.label, at: nil, error)
+        } catch let error as InputError {
+            throw MediaError.input(error)
+        }
+    }
+
+    /// Both edges at once: the tail's few packets wait until the middle is through.
+    private func begin() throws {
+        hasBegun = true
+        head = try edge(cut.headPictures, from: cut.start, to: cut.copyStart)
+        tail = try edge(cut.tailPictures, from: cut.copyEnd, to: cut.end)
+        tail?.prepare()
+    }
+
+    private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
+
+    // MARK: Edges
+
+    /// What compresses a part anew; nil where the part is empty.
+    private func edge(_ count: Int, from: Int64, to: Int64) throws -> CutEdge? {
+        guard count > 0 else { return nil }
+        let source = try open(time(from))
+        let part = ProducerContext(
+            track: context.track, timeZero: context.timeZero,
+            range: TimeRange(start: time(from), end: time(to)))
+        return try CutEdge(
+            producer: VideoProducer(
+                frames: try frames(source), context: part, settings: VideoOutputSettings()),
+            encoder: cut.encoder, count: count, label: context.track.label)
+    }
+
+    /// The next packet of a part that is compressed anew; nil when it has them all.
+    private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
+        guard let packet = try edge?.next() else { return nil }
+        let own = CutBitstream(codec: bitstream.codec, framing: .startCodes)
+        let framed = try Packet.of(packet.withBytes { own.framed($0, lengthSize: lengthSize) })
+        try framed.copyProperties(of: packet)
+        return try sample(framed, pts: packet.pts, duration: packet.duration)
+    }
+
+    private func sample(_ packet: consuming Packet, pts: Int64, duration: Int64) throws -> SampleBuffer {
+        guard let dts = clock.time(of: pts) else {
+            throw MediaError.damaged(track: context.track.label, at: time(pts))
+        }
+        return SampleBuffer(
+            packet: packet, pts: pts, dts: dts, duration: max(1, duration), timeBase: cut.tick)
+    }
+
+    // MARK: The middle
+
+    private func copiedSample() throws -> SampleBuffer {
+        if packets == nil { packets = try open(time(cut.copyStart)) }
+        let timeBase = context.track.timeBase
+        let zero = context.timeZero.ticks(in: cut.tick)
+        while let packet = try packets?.next() {
+            guard packet.pts != noTimestamp else { continue }
+            let pts = timeBase.rescale(packet.pts, to: cut.tick) - zero
+            let access = packet.withBytes { bitstream.randomAccess($0) }
+            // Leading pictures of an open group are in the head.
+            if copied == 0, pts != cut.copyStart || access == .none { continue }
+            if pts < cut.copyStart { continue }
+            if packet.isCorrupt { throw MediaError.damaged(track: context.track.label, at: time(pts)) }
+            copied += 1
+            var duration = timeBase.rescale(packet.duration, to: cut.tick)
+            if pts == cut.lastCopied {
+                // The last one stays until the tail begins, or as long as the source shows it.
+                duration = cut.reachesTrackEnd ? min(duration, cut.end - pts) : cut.copyEnd - pts
+            }
+            let needsSets = bitstream.codec == .hevc && access != .none && cut.hasEdges
+            guard needsSets || bitstream.framing == .startCodes else {
+                return try sample(packet, pts: pts, duration: duration)
+            }
+            let framed = try Packet.of(
+                packet.withBytes {
+                    bitstream.framed(
+                        $0, lengthSize: lengthSize, prefix: needsSets ? parameterSets : [],
+                        opensStream: copied == 1 && access == .open)
+                })
+            try framed.copyProperties(of: packet)
+            return try sample(framed, pts: pts, duration: duration)
+        }
+        throw MediaError.truncated(
+            track: context.track.label, expected: time(cut.copyEnd), got: time(cut.copyStart))
+    }
+}
+
+/// Decoding times made of presentation times: the n-th packet's is the (n − delay)-th presentation time in order, and
+/// those before the first go back by a picture's length each.
+struct DecodingClock {
+    private let delay: Int
+    private let step: Int64
+    private var pending: [Int64] = []
+    private var count = 0
+    private var first: Int64 = 0
+    private var last = Int64.min
+
+    init(delay: Int, step: Int64) {
+        self.delay = delay
+        self.step = step
+    }
+
+    /// The decoding time of the next packet in decoding order. Nil where its delay is deeper than was said.
+    mutating func time(of pts: Int64) -> Int64? {
+        if count == 0 { first = pts }
+        let place = pending.firstIndex { $0 > pts } ?? pending.count
+        pending.insert(pts, at: place)
+        let dts = count < delay ? first - Int64(delay - count) * step : pending.removeFirst()
+        count += 1
+        guard dts <= pts, dts > last else { return nil }
+        last = dts
+        return dts
+    }
+}

@@ -1,0 +1,287 @@
+import Foundation
+import Diagnostics
+import JobPlan
+import JobRun
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// A source of one way to compress, and whether a range of it can be cut with its middle copied.
+struct CutSource: Sendable, CustomTestStringConvertible {
+    let name: String
+    let arguments: [String]
+    var container = "mp4"
+    var output = "mp4"
+    var testDescription: String { "\(name).\(container) to \(output)" }
+
+    private static let h264 = ["-c:v", "libx264", "-preset", "veryfast", "-g", "12"]
+    private static let hevc = ["-c:v", "libx265", "-preset", "ultrafast"]
+
+    static let all = [
+        CutSource(name: "plain", arguments: h264 + ["-bf", "0"]),
+        CutSource(name: "pyramid", arguments: h264 + ["-bf", "3", "-x264-params", "b-pyramid=normal"]),
+        CutSource(name: "pyramid", arguments: h264 + ["-bf", "3"], output: "mkv"),
+        CutSource(name: "baseline", arguments: h264 + ["-profile:v", "baseline"], output: "mov"),
+        CutSource(name: "interlaced", arguments: h264 + ["-flags", "+ilme+ildct"]),
+        CutSource(name: "ten-bits", arguments: h264 + ["-pix_fmt", "yuv422p10le"]),
+        CutSource(
+            name: "variable",
+            arguments: ["-vf", "select='not(mod(n,3))+gt(mod(n,7),4)'", "-fps_mode", "vfr"] + h264 + [
+                "-bf", "2",
+            ]),
+        CutSource(name: "transport", arguments: h264 + ["-bf", "2"], container: "ts"),
+        CutSource(name: "matroska", arguments: h264 + ["-bf", "2"], container: "mkv"),
+        CutSource(
+            name: "hevc",
+            arguments: hevc + ["-x265-params", "log-level=error:keyint=12:bframes=3:open-gop=0"]
+        ),
+        CutSource(
+            name: "hevc-open",
+            arguments: hevc + [
+                "-tag:v", "hvc1", "-x265-params", "log-level=error:keyint=12:bframes=3:open-gop=1",
+            ]),
+        CutSource(
+            name: "hevc-open",
+            arguments: hevc + ["-x265-params", "log-level=error:keyint=12:bframes=3:open-gop=1"],
+            container: "mkv", output: "mkv"),
+    ]
+
+    /// Three seconds with a source of noise in the picture, so that no two pictures are alike.
+    func make(in scratch: Scratch) throws -> String {
+        let path = scratch.file("\(name).\(container)")
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i",
+                "testsrc2=size=160x120:rate=25:duration=3", "-f", "lavfi", "-i",
+                "anoisesrc=d=3:r=48000:a=0.5:seed=7:c=pink",
+            ] + arguments + ["-c:a", "aac", "-ac", "2", path])
+        guard result.status == 0 else { throw JudgeError(message: result.errors) }
+        return path
+    }
+}
+
+@Suite struct CutTests {
+    static let start = 0.713
+    static let end = 2.341
+
+    private func job(_ source: String, to output: String, cut: String, video: String = "copy: true") -> String
+    {
+        """
+        version: 1
+        jobs:
+          cut:
+            asset: \(source)
+            range: { start: \(Self.start), end: \(Self.end) }
+            cut: \(cut)
+            tracks:
+              - { video: first, \(video) }
+              - { audio: first, copy: true }
+            destination: \(output)
+        """
+    }
+
+    private func planned(_ yaml: String) throws -> JobPlan {
+        let (file, sink) = decode(yaml)
+        let result = Planner.plan([try #require(file, "\(rendered(sink, yaml))")])
+        return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
+    }
+
+    /// The pictures that the range shows: the one on screen at its start, and those after it.
+    private func shown(_ pictures: [DecodedPicture]) -> (first: Int, list: ArraySlice<DecodedPicture>) {
+        let first = pictures.lastIndex { $0.time <= Self.start + 1e-6 } ?? 0
+        let last = pictures.lastIndex { $0.time < Self.end - 1e-6 } ?? pictures.count - 1
+        return (first, pictures[first...last])
+    }
+
+    @Test(arguments: CutSource.all) func aSmartCutIsExact(_ source: CutSource) async throws {
+        let scratch = try Scratch()
+        let path = try source.make(in: scratch)
+        let output = scratch.file("cut.\(source.output)")
+        let yaml = job(path, to: output, cut: "smart")
+        guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+            Issue.record("it is not cut smartly")
+            return
+        }
+        _ = try success(try await run(yaml, in: scratch.path))
+
+        let judge = Judge(output)
+        let (all, made) = (try Judge(path).decodedPictures(), try judge.decodedPictures())
+        let (first, wanted) = shown(all)
+        #expect(made.count == wanted.count)
+        let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
+        for (have, want) in zip(made, wanted) {
+            #expect(abs(have.time - max(0, want.time - Self.start)) < tolerance)
+        }
+        // What is copied is the source's to the bit, and there is something of it.
+        let same = zip(made, wanted).map { $0.hash == $1.hash }
+        #expect(cut.copiedPictures >= 12)
+        #expect(same[cut.headPictures..<(cut.headPictures + cut.copiedPictures)].allSatisfy { $0 })
+        #expect(
+            try judge.lowestPSNR(against: Judge(path), first: first, count: wanted.count, own: 0) > 38)
+        #expect(try judge.decodeErrors() == "")
+        // Seeking to each seam shows what playing up to it shows.
+        for seam in [cut.headPictures, cut.headPictures + cut.copiedPictures - 1, made.count - 1] {
+            let hash = try judge.pictureHash(at: made[seam].time)
+            #expect(hash == made[seam].hash, "picture \(seam)")
+        }
+        // The sound is where it was.
+        let (rate, sound) = (48_000, try judge.sound(rate: 48_000))
+        let original = Array(try Judge(path).sound(rate: rate).dropFirst(Int(Self.start * Double(rate))))
+        let skipped = 4_800
+        let found = lag(Array(original.dropFirst(skipped)), Array(sound.dropFirst(skipped)), reach: 96)
+        #expect(abs(found.lag) <= 48)
+        #expect(found.correlation > 0.95)
+    }
+
+    /// The container's figures stay perfect where the parameter sets are wrong: only a look at pictures tells.
+    @Test func aCutWithTheWrongParametersIsNotPublished() async throws {
+        let scratch = try Scratch()
+        let path = try CutSource.all[1].make(in: scratch)
+        let plan = try planned(job(path, to: scratch.file("cut.mp4"), cut: "smart"))
+        guard case .smartCut(let cut) = plan.tracks[0].action, let range = plan.range else {
+            Issue.record("it is not cut smartly")
+            return
+        }
+        let asset = Asset(.file(path))
+        let contents = try asset.loadSynchronously()
+        let track = try #require(contents.tracks.first { $0.mediaType == .video })
+        for isRight in [true, false] {
+            let output = scratch.file("\(isRight).mp4")
+            let reader = try AssetReader(asset: asset)
+            reader.timeRange = range
+            let writer = try AssetWriter(
+                url: URL(fileURLWithPath: output), container: try #require(ContainerType.named("mp4")))
+            let session = ReencodeSession(reader: reader, writer: writer)
+            try session.addTrack(
+                output: AssetReaderTrackOutput(track: track, settings: .smartCut(cut)),
+                input: AssetWriterInput(
+                    mediaType: .video,
+                    settings: .passthrough(
+                        isRight ? try cut.outputFormat(of: track) : track.format, timeBase: cut.tick)))
+            guard case .completed = await session.run() else {
+                Issue.record("the session failed")
+                continue
+            }
+            let result = Asset(.file(output))
+            let verifier = SmartCutVerifier(cut: cut, source: asset, track: track)
+            // Garbage may also be an error of the decoder.
+            var problem: String? = "it can't be decoded"
+            do {
+                problem = try verifier.problem(
+                    output: result, track: try result.loadSynchronously().tracks[0])
+            } catch {}
+            #expect((problem == nil) == isRight, "\(problem ?? "")")
+        }
+    }
+
+    /// H.264 in open groups has no place where decoding can begin anew: an error, or all of it anew.
+    @Test func whatCantBeCutSoIsSaid() async throws {
+        let scratch = try Scratch()
+        let open = CutSource(
+            name: "open",
+            arguments: ["-c:v", "libx264", "-g", "12", "-bf", "3", "-x264-params", "open-gop=1"])
+        let path = try open.make(in: scratch)
+        let yaml = job(path, to: scratch.file("cut.mp4"), cut: "smart")
+        let (file, _) = decode(yaml)
+        let refused = Planner.plan([try #require(file)])
+        #expect(refused.diagnostics.diagnostics.map(\.rule) == [.copyRange])
+        #expect(refused.diagnostics.diagnostics.first?.message.contains("no IDR picture") == true)
+
+        let output = scratch.file("exact.mp4")
+        _ = try success(
+            try await run(job(path, to: output, cut: "smart-or-exact"), in: scratch.path))
+        let wanted = shown(try Judge(path).decodedPictures()).list
+        let made = try Judge(output).decodedPictures()
+        #expect(made.count == wanted.count)
+        #expect(zip(made, wanted).allSatisfy { abs($0.time - max(0, $1.time - Self.start)) < 1e-5 })
+    }
+
+    /// `encode` beside `copy` makes the edges, where it fits the source.
+    @Test func theEdgesFollowTheJob() throws {
+        let scratch = try Scratch()
+        let path = try CutSource.all[1].make(in: scratch)
+        let chosen = try planned(
+            job(
+                path, to: scratch.file("a.mp4"), cut: "smart",
+                video: "copy: true, encode: { codec: h264, crf: 31, preset: ultrafast }"))
+        guard case .smartCut(let cut) = chosen.tracks[0].action else {
+            Issue.record("it is not cut smartly")
+            return
+        }
+        #expect(cut.encoder.options.contains { $0.key == "crf" && $0.value == "31" })
+
+        let other = try planned(
+            job(
+                path, to: scratch.file("b.mp4"), cut: "smart-or-exact",
+                video: "copy: true, encode: { codec: h264, size: x60 }"))
+        guard case .encode(let encoding) = other.tracks[0].action else {
+            Issue.record("another size can't be joined to copied pictures")
+            return
+        }
+        #expect(encoding.encoder.height == 60)
+
+        // Under `exact`, what can't be copied is compressed anew.
+        let exact = try planned(
+            job(
+                path, to: scratch.file("c.mp4"), cut: "exact",
+                video: "copy: true, encode: { codec: h264, crf: 20 }"))
+        guard case .encode = exact.tracks[0].action else {
+            Issue.record("the range begins inside a group")
+            return
+        }
+    }
+
+    @Test func aKeyframeCutWidensTheRange() async throws {
+        let scratch = try Scratch()
+        for source in [CutSource.all[1], CutSource.all[10]] {
+            let path = try source.make(in: scratch)
+            let output = scratch.file("\(source.name)-cut.mp4")
+            let yaml = job(path, to: output, cut: "keyframe")
+            let plan = try planned(yaml)
+            let (asked, actual) = (try #require(plan.requestedRange), try #require(plan.range))
+            #expect(
+                asked == TimeRange(start: MediaTime(value: 713, timescale: 1000), duration: asked.duration))
+            #expect(actual.start <= asked.start && actual.end >= asked.end)
+            #expect(abs(actual.start.seconds - 0.48) < 1e-9)
+            _ = try success(try await run(yaml, in: scratch.path))
+            let all = try Judge(path).decodedPictures()
+            let wanted = all.filter {
+                $0.time >= actual.start.seconds - 1e-6 && $0.time < actual.end.seconds - 1e-6
+            }
+            let made = try Judge(output).decodedPictures()
+            #expect(made.map(\.hash) == wanted.map(\.hash))
+            #expect(
+                zip(made, wanted).allSatisfy { abs($0.time - ($1.time - actual.start.seconds)) < 1e-5 })
+            #expect(try Judge(output).decodeErrors() == "")
+        }
+    }
+
+    /// Two seconds of the real files that a peer gets wrong.
+    @Test(
+        .enabled(if: Places.media != nil),
+        arguments: ["bikes.mp4", "bigbuckbunny.mp4", "interlaced_crop.mp4"])
+    func realFilesAreCutToTheFrame(_ name: String) async throws {
+        let scratch = try Scratch()
+        let path = try #require(Places.media) + "/" + name
+        let output = scratch.file("cut.mp4")
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  cut:
+                    asset: \(path)
+                    range: { start: 1.1, end: 3.3 }
+                    cut: smart-or-exact
+                    tracks: [{ video: first, copy: true }]
+                    destination: \(output)
+                """, in: scratch.path))
+        let made = try Judge(output).decodedPictures()
+        #expect(made.count == 56)
+        #expect(try Judge(output).decodeErrors() == "")
+        #expect(
+            try Judge(output).lowestPSNR(against: Judge(path), first: 27, count: 56, own: 0) > 40)
+    }
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// A decoded picture as ffmpeg sees it.
+public struct DecodedPicture: Hashable, Sendable {
+    /// When it is shown, in seconds from time zero.
+    public var time: Double
+    /// MD5 of its samples.
+    public var hash: String
+}
+
+extension Judge {
+    /// All shown pictures in order.
+    public func decodedPictures() throws -> [DecodedPicture] {
+        let times = try pictures()
+        let hashes = try hashes([])
+        // Hidden pictures before time zero come first.
+        guard hashes.count == times.times.count + times.hidden else {
+            throw JudgeError(
+                message: "\(path): \(hashes.count) pictures, \(times.times.count + times.hidden) time stamps")
+        }
+        return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedPicture(time: $0, hash: $1) }
+    }
+
+    /// The picture that is on screen after seeking to a time of the file's own clock.
+    public func pictureHash(at time: Double) throws -> String? {
+        try hashes(["-ss", String(format: "%.6f", max(0, time - 0.001))], count: 1).first
+    }
+
+    private func hashes(_ before: [String], count: Int? = nil) throws -> [String] {
+        let result = try program(
+            "ffmpeg",
+            ["-v", "error", "-nostdin", "-noautorotate"] + before
+                + ["-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-enc_time_base", "-1"]
+                + (count.map { ["-frames:v", "\($0)"] } ?? []) + ["-f", "framemd5", "-"])
+        guard result.status == 0 else { throw JudgeError(message: "\(path): \(result.errors)") }
+        return result.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+}
