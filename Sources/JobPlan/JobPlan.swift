@@ -83,6 +83,8 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         case copy
         /// Packets as they are but for the edges of the range.
         case smartCut(SmartCut)
+        /// Cues in another kind of text.
+        case subtitle(SubtitleCodec)
         /// Compressed anew.
         case encode(Encoding)
     }

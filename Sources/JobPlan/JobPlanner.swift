@@ -70,7 +70,8 @@ struct JobPlanner {
     private mutating func assemble(_ tracks: [TrackPlan]) -> JobPlan {
         let metadata = MetadataPlanner(
             spec: job.metadata, container: container.value, source: description.metadata)
-        let duration = tracks.map(\.expected.timeRange.end).max() ?? .zero
+        let timed = tracks.filter { $0.source.mediaType == .video || $0.source.mediaType == .audio }
+        let duration = (timed.isEmpty ? tracks : timed).map(\.expected.timeRange.end).max() ?? .zero
         var chapters = ChapterPlanner(
             spec: job.chapters, source: description.chapters, range: range, duration: duration,
             container: container)
@@ -206,7 +207,17 @@ struct JobPlanner {
             guard checkSound(encoding, rule: rule, spec: spec) else { return nil }
             action = .encode(encoding)
             notes += planner.notes
+        case .encodeSubtitle(let spec):
+            guard SubtitleCodec.canConvert(from: track.codec) else {
+                sink.error(
+                    .cannotDecode,
+                    "\(label(track)) is \(track.codec), whose cues are pictures: they can't become text",
+                    at: spec.codec.range, help: "`copy: true` takes them as they are")
+                return nil
+            }
+            action = .subtitle(spec.codec.value)
         }
+        if track.mediaType == .subtitle { return subtitle(track, action, rule: rule) }
         if case .encode(let encoding) = action, let problem = EncoderTrial.problem(encoding.encoder) {
             sink.error(
                 .codecSetting,
@@ -250,11 +261,37 @@ struct JobPlanner {
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
     }
 
+    /// Cues may be few or none in a range; nothing of them can be foretold but where they may lie.
+    private mutating func subtitle(
+        _ track: SourceDescription.Track, _ action: TrackPlan.Action, rule: TrackRule
+    ) -> TrackPlan {
+        let start = range?.start ?? .zero
+        let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
+        let expected = TrackPlan.Expectation(
+            frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: end - start), isExact: false)
+        return TrackPlan(
+            source: track, action: action, expected: expected, transform: nil, location: rule.range,
+            metadata: tags(of: track, rule: rule), disposition: rule.disposition ?? track.disposition,
+            sideData: [])
+    }
+
     /// Language and title follow their track, unless the rule says others.
-    private func tags(of track: SourceDescription.Track, rule: TrackRule) -> [MetadataEntry] {
+    private mutating func tags(of track: SourceDescription.Track, rule: TrackRule) -> [MetadataEntry] {
         var tags: [MetadataEntry] = []
         if let language = rule.language?.value ?? track.language {
-            tags.append(MetadataEntry(key: "language", value: language))
+            if let written = LanguageCode.written(language, in: container.value) {
+                tags.append(MetadataEntry(key: "language", value: written))
+            } else if let place = rule.language?.range {
+                sink.error(
+                    .containerSetting, "\(container.value.name) can't say the language `\(language)`",
+                    at: place,
+                    notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                    help: "it has codes of three letters, without regions")
+            } else {
+                notes.append(
+                    "the language \(language) of \(label(track)) is left: \(container.value.name) can't say it"
+                )
+            }
         }
         if let title = rule.title?.value ?? track.title {
             tags.append(

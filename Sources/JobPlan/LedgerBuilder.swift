@@ -84,6 +84,10 @@ struct LedgerBuilder {
             switch use.action {
             case .copy:
                 LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "as track \(position)")
+            case .subtitle(let codec):
+                LedgerEntry(
+                    track: track.index, item: item, outcome: .encoded,
+                    reason: "as track \(position), \(codec.rawValue)")
             case .smartCut(let cut):
                 LedgerEntry(
                     track: track.index, item: item, outcome: .copied,

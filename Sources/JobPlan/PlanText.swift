@@ -56,6 +56,7 @@ public enum PlanText {
         let name = LedgerBuilder.name(track.source)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
+        case .subtitle(let codec): return ["  track \(index)    \(name) → \(codec.rawValue)"]
         case .smartCut(let cut):
             return [
                 "  track \(index)    \(name), cut smartly; \(expectation(track.expected))",

@@ -134,6 +134,10 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             result.sampleCount = track.expected.frames
             result.sideData = []
             result.cleanAperture = nil
+            if case .subtitle(let codec) = track.action {
+                result.codec = codec.libavName
+                result.timeBase = Rational(1, 1000)
+            }
             guard case .encode(let encoding) = track.action else { return result }
             let encoder = encoding.encoder
             result.codec = encoding.codec

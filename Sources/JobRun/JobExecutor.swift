@@ -224,9 +224,11 @@ final class JobExecutor: @unchecked Sendable {
         }
         var warnings: [String] = []
         for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
-            warnings.append(
-                "source track \(track.source.index): \(report.droppedSamples) pictures left out, their times did not increase"
-            )
+            let what =
+                track.source.mediaType == .subtitle
+                ? "cues shortened or left out: mov_text can't show two at once"
+                : "pictures left out, their times did not increase"
+            warnings.append("source track \(track.source.index): \(report.droppedSamples) \(what)")
         }
         return JobResult(
             destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,

@@ -103,6 +103,11 @@ struct SessionBuilder {
             settings = isExact ? .passthrough : .wholePackets
             input = AssetWriterInput(
                 mediaType: source.mediaType, settings: .passthrough(source.format, timeBase: source.timeBase))
+        case .subtitle(let codec):
+            settings = .subtitle(codec)
+            input = AssetWriterInput(
+                mediaType: .subtitle,
+                settings: .passthrough(try codec.outputFormat(of: source), timeBase: source.timeBase))
         case .smartCut(let cut):
             settings = .smartCut(cut)
             input = AssetWriterInput(

@@ -15,23 +15,7 @@ enum ContainerCheck {
                     notes: [Diagnostic.Note("the container comes from here", at: place.range)])
                 continue
             }
-            let codec: Located<CodecInfo>
-            switch rule.action {
-            case .copy(_, nil): continue
-            case .encodeVideo(let spec), .copy(_, .encodeVideo(let spec)?): codec = spec.codec
-            case .encodeAudio(let spec), .copy(_, .encodeAudio(let spec)?): codec = spec.codec
-            case .copy(_, .copy?): continue
-            }
-            if !container.canHold(codec: codec.value.libavName) {
-                let fitting = CodecCatalog.names(of: rule.mediaType).filter {
-                    CodecCatalog.codec($0, of: rule.mediaType).map { container.canHold(codec: $0.libavName) }
-                        ?? false
-                }
-                sink.error(
-                    .containerCodec, "\(container.name) can't hold \(codec.value.name)", at: codec.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
-                    help: fitting.isEmpty ? nil : "it can hold \(fitting.joined(separator: ", "))")
-            }
+            check(rule.action, of: rule.mediaType, in: place, into: &sink)
         }
         if container.isSingleTrack, job.tracks.count > 1 {
             sink.error(
@@ -53,5 +37,36 @@ enum ContainerCheck {
                             ? "it holds no tags" : "it holds \(keys.sorted().joined(separator: ", "))"))
             }
         }
+    }
+
+    private static func check(
+        _ action: TrackRule.Action, of type: MediaType, in place: Located<ContainerType>,
+        into sink: inout DiagnosticSink
+    ) {
+        let (name, libavName, range): (String, String, SourceRange)
+        switch action {
+        case .copy(_, let otherwise):
+            if let otherwise { check(otherwise, of: type, in: place, into: &sink) }
+            return
+        case .encodeVideo(let spec):
+            (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
+        case .encodeAudio(let spec):
+            (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
+        case .encodeSubtitle(let spec):
+            let codec = spec.codec.value
+            (name, libavName, range) = (codec.rawValue, codec.libavName, spec.codec.range)
+        }
+        let container = place.value
+        guard !container.canHold(codec: libavName) else { return }
+        let fitting =
+            type == .subtitle
+            ? SubtitleCodec.allCases.filter { container.canHold(codec: $0.libavName) }.map(\.rawValue)
+            : CodecCatalog.names(of: type).filter {
+                CodecCatalog.codec($0, of: type).map { container.canHold(codec: $0.libavName) } ?? false
+            }
+        sink.error(
+            .containerCodec, "\(container.name) can't hold \(name)", at: range,
+            notes: [Diagnostic.Note("the container comes from here", at: place.range)],
+            help: fitting.isEmpty ? nil : "it can hold \(fitting.joined(separator: ", "))")
     }
 }

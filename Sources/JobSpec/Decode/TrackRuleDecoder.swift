@@ -11,14 +11,15 @@ struct TrackRuleDecoder {
     func rule(_ node: YAMLNode) -> TrackRule? {
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
-                .wrongType, "a track rule is a mapping that begins with `video` or `audio`, not \(node.kind)",
+                .wrongType,
+                "a track rule is a mapping that begins with `video`, `audio` or `subtitle`, not \(node.kind)",
                 at: node.range)
             return nil
         }
         let kinds = entries.filter { ["video", "audio", "subtitle", "data", "attachment"].contains($0.key) }
         guard let kind = kinds.first else {
             reader.sink.error(
-                .missingKey, "a track rule begins with `video` or `audio`: which tracks it takes",
+                .missingKey, "a track rule begins with `video`, `audio` or `subtitle`: which tracks it takes",
                 at: node.range)
             return nil
         }
@@ -29,27 +30,30 @@ struct TrackRuleDecoder {
                 notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
             return nil
         }
-        guard let type = MediaType(rawValue: kind.key), type == .video || type == .audio else {
+        guard let type = MediaType(rawValue: kind.key), let language = Self.languages[type] else {
             reader.sink.error(
                 .notSupported,
                 "`\(kind.key)` tracks are part of the job language, but this version of tandem doesn't have them yet",
                 at: kind.keyRange)
             return nil
         }
-        guard let fields = reader.fields(node, as: type == .video ? Language.videoTrack : Language.audioTrack)
-        else { return nil }
+        guard let fields = reader.fields(node, as: language) else { return nil }
         let selection = selection(kind.value)
         let isOptional = reader.boolean(fields["optional"]?.value, "`optional`")?.value ?? false
         let action = action(fields, type)
-        let language = reader.language(fields["language"]?.value)
+        let spoken = reader.language(fields["language"]?.value)
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map { dispositions($0.value, or: "none") }
         let metadata = reader.tags(fields["metadata"])
         guard let selection, let action else { return nil }
         return TrackRule(
-            mediaType: type, selection: selection, action: action, isOptional: isOptional, language: language,
+            mediaType: type, selection: selection, action: action, isOptional: isOptional, language: spoken,
             title: title, disposition: disposition, metadata: metadata, range: node.range)
     }
+
+    private static let languages: [MediaType: MappingType] = [
+        .video: Language.videoTrack, .audio: Language.audioTrack, .subtitle: Language.subtitleTrack,
+    ]
 
     private func action(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
         if let copy = fields["copy"] {
@@ -68,11 +72,27 @@ struct TrackRuleDecoder {
 
     private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
         guard let encode = fields["encode"] else { return nil }
+        if type == .subtitle { return subtitle(encode.value) }
         let language = type == .video ? Language.videoEncode : Language.audioEncode
         guard let node = settings.resolve(encode.value, as: language) else { return nil }
         let decoder = EncodeDecoder(reader: reader)
         if type == .video { return decoder.video(node).map { .encodeVideo($0) } }
         return decoder.audio(node).map { .encodeAudio($0) }
+    }
+
+    private func subtitle(_ node: YAMLNode) -> TrackRule.Action? {
+        guard let fields = reader.fields(node, as: Language.subtitleEncode),
+            let word = reader.word(
+                fields["codec"]?.value, "`codec`", of: SubtitleCodec.allCases.map(\.rawValue)),
+            let codec = SubtitleCodec(rawValue: word.value)
+        else { return nil }
+        guard codec.isAvailable else {
+            reader.sink.error(
+                .encoderMissing, "this build has no encoder for \(word.value)", at: word.range)
+            return nil
+        }
+        return .encodeSubtitle(
+            SubtitleEncodeSpec(codec: Located(codec, at: word.range), range: node.range))
     }
 
     /// One word or a list of them; `none` alone where that means something.

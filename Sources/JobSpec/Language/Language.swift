@@ -106,6 +106,22 @@ public enum Language {
             ),
             KeyInfo("copy", .boolean, "Take the packets as they are, where that can be."),
         ] + trackKeys, laterKeys: ["mix"], alternatives: [.atLeastOne(["encode", "copy"])])
+    static let subtitleTrack = MappingType(
+        "subtitleTrack", "a subtitle track rule", "A rule for tracks of subtitles.",
+        keys: [
+            KeyInfo("subtitle", select, "Which tracks.", required: true),
+            KeyInfo(
+                "encode", .mapping(subtitleEncode),
+                "Turn into another kind of text. Beside `copy`: how what can't be copied is made."),
+            KeyInfo("copy", .boolean, "Take the cues as they are, where that can be."),
+        ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
+    static let subtitleEncode = MappingType(
+        "subtitleEncode", "subtitle `encode`", "How subtitles are written.",
+        keys: [
+            KeyInfo(
+                "codec", .word(SubtitleCodec.allCases.map(\.rawValue)),
+                "The kind of text. Subtitles that are pictures can be copied alone.", required: true)
+        ])
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         KeyInfo(
@@ -149,7 +165,8 @@ public enum Language {
             ),
             KeyInfo("range", .mapping(range), "What part of the asset; all of it when absent."),
             KeyInfo(
-                "tracks", .list(.oneOf([.mapping(videoTrack), .mapping(audioTrack)])),
+                "tracks",
+                .list(.oneOf([.mapping(videoTrack), .mapping(audioTrack), .mapping(subtitleTrack)])),
                 "What is read and how it is written, in output order.", required: true),
             KeyInfo(
                 "container", .word(ContainerType.names), "The kind of file.",

@@ -213,10 +213,14 @@ public struct TrackRule: Sendable {
         /// Compressed anew as sound.
         indirect case encodeAudio(AudioEncodeSpec)
 
+        /// Turned into another kind of text.
+        indirect case encodeSubtitle(SubtitleEncodeSpec)
+
         /// Where it was written.
         public var range: SourceRange {
             switch self {
             case .copy(let range, _): range
+            case .encodeSubtitle(let spec): spec.range
             case .encodeVideo(let spec): spec.range
             case .encodeAudio(let spec): spec.range
             }
@@ -393,6 +397,14 @@ public struct AudioEncodeSpec: Sendable {
     public var channels: Located<ChannelLayout>?
     /// Private options.
     public var options: [EncoderOption]
+    /// Where it was written.
+    public var range: SourceRange
+}
+
+/// How subtitles are written, as a job file says it.
+public struct SubtitleEncodeSpec: Sendable {
+    /// The codec.
+    public var codec: Located<SubtitleCodec>
     /// Where it was written.
     public var range: SourceRange
 }

@@ -31,7 +31,9 @@ struct AssetLoader {
         // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.
         let isHeaderUnreliable = demuxer.isDurationGuessed || movie?.isFragmented == true
         var measured: [Int: TrackMeasurement] = [:]
-        if timing == .precise || isHeaderUnreliable {
+        // Files of subtitles alone are small and say no length.
+        let kinds = Set(streams.filter { !$0.isAttachedPicture }.map(\.parameters.mediaType))
+        if timing == .precise || isHeaderUnreliable || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(demuxer, streams: streams, interrupt: interrupt)
         }
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
@@ -46,7 +48,8 @@ struct AssetLoader {
                     isMatroska: names.contains("matroska")))
         }
         let shown = tracks.filter {
-            !$0.isAttachedPicture && ($0.mediaType == .video || $0.mediaType == .audio)
+            !$0.isAttachedPicture
+                && ($0.mediaType == .video || $0.mediaType == .audio || kinds == [.subtitle])
         }
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero

@@ -38,13 +38,13 @@ public struct FormatDescription: Sendable {
     public let channelLayout: ChannelLayout?
 
     /// The same track with other codec parameters.
-    func with(_ parameters: CodecParameters) -> FormatDescription {
-        FormatDescription(self, parameters: parameters)
+    func with(_ parameters: CodecParameters, codec: String? = nil) -> FormatDescription {
+        FormatDescription(self, parameters: parameters, codec: codec ?? self.codec)
     }
 
-    private init(_ other: FormatDescription, parameters: CodecParameters) {
+    private init(_ other: FormatDescription, parameters: CodecParameters, codec: String) {
         self.parameters = parameters
-        codec = other.codec
+        self.codec = codec
         profile = other.profile
         level = parameters.level
         codecTag = parameters.codecTag

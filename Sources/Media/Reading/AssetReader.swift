@@ -145,6 +145,10 @@ public final class AssetReader: @unchecked Sendable {
         _ output: AssetReaderTrackOutput, packets: PacketSource, context: ProducerContext
     ) throws -> any SampleProducer {
         switch output.settings {
+        case .passthrough where output.track.mediaType == .subtitle:
+            return try SubtitleProducer(packets: packets, context: context, codec: nil)
+        case .subtitle(let codec):
+            return try SubtitleProducer(packets: packets, context: context, codec: codec)
         case .passthrough, .smartCut: return PassthroughProducer(packets: packets, context: context)
         case .wholePackets: return PassthroughProducer(packets: packets, context: context, keepsWhole: true)
         case .video(let settings):
@@ -186,7 +190,7 @@ public final class AssetReader: @unchecked Sendable {
             do {
                 let frames = try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
                 switch output.settings {
-                case .passthrough, .wholePackets, .smartCut:
+                case .passthrough, .wholePackets, .smartCut, .subtitle:
                     throw MediaError.misuse("a test pattern has no packets to copy")
                 case .video(let settings):
                     output.begin(VideoProducer(frames: frames, context: context, settings: settings))

@@ -15,6 +15,9 @@ final class PassthroughProducer: SampleProducer {
     private let keepsWhole: Bool
     private var hasBegun = false
     private var lastDTS: Int64?
+    /// Makes decoding times where the container has none (Matroska); nil where it has, or before the first packet.
+    private var clock: DecodingClock?
+    private var isFirst = true
     private(set) var droppedSamples = 0
 
     init(packets: PacketSource, context: ProducerContext, keepsWhole: Bool = false) {
@@ -41,7 +44,7 @@ final class PassthroughProducer: SampleProducer {
                     continue
                 }
                 let pts = time - zero
-                let dts = (packet.dts != noTimestamp ? packet.dts : time) - zero
+                let dts = try decodingTime(packet, pts: pts)
                 if let lastDTS {
                     try TimeBounds.checkStep(
                         from: MediaTime(ticks: lastDTS, timeBase: track.timeBase),
@@ -73,5 +76,20 @@ final class PassthroughProducer: SampleProducer {
         } catch let error as AVError {
             throw MediaError.reading(track: track.label, at: nil, error)
         }
+    }
+
+    /// libavformat guesses some decoding times of Matroska and leaves the first ones out: one way for all of them.
+    private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
+        if isFirst, packet.dts == noTimestamp, track.mediaType == .video {
+            let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1
+            clock = DecodingClock(delay: track.format.parameters.reorderDelay, step: max(1, nominal))
+        }
+        isFirst = false
+        guard clock != nil else { return packet.dts == noTimestamp ? pts : packet.dts - zero }
+        guard let dts = clock?.time(of: pts) else {
+            throw MediaError.damaged(
+                track: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
+        }
+        return dts
     }
 }

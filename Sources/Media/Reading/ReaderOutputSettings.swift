@@ -9,6 +9,8 @@ public enum ReaderOutputSettings: Hashable, Sendable {
     case wholePackets
     /// Packets of a range that is cut to the picture: copied but for its edges.
     case smartCut(SmartCut)
+    /// Cues in another codec.
+    case subtitle(SubtitleCodec)
     /// Decoded pictures.
     case video(VideoOutputSettings)
     /// Decoded sound, as linear PCM.

@@ -22,7 +22,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Its index can be moved to the front.
     public let canOptimizeForNetwork: Bool
     /// It can hold chapters.
-    public var hasChapters: Bool { !["wav", "flac", "adts"].contains(name) }
+    public var hasChapters: Bool { !["wav", "flac", "adts", "srt", "webvtt", "ass"].contains(name) }
     /// The tags that it can hold; nil for any.
     public let metadataKeys: Set<String>?
 
@@ -81,6 +81,9 @@ public final class ContainerType: Hashable, Sendable {
         sound("ogg", muxer: "ogg", ["ogg", "oga", "opus"], keys: nil),
         sound("mp3", muxer: "mp3", ["mp3"], keys: nil),
         sound("adts", muxer: "adts", ["aac", "adts"], keys: []),
+        text("srt", ["srt"]),
+        text("webvtt", ["vtt", "webvtt"]),
+        text("ass", ["ass", "ssa"]),
     ]
 
     private static func movie(
@@ -107,6 +110,13 @@ public final class ContainerType: Hashable, Sendable {
             metadataKeys: keys)
     }
 
+    private static func text(_ name: String, _ extensions: [String]) -> ContainerType {
+        ContainerType(
+            name: name, muxer: name, extensions: extensions, mediaTypes: [.subtitle], isSingleTrack: true,
+            hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false, canOptimizeForNetwork: false,
+            metadataKeys: [])
+    }
+
     /// The container of that name.
     public static func named(_ name: String) -> ContainerType? { byName[name] }
 
@@ -121,6 +131,9 @@ public final class ContainerType: Hashable, Sendable {
         switch name {
         case "mp3", "flac": codec == name
         case "adts": codec == "aac"
+        case "srt": codec == "subrip"
+        case "webvtt": codec == name
+        case "ass": codec == "ass" || codec == "ssa"
         case "ogg": ["opus", "vorbis", "flac", "speex"].contains(codec)
         default:
             known.withLock { known in

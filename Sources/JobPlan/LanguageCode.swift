@@ -1,0 +1,54 @@
+internal import Media
+
+/// The codes that a language has, and which of them a container can write.
+enum LanguageCode {
+    /// One code for all that mean the same language.
+    static func canonical(_ code: String) -> String {
+        let code = code.lowercased()
+        let primary = String(code.prefix { $0 != "-" })
+        return sameLanguages.first { $0.contains(primary) }?.first ?? code
+    }
+
+    /// The code as the container writes it; nil where it can't say the language.
+    static func written(_ code: String, in container: ContainerType) -> String? {
+        guard container.hasEditLists else { return code }
+        let lower = code.lowercased()
+        // Three letters, and no room for a region.
+        let known = sameLanguages.first { $0.contains(lower) } ?? [lower]
+        let candidates = [lower] + known
+        if container.name == "mov" { return candidates.first { quickTime.contains($0) } }
+        return candidates.first { $0.utf8.count == 3 && $0.utf8.allSatisfy { (0x61...0x7a).contains($0) } }
+    }
+
+    /// What libavformat finds a number of QuickTime for (`mov_mdhd_language_map`).
+    private static let quickTime: Set<String> = [
+        "eng", "fra", "ger", "ita", "dut", "spa", "dan", "por", "nor", "heb", "jpn", "ara", "fin", "gre",
+        "ice",
+        "mlt", "tur", "chi", "urd", "hin", "tha", "kor", "lit", "pol", "hun", "est", "lav", "per", "rus",
+        "alb",
+        "ron", "ces", "slk", "slv", "yid", "mac", "bul", "ukr", "bel", "uzb", "kaz", "aze", "arm", "geo",
+        "kir",
+        "tgk", "tuk", "mon", "pus", "kur", "kas", "snd", "tib", "nep", "san", "mar", "ben", "asm", "guj",
+        "ori",
+        "mal", "kan", "tam", "tel", "sin", "bur", "khm", "lao", "vie", "ind", "tgl", "may", "amh", "tir",
+        "orm",
+        "som", "swa", "kin", "run", "nya", "mlg", "epo", "wel", "baq", "cat", "lat", "que", "grn", "aym",
+        "tat",
+        "uig", "dzo", "jav",
+    ]
+
+    /// ISO 639: three letters by terminology and by bibliography, and two letters.
+    private static let sameLanguages: [[String]] = [
+        ["deu", "ger", "de"], ["fra", "fre", "fr"], ["eng", "en"], ["spa", "es"], ["ita", "it"],
+        ["por", "pt"], ["nld", "dut", "nl"], ["zho", "chi", "zh"], ["jpn", "ja"], ["kor", "ko"],
+        ["rus", "ru"], ["ara", "ar"], ["ces", "cze", "cs"], ["pol", "pl"], ["swe", "sv"], ["dan", "da"],
+        ["nor", "no"], ["nob", "nb"], ["fin", "fi"], ["tur", "tr"], ["ell", "gre", "el"], ["hun", "hu"],
+        ["ron", "rum", "ro"], ["slk", "slo", "sk"], ["heb", "he"], ["hin", "hi"], ["ukr", "uk"],
+        ["fas", "per", "fa"], ["hrv", "hr"], ["srp", "sr"], ["bul", "bg"], ["cat", "ca"],
+        ["eus", "baq", "eu"],
+        ["isl", "ice", "is"], ["mkd", "mac", "mk"], ["msa", "may", "ms"], ["mya", "bur", "my"],
+        ["sqi", "alb", "sq"], ["hye", "arm", "hy"], ["kat", "geo", "ka"], ["cym", "wel", "cy"],
+        ["bod", "tib", "bo"], ["mri", "mao", "mi"], ["vie", "vi"], ["tha", "th"], ["ind", "id"],
+    ]
+
+}

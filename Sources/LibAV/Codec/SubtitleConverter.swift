@@ -1,0 +1,103 @@
+internal import CFFmpeg
+
+/// A decoder and an encoder of subtitles that are text, one behind the other (`avcodec_decode_subtitle2`,
+/// `avcodec_encode_subtitle`), confined to one queue.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
+public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
+    private let decoder: UnsafeMutablePointer<AVCodecContext>
+    private let encoder: UnsafeMutablePointer<AVCodecContext>
+    /// What its packets are, for the muxer.
+    public let parameters: CodecParameters
+
+    private init(
+        decoder: UnsafeMutablePointer<AVCodecContext>, encoder: UnsafeMutablePointer<AVCodecContext>,
+        parameters: CodecParameters
+    ) {
+        self.decoder = decoder
+        self.encoder = encoder
+        self.parameters = parameters
+    }
+
+    deinit {
+        Self.free(decoder)
+        Self.free(encoder)
+    }
+
+    private static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
+        LogBridge.forget(context)
+        var copy: UnsafeMutablePointer<AVCodecContext>? = context
+        avcodec_free_context(&copy)
+    }
+
+    /// Subtitles of this codec are text; pictures otherwise, or unknown (`AV_CODEC_PROP_TEXT_SUB`).
+    public static func isText(codec name: String) -> Bool {
+        guard let descriptor = avcodec_descriptor_get_by_name(name) else { return false }
+        return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0
+    }
+
+    /// Opens both.
+    public static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
+        throws(AVError) -> SubtitleConverter
+    {
+        LogBridge.install()
+        guard let codec = avcodec_find_decoder(source.raw.pointee.codec_id),
+            InputLimits.decoders.contains(String(cString: codec.pointee.name)),
+            let target = avcodec_find_encoder_by_name(encoderName)
+        else {
+            throw AVError(
+                code: tandem_einval, operation: "avcodec_find_decoder",
+                detail: "this build can't turn \(source.codecName) into \(encoderName)")
+        }
+        guard let decoder = avcodec_alloc_context3(codec) else {
+            throw .outOfMemory("avcodec_alloc_context3")
+        }
+        guard let encoder = avcodec_alloc_context3(target) else {
+            free(decoder)
+            throw .outOfMemory("avcodec_alloc_context3")
+        }
+        do throws(AVError) {
+            try check(avcodec_parameters_to_context(decoder, source.raw), "avcodec_parameters_to_context")
+            decoder.pointee.pkt_timebase = timeBase.av
+            try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
+            encoder.pointee.time_base = AVRational(num: 1, den: 1000)
+            // Styles are told once, in a header that both speak.
+            if let header = decoder.pointee.subtitle_header, decoder.pointee.subtitle_header_size > 0 {
+                let size = Int(decoder.pointee.subtitle_header_size)
+                guard let copy = av_mallocz(size + 1) else { throw .outOfMemory("av_mallocz") }
+                copy.copyMemory(from: header, byteCount: size)
+                encoder.pointee.subtitle_header = copy.assumingMemoryBound(to: UInt8.self)
+                encoder.pointee.subtitle_header_size = Int32(size)
+            }
+            try check(avcodec_open2(encoder, target, nil), "avcodec_open2", context: encoder)
+            let parameters = try CodecParameters(context: encoder)
+            return SubtitleConverter(decoder: decoder, encoder: encoder, parameters: parameters)
+        } catch {
+            free(decoder)
+            free(encoder)
+            throw error
+        }
+    }
+
+    /// Largest cue, in bytes of any codec.
+    private static let limit = 1 << 20
+
+    /// A cue in the other codec; nil where the packet shows nothing.
+    public func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
+        var subtitle = AVSubtitle()
+        var hasSubtitle: Int32 = 0
+        try check(
+            avcodec_decode_subtitle2(decoder, &subtitle, &hasSubtitle, packet.raw), "decoding",
+            context: decoder)
+        guard hasSubtitle != 0 else { return nil }
+        defer { avsubtitle_free(&subtitle) }
+        guard subtitle.num_rects > 0 else { return nil }
+        subtitle.start_display_time = 0
+        var bytes = [UInt8](repeating: 0, count: min(Self.limit, 4096 + packet.size * 16))
+        let count = bytes.withUnsafeMutableBufferPointer {
+            avcodec_encode_subtitle(encoder, $0.baseAddress, Int32(clamping: $0.count), &subtitle)
+        }
+        try check(count, "encoding", context: encoder)
+        return Array(bytes.prefix(Int(count)))
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import JobRun
+import TestSupport
+import Testing
+
+/// One way from a kind of text to another, as a track or a file of its own.
+struct SubtitlePath: Sendable, CustomTestStringConvertible {
+    let source: String
+    let container: String
+    let action: String
+    var target: String
+    var testDescription: String { "\(source) in \(container) to \(target), \(action)" }
+
+    static let all = [
+        SubtitlePath(source: "srt", container: "mkv", action: "copy: true", target: "mkv"),
+        SubtitlePath(source: "srt", container: "mkv", action: "encode: { codec: mov_text }", target: "mp4"),
+        SubtitlePath(source: "srt", container: "mkv", action: "encode: { codec: mov_text }", target: "mov"),
+        SubtitlePath(source: "srt", container: "mkv", action: "encode: { codec: webvtt }", target: "vtt"),
+        SubtitlePath(source: "srt", container: "srt", action: "encode: { codec: ass }", target: "ass"),
+        SubtitlePath(source: "srt", container: "srt", action: "copy: true", target: "srt"),
+        SubtitlePath(source: "ass", container: "mkv", action: "copy: true", target: "mkv"),
+        SubtitlePath(source: "ass", container: "mkv", action: "encode: { codec: srt }", target: "srt"),
+        SubtitlePath(source: "ass", container: "ass", action: "encode: { codec: webvtt }", target: "vtt"),
+        SubtitlePath(
+            source: "webvtt", container: "mkv", action: "encode: { codec: mov_text }", target: "mp4"),
+        SubtitlePath(source: "webvtt", container: "mkv", action: "copy: true", target: "webm"),
+        SubtitlePath(source: "mov_text", container: "mp4", action: "copy: true", target: "mp4"),
+        SubtitlePath(source: "mov_text", container: "mp4", action: "copy: true", target: "mov"),
+        SubtitlePath(source: "mov_text", container: "mp4", action: "encode: { codec: srt }", target: "srt"),
+        SubtitlePath(source: "mov_text", container: "mp4", action: "encode: { codec: ass }", target: "mkv"),
+    ]
+}
+
+/// A cue as ffmpeg writes it in SubRip.
+struct Cue: Hashable {
+    var start: Double
+    var end: Double
+    var text: String
+}
+
+extension Judge {
+    /// The cues of the first track of subtitles, on the file's own clock.
+    func cues() throws -> [Cue] {
+        let result = try program(
+            "ffmpeg",
+            ["-v", "error", "-nostdin", "-copyts", "-i", path, "-map", "0:s:0", "-f", "srt", "-"])
+        guard result.status == 0 else { throw JudgeError(message: result.errors) }
+        return result.text.components(separatedBy: "\n\n").compactMap { block in
+            let lines = block.split(separator: "\n", omittingEmptySubsequences: true)
+            guard lines.count >= 2, let times = lines.firstIndex(where: { $0.contains("-->") }) else {
+                return nil
+            }
+            let both = lines[times].components(separatedBy: " --> ").map { text -> Double in
+                let parts = text.replacingOccurrences(of: ",", with: ".").split(separator: ":")
+                return parts.reduce(0) { $0 * 60 + (Double($1) ?? 0) }
+            }
+            return Cue(start: both[0], end: both[1], text: lines[(times + 1)...].joined(separator: "\n"))
+        }
+    }
+}
+
+@Suite struct SubtitleTests {
+    static let captions = """
+        1
+        00:00:00,500 --> 00:00:01,500
+        Before and <i>in</i> the range
+
+        2
+        00:00:01,800 --> 00:00:02,600
+        Two lines,
+        ümläute & „quotes“
+
+        3
+        00:00:02,700 --> 00:00:03,900
+        Over its end
+
+        4
+        00:00:03,950 --> 00:00:04,000
+        Behind it
+
+        """
+
+    private func make(_ path: SubtitlePath, in scratch: Scratch) throws -> String {
+        let captions = try scratch.write(Self.captions, to: "captions.srt")
+        let source = scratch.file("source.\(path.container)")
+        if path.container == "srt" || path.container == "ass" {
+            try ffmpeg("-i", captions, source)
+        } else {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-i", captions, "-c:v",
+                path.target == "webm" ? "libvpx" : "libx264", "-bf", "0", "-g", "25", "-c:s", path.source,
+                "-metadata:s:s:0", "language=ger", source)
+        }
+        return source
+    }
+
+    /// Whole: the same cues. Cut: both ends of each in the range, from its start.
+    @Test(arguments: SubtitlePath.all) func cuesFollowTheRange(_ path: SubtitlePath) async throws {
+        let scratch = try Scratch()
+        let source = try make(path, in: scratch)
+        let all = try Judge(source).cues()
+        #expect(all.count == 4)
+        // Pictures that are there go along, so that the clock is theirs.
+        let hasPictures = !["srt", "ass", "vtt"].contains(path.target)
+        let pictures = hasPictures ? "{ video: first, copy: true }," : ""
+        for (name, range) in [("whole", ""), ("cut", "range: { start: 1, end: 3 }")] {
+            let output = scratch.file("\(name).\(path.target)")
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      it:
+                        asset: \(source)
+                        \(range.isEmpty ? "x-none: 0" : range)
+                        tracks: [\(pictures) { subtitle: first, \(path.action) }]
+                        destination: \(output)
+                    """, in: scratch.path))
+            let (start, end) = range.isEmpty ? (0.0, 4.0) : (1.0, 3.0)
+            let wanted = all.filter { $0.end > start && $0.start < end }.map {
+                Cue(start: max($0.start, start) - start, end: min($0.end, end) - start, text: $0.text)
+            }
+            let made = try Judge(output).cues()
+            #expect(made.count == wanted.count, "\(name)")
+            for (have, want) in zip(made, wanted) {
+                // SubStation Alpha counts hundredths.
+                #expect(abs(have.start - want.start) < 0.011, "\(name)")
+                #expect(abs(have.end - want.end) < 0.011, "\(name)")
+                #expect(plain(have.text) == plain(want.text))
+            }
+            if hasPictures, path.target != "webm" || range.isEmpty {
+                let tags = try Judge(output).stream("s:0", "codec_name:stream_tags=language")["tags"]
+                #expect(["ger", "deu"].contains((tags as? [String: String])?["language"]), "\(name)")
+            }
+        }
+    }
+
+    /// What a style adds to a text on its way through another kind of text.
+    private func plain(_ text: String) -> String {
+        text.replacingOccurrences(
+            of: #"</?(font|b|i)[^>]*>|\{[^}]*\}"#, with: "", options: .regularExpression)
+    }
+
+    /// mov_text shows one cue at a time: an overlap is cut, and said.
+    @Test func overlapsAreSaid() async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            """
+            1
+            00:00:00,500 --> 00:00:02,000
+            First
+
+            2
+            00:00:01,500 --> 00:00:03,000
+            Second
+
+            """, to: "overlap.srt")
+        let result = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  it:
+                    asset: ./overlap.srt
+                    tracks: [{ subtitle: first, encode: { codec: mov_text } }]
+                    destination: \(scratch.file("out.mp4"))
+                """, in: scratch.path))
+        #expect(result.warnings.contains { $0.contains("mov_text can't show two at once") })
+        let cues = try Judge(scratch.file("out.mp4")).cues()
+        #expect(cues.map(\.text) == ["First", "Second"])
+        #expect(cues.count == 2 && abs(cues[0].end - 1.5) < 0.002 && abs(cues[1].end - 3) < 0.002)
+    }
+
+    /// Cues that are pictures are copied, or refused by name.
+    @Test func picturesAreNoText() async throws {
+        let scratch = try Scratch()
+        let captions = try scratch.write(Self.captions, to: "captions.srt")
+        let source = scratch.file("source.mkv")
+        // dvdsub's encoder takes pictures alone: a PGS stream made by hand, empty but for its end.
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-i", captions, "-c:v",
+            "libx264", "-c:s", "srt", source)
+        let sup = scratch.file("empty.sup")
+        // One display set: presentation composition without objects, window, end.
+        var bytes: [UInt8] = []
+        func segment(_ type: UInt8, _ body: [UInt8]) {
+            bytes += [0x50, 0x47, 0, 0, 0x57, 0xe4, 0, 0, 0, 0, type, 0, UInt8(body.count)] + body
+        }
+        segment(0x16, [0, 160, 0, 120, 0x10, 0, 0, 0x80, 0, 0, 0])
+        segment(0x80, [])
+        try Data(bytes).write(to: URL(fileURLWithPath: sup))
+        let pgs = scratch.file("pgs.mkv")
+        try ffmpeg("-i", source, "-i", sup, "-map", "0:v", "-map", "1:s", "-c", "copy", pgs)
+        for (action, target) in [("encode: { codec: mov_text }", "mp4"), ("copy: true", "mkv")] {
+            let outcomes = try await run(
+                """
+                version: 1
+                jobs:
+                  it:
+                    asset: \(pgs)
+                    tracks: [{ video: first, copy: true }, { subtitle: first, \(action) }]
+                    destination: \(scratch.file("out.\(target)"))
+                """, in: scratch.path)
+            if target == "mkv" {
+                _ = try success(outcomes)
+                #expect(
+                    try Judge(scratch.file("out.mkv")).stream("s:0", "codec_name")["codec_name"] as? String
+                        == "hdmv_pgs_subtitle")
+            } else {
+                #expect(throws: JudgeError.self) { try success(outcomes) }
+            }
+        }
+    }
+}
