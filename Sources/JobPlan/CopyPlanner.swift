@@ -55,6 +55,14 @@ struct CopyPlanner {
                 help: "`encode` it, or choose another container")
             return nil
         }
+        guard sayTimes(track) else {
+            sink.error(
+                .containerCodec,
+                "the packets of \(label(track)) don't say when their pictures are shown, which a copy must",
+                at: place,
+                help: "`encode` it: decoding finds the times out")
+            return nil
+        }
         guard let range else { return .copy }
         switch track.mediaType {
         case .video: return pictures(track, range: range, into: &sink)
@@ -68,6 +76,16 @@ struct CopyPlanner {
             return nil
         default: return .copy
         }
+    }
+
+    /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
+    private func sayTimes(_ track: SourceDescription.Track) -> Bool {
+        guard track.mediaType == .video, case .file(let path, _) = source,
+            let contents = try? Asset(.file(path), timing: .fast).loadSynchronously(),
+            !["mov", "matroska", "mpegts"].contains(where: contents.container.hasPrefix),
+            let found = contents.tracks.first(where: { $0.index == track.index })
+        else { return true }
+        return (try? found.saysPresentationTimes(path: path)) ?? true
     }
 
     private func pictures(

@@ -21,6 +21,9 @@ extension Judge {
         return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedPicture(time: $0, hash: $1) }
     }
 
+    /// All pictures by their samples alone, for sources whose times nobody says.
+    public func pictureHashes() throws -> [String] { try hashes([]) }
+
     /// The picture that is on screen after seeking to a time of the file's own clock.
     public func pictureHash(at time: Double) throws -> String? {
         try hashes(["-ss", String(format: "%.6f", max(0, time - 0.001))], count: 1).first

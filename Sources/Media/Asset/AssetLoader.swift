@@ -33,7 +33,9 @@ struct AssetLoader {
         var measured: [Int: TrackMeasurement] = [:]
         // Files of subtitles alone are small and say no length.
         let kinds = Set(streams.filter { !$0.isAttachedPicture }.map(\.parameters.mediaType))
-        if timing == .precise || isHeaderUnreliable || kinds == [.subtitle] {
+        // Bare streams say none either.
+        let isBare = demuxer.duration == nil && !hasOwnZero
+        if timing == .precise || isHeaderUnreliable || isBare || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(demuxer, streams: streams, interrupt: interrupt)
         }
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }

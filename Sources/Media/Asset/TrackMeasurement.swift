@@ -35,7 +35,10 @@ struct TrackMeasurement: Sendable {
                 }
                 track.end = max(track.end ?? end, end)
             } else {
+                // Without time stamps at all, pictures follow one another at their own length.
                 track.shownPackets += 1
+                track.firstShown = track.firstShown ?? 0
+                track.end = (track.end ?? 0) + packet.duration
             }
             all[index] = track
         }

@@ -24,6 +24,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case misuse(String)
     /// Nothing moved for too long.
     case stalled(String)
+    /// A track's packets don't say when they are shown.
+    case noTimes(track: String)
     /// A track gave no sample at all.
     case noSamples(track: String)
     /// Sound can't be brought to a loudness without breaking the limit on its peaks.
@@ -48,6 +50,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .stalled(let what): "stalled: \(what)"
         case .loudnessOutOfReach(let target, let reached):
             "the loudness of \(target) LUFS can't be reached under the limit on true peaks; \((reached * 10).rounded() / 10) LUFS is what comes"
+        case .noTimes(let track):
+            "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
         case .noSamples(let track): "\(track): nothing to show in this range"
         }
     }

@@ -25,8 +25,31 @@ final class PacketSource {
         self.movement = movement
     }
 
+    /// Where the container leaves presentation times out, they are found out here.
+    private var times: PictureTimes?
+    private var hasBegun = false
+    private var isAtEnd = false
+
     /// The next packet, or nil at the end.
     func next() throws -> Packet? {
+        if !hasBegun {
+            hasBegun = true
+            guard let first = try read() else { return nil }
+            times = try PictureTimes(track, first: first)
+            guard let times else { return first }
+            try times.take(first)
+        }
+        guard let times else { return try read() }
+        while true {
+            if let packet = times.next() { return packet }
+            if isAtEnd { return nil }
+            let packet = try read()
+            isAtEnd = packet == nil
+            try times.take(packet)
+        }
+    }
+
+    private func read() throws -> Packet? {
         switch try lane.next(track.index) {
         case .packet(let packet):
             movement.count()
@@ -42,7 +65,7 @@ final class PacketSource {
                 movement.count()
                 if case .ended = try lane.next(track.index) { return nil }
             }
-            return try next()
+            return try read()
         }
     }
 
@@ -57,18 +80,28 @@ final class PacketSource {
         let second = max(1, Rational(1, 1).rescale(1, to: track.timeBase))
         for step in 0..<8 {
             do {
-                try lane.seek(stream: track.index, before: probe)
+                try restart(before: probe)
             } catch {
                 // A file that can't be searched is read from its beginning.
-                lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+                try reopen()
                 return
             }
             guard let first = try nextKeyTime() else { break }
-            try lane.seek(stream: track.index, before: probe)
+            try restart(before: probe)
             if first <= target { return }
             probe -= second << Int64(step)
         }
+        try reopen()
+    }
+
+    private func restart(before timestamp: Int64) throws {
+        try lane.seek(stream: track.index, before: timestamp)
+        (times, hasBegun, isAtEnd) = (nil, false, false)
+    }
+
+    private func reopen() throws {
         lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+        (times, hasBegun, isAtEnd) = (nil, false, false)
     }
 
     /// The presentation time of the first packet that can be decoded by itself.

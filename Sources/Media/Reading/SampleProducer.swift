@@ -40,11 +40,18 @@ final class DecodedFrames: FrameStream {
     private let name: String
     private var pending: Packet?
     private var isDraining = false
+    /// Pictures whose packets never say when they are shown follow one another at their own length.
+    fileprivate var lacksTimes: Bool
+    fileprivate let pictureLength: Int64
+    fileprivate var nextTime: Int64?
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
         self.packets = packets
         timeBase = packets.track.timeBase
         name = packets.track.label
+        let track = packets.track
+        lacksTimes = track.mediaType == .video
+        pictureLength = max(1, track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1)
         do {
             decoder = try PacketDecoder.open(
                 packets.track.format.parameters, timeBase: timeBase, threads: threads, limits: limits)
@@ -64,7 +71,7 @@ final class DecodedFrames: FrameStream {
             while true {
                 switch try decoder.receive(into: frame) {
                 case .ready:
-                    if frame.pts == noTimestamp { frame.pts = frame.bestEffortPTS }
+                    if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
                     if frame.isDamaged {
                         throw MediaError.damaged(
                             track: name, at: MediaTime(ticks: frame.pts, timeBase: timeBase))
@@ -78,6 +85,7 @@ final class DecodedFrames: FrameStream {
                         try decoder.sendEnd()
                         continue
                     }
+                    if packet.pts != noTimestamp { lacksTimes = false }
                     if packet.pts != noTimestamp { time = MediaTime(ticks: packet.pts, timeBase: timeBase) }
                     if packet.isCorrupt { throw MediaError.damaged(track: name, at: time) }
                     if try !decoder.send(packet) { pending = consume packet }
@@ -88,6 +96,16 @@ final class DecodedFrames: FrameStream {
         } catch let error as InputError {
             throw MediaError.input(error)
         }
+    }
+}
+
+extension DecodedFrames {
+    /// What the decoder believes, or where no packet ever said a time, the end of the picture before.
+    private func shownTime(of frame: borrowing Frame) -> Int64 {
+        guard lacksTimes else { return frame.bestEffortPTS }
+        let start = nextTime ?? (frame.bestEffortPTS == noTimestamp ? 0 : frame.bestEffortPTS)
+        nextTime = start + (frame.duration > 0 ? frame.duration : pictureLength)
+        return start
     }
 }
 

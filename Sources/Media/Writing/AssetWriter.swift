@@ -123,7 +123,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     private func open() throws {
         var muxer = try Muxer.open(format: container.muxer, descriptor: output.descriptor)
-        if !container.hasEditLists { muxer.keepNegativeTimestamps() }
+        if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
         muxer.setMetadata(metadata)
         try muxer.setChapters(
             chapters.map {

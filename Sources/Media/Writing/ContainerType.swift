@@ -15,6 +15,8 @@ public final class ContainerType: Hashable, Sendable {
     public let isSingleTrack: Bool
     /// It has edit lists: delays and cuts inside packets can be said exactly.
     public let hasEditLists: Bool
+    /// Its clock can't be negative: everything is moved until nothing is.
+    var isMovedToZero: Bool { name == "ts" }
     /// It keeps the times of samples; otherwise they follow one another from 0.
     public let hasTimestamps: Bool
     /// It can say how a picture is turned.
@@ -22,7 +24,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Its index can be moved to the front.
     public let canOptimizeForNetwork: Bool
     /// It can hold chapters.
-    public var hasChapters: Bool { !["wav", "flac", "adts", "srt", "webvtt", "ass"].contains(name) }
+    public var hasChapters: Bool { !["wav", "flac", "adts", "srt", "webvtt", "ass", "ts"].contains(name) }
     /// The tags that it can hold; nil for any.
     public let metadataKeys: Set<String>?
 
@@ -71,6 +73,10 @@ public final class ContainerType: Hashable, Sendable {
             name: "webm", muxer: "webm", extensions: ["webm"], mediaTypes: [.video, .audio, .subtitle],
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: nil),
+        ContainerType(
+            name: "ts", muxer: "mpegts", extensions: ["ts", "m2ts", "mts"], mediaTypes: [.video, .audio],
+            isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
+            canOptimizeForNetwork: false, metadataKeys: []),
         sound(
             "wav", muxer: "wav", ["wav"],
             keys: [
@@ -132,6 +138,12 @@ public final class ContainerType: Hashable, Sendable {
         case "mp3", "flac": codec == name
         case "adts": codec == "aac"
         case "srt": codec == "subrip"
+        case "ts":
+            [
+                "h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "aac", "mp1", "mp2", "mp3", "ac3",
+                "eac3", "dts",
+                "truehd", "opus",
+            ].contains(codec)
         case "webvtt": codec == name
         case "ass": codec == "ass" || codec == "ssa"
         case "ogg": ["opus", "vorbis", "flac", "speex"].contains(codec)

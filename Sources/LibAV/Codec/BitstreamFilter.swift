@@ -1,0 +1,51 @@
+internal import CFFmpeg
+
+/// Rewrites packets without decoding them (`AVBSFContext`), confined to one queue.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
+public struct BitstreamFilter: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVBSFContext>
+
+    private init(adopting context: UnsafeMutablePointer<AVBSFContext>) { self.context = context }
+
+    deinit {
+        var copy: UnsafeMutablePointer<AVBSFContext>? = context
+        av_bsf_free(&copy)
+    }
+
+    /// Opens the filter of that libav name (`av_bsf_init`).
+    public static func open(_ name: String, _ parameters: CodecParameters, timeBase: Rational) throws(AVError)
+        -> BitstreamFilter
+    {
+        guard let filter = av_bsf_get_by_name(name) else {
+            throw AVError(code: tandem_einval, operation: "av_bsf_get_by_name", detail: "there is no \(name)")
+        }
+        var allocated: UnsafeMutablePointer<AVBSFContext>?
+        try check(av_bsf_alloc(filter, &allocated), "av_bsf_alloc")
+        guard let context = allocated else { throw .outOfMemory("av_bsf_alloc") }
+        let owner = BitstreamFilter(adopting: context)
+        try check(avcodec_parameters_copy(context.pointee.par_in, parameters.raw), "avcodec_parameters_copy")
+        context.pointee.time_base_in = timeBase.av
+        try check(av_bsf_init(context), "av_bsf_init")
+        return owner
+    }
+
+    /// Gives it a packet, whose data it takes (`av_bsf_send_packet`). Everything it has is to be taken before.
+    public func send(_ packet: borrowing Packet) throws(AVError) {
+        try check(av_bsf_send_packet(context, packet.raw), "av_bsf_send_packet")
+    }
+
+    /// Says that no more comes.
+    public func sendEnd() throws(AVError) {
+        try check(av_bsf_send_packet(context, nil), "av_bsf_send_packet")
+    }
+
+    /// The next packet (`av_bsf_receive_packet`).
+    public func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
+        let code = av_bsf_receive_packet(context, packet.raw)
+        if code == tandem_eagain { return .needsInput }
+        if code == tandem_eof { return .ended }
+        try check(code, "av_bsf_receive_packet")
+        return .ready
+    }
+}

@@ -1,0 +1,101 @@
+internal import DequeModule
+internal import LibAV
+
+/// Presentation times for pictures of MPEG's older codecs in containers that say decoding times alone (AVI).
+///
+/// There reordering is one picture deep: a B-picture is shown when it is decoded, any other one when the next of
+/// its kind is. Packets that hold two pictures, one of them for later (DivX's packed streams), are taken apart
+/// first.
+///
+/// Confined to its source's queue.
+final class PictureTimes {
+    private let codec: String
+    private let unpack: BitstreamFilter?
+    private let hasFilter: Bool
+    /// The picture whose time the next one tells, and those that come after it meanwhile.
+    private var held: Packet?
+    private var ready = UniqueDeque<Packet>()
+    private var hasEnded = false
+
+    /// Nil where the track's packets need no such thing, as its first one shows.
+    init?(_ track: AssetTrack, first: borrowing Packet) throws(AVError) {
+        codec = track.format.codec
+        guard first.pts == noTimestamp, first.dts != noTimestamp, track.mediaType == .video,
+            ["mpeg4", "mpeg1video", "mpeg2video"].contains(codec)
+        else { return nil }
+        hasFilter = codec == "mpeg4"
+        unpack =
+            hasFilter
+            ? try BitstreamFilter.open(
+                "mpeg4_unpack_bframes", track.format.parameters, timeBase: track.timeBase) : nil
+    }
+
+    /// The next packet with its time, or nil when more must be given.
+    func next() -> Packet? { ready.popFirst() }
+
+    /// Gives a packet in decoding order; nil at the end.
+    func take(_ packet: consuming Packet?) throws(AVError) {
+        if hasEnded { return }
+        guard let packet else {
+            hasEnded = true
+            if hasFilter { try unpack?.sendEnd() }
+            try drain()
+            if let last = held.take() {
+                last.pts = last.dts + max(1, last.duration)
+                insert(last)
+            }
+            return
+        }
+        guard hasFilter else { return order(packet) }
+        try unpack?.send(packet)
+        try drain()
+    }
+
+    private func drain() throws(AVError) {
+        guard hasFilter else { return }
+        while true {
+            let packet = try Packet()
+            guard case .ready? = try unpack?.receive(into: packet) else { return }
+            order(packet)
+        }
+    }
+
+    private var waiting = UniqueDeque<Packet>()
+
+    private func order(_ packet: consuming Packet) {
+        if packet.dts == noTimestamp || isBidirectional(packet) {
+            packet.pts = packet.dts
+            // It comes after the held one in decoding order.
+            waiting.append(packet)
+            return
+        }
+        if let last = held.take() {
+            last.pts = packet.dts
+            insert(last)
+        }
+        held = consume packet
+    }
+
+    private func insert(_ packet: consuming Packet) {
+        ready.append(packet)
+        while let next = waiting.popFirst() { ready.append(next) }
+    }
+
+    /// The first picture of a packet is shown between its neighbours and referred to by none.
+    private func isBidirectional(_ packet: borrowing Packet) -> Bool {
+        packet.withBytes { bytes in
+            var position = 0
+            while position + 5 < bytes.count {
+                if bytes[position] == 0, bytes[position + 1] == 0, bytes[position + 2] == 1 {
+                    switch (codec, bytes[position + 3]) {
+                    case ("mpeg4", 0xb6): return bytes[position + 4] >> 6 == 2
+                    case ("mpeg1video", 0x00), ("mpeg2video", 0x00): return bytes[position + 5] >> 3 & 7 == 3
+                    default: break
+                    }
+                }
+                position += 1
+            }
+            return false
+        }
+    }
+}

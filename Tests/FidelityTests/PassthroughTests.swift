@@ -1,0 +1,186 @@
+import Foundation
+import JobRun
+import TestSupport
+import Testing
+
+/// A source of one container and its codecs, and what its tracks are copied into.
+struct CopyPath: Sendable, CustomTestStringConvertible {
+    let container: String
+    var video: [String] = []
+    var audio: [String] = []
+    let targets: [String]
+    var testDescription: String {
+        let codecs = [video.first, audio.first].compactMap { $0 }.joined(separator: " + ")
+        return "\(container): \(codecs) to \(targets.joined(separator: ", "))"
+    }
+
+    private static let x264 = ["libx264", "-preset", "veryfast", "-g", "12", "-bf", "3"]
+    private static let x265 = [
+        "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error:keyint=12",
+    ]
+
+    static let all = [
+        CopyPath(container: "mp4", video: x264, audio: ["aac"], targets: ["mp4", "mov", "mkv", "ts"]),
+        CopyPath(container: "mkv", video: x264, audio: ["flac"], targets: ["mkv", "mp4"]),
+        CopyPath(container: "mkv", video: x265, audio: ["libopus"], targets: ["mkv", "mp4"]),
+        CopyPath(container: "mp4", video: x265, audio: ["ac3"], targets: ["mp4", "mov", "mkv", "ts"]),
+        CopyPath(container: "ts", video: x264, audio: ["aac"], targets: ["ts", "mp4", "mkv", "mov"]),
+        CopyPath(container: "ts", video: x265, audio: ["mp2"], targets: ["ts", "mp4", "mkv"]),
+        CopyPath(
+            container: "ts", video: ["mpeg2video", "-bf", "2"], audio: ["ac3"], targets: ["ts", "mkv", "mp4"]),
+        CopyPath(
+            container: "webm", video: ["libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8"],
+            audio: ["libopus"], targets: ["webm", "mkv", "mp4"]),
+        CopyPath(
+            container: "webm", video: ["libvpx", "-deadline", "realtime", "-cpu-used", "8"],
+            audio: ["libvorbis"],
+            targets: ["webm", "mkv"]),
+        CopyPath(container: "mov", video: ["prores_ks"], audio: ["pcm_s16le"], targets: ["mov", "mkv"]),
+        CopyPath(container: "mov", video: ["mjpeg"], audio: ["pcm_s24be"], targets: ["mov", "mkv"]),
+        CopyPath(container: "m4a", audio: ["aac"], targets: ["m4a", "mp4", "mkv", "aac"]),
+        CopyPath(container: "m4a", audio: ["alac"], targets: ["m4a", "mov", "mkv"]),
+        CopyPath(container: "mp3", audio: ["libmp3lame"], targets: ["mp3", "mp4", "mkv"]),
+        CopyPath(container: "aac", audio: ["aac"], targets: ["aac", "m4a", "mkv", "ts"]),
+        CopyPath(container: "flac", audio: ["flac"], targets: ["flac", "mkv", "ogg", "mp4"]),
+        CopyPath(container: "ogg", audio: ["libopus"], targets: ["ogg", "webm", "mp4"]),
+        CopyPath(container: "ogg", audio: ["libvorbis"], targets: ["ogg", "webm", "mkv"]),
+        CopyPath(container: "wav", audio: ["pcm_s24le"], targets: ["wav", "mov", "mkv"]),
+    ]
+}
+
+@Suite struct PassthroughTests {
+    /// A copied track decodes to the same pictures and the same sound, at the same times.
+    @Test(arguments: CopyPath.all) func aCopyIsTheSource(_ path: CopyPath) async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.\(path.container)")
+        var arguments = ["-v", "error", "-nostdin", "-y"]
+        if !path.video.isEmpty {
+            arguments += ["-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2"]
+        }
+        if !path.audio.isEmpty {
+            arguments += ["-f", "lavfi", "-i", "anoisesrc=d=2:r=48000:a=0.5:seed=7:c=pink", "-ac", "2"]
+        }
+        if !path.video.isEmpty { arguments += ["-c:v"] + path.video }
+        if !path.audio.isEmpty { arguments += ["-c:a"] + path.audio }
+        let made = try program("ffmpeg", arguments + [source])
+        guard made.status == 0 else { throw JudgeError(message: made.errors) }
+
+        let judge = Judge(source)
+        let pictures = path.video.isEmpty ? [] : try judge.decodedPictures()
+        let sound = path.audio.isEmpty ? [] : try judge.sound(rate: 48_000)
+        for target in path.targets {
+            let output = scratch.file("copy.\(target)")
+            var rules: [String] = []
+            if !path.video.isEmpty { rules.append("{ video: first, copy: true }") }
+            if !path.audio.isEmpty { rules.append("{ audio: first, copy: true }") }
+            do {
+                _ = try success(
+                    try await run(
+                        """
+                        version: 1
+                        jobs:
+                          copy:
+                            asset: \(source)
+                            tracks: [\(rules.joined(separator: ", "))]
+                            destination: \(output)
+                        """, in: scratch.path))
+            } catch {
+                Issue.record("\(target): \(error)")
+                continue
+            }
+            let result = Judge(output)
+            // A transport stream's clock can't hide what comes before zero: everything moves together.
+            var shift = 0.0
+            if !path.video.isEmpty {
+                let copied = try result.decodedPictures()
+                #expect(copied.map(\.hash) == pictures.map(\.hash), "\(target)")
+                // Matroska counts milliseconds, transport streams 90,000ths.
+                if target == "ts" { shift = (copied.first?.time ?? 0) - (pictures.first?.time ?? 0) }
+                let tolerance = target == "mkv" || target == "webm" ? 0.00101 : 2e-5
+                let worst = zip(copied, pictures).map { abs($0.time - $1.time - shift) }.max() ?? 0
+                #expect(worst < tolerance, "\(target): \(worst)")
+            }
+            if !path.audio.isEmpty {
+                let copied = try result.sound(rate: 48_000)
+                let found = lag(Array(sound.prefix(30_000)), Array(copied.prefix(30_000)), reach: 1100)
+                let isCoarse = [target, path.container].contains { ["mkv", "webm"].contains($0) }
+                // Bare packets can't say that the first one is the encoder's own.
+                let priming =
+                    target == "aac" && path.container == "m4a" ? 1024 : Int((shift * 48_000).rounded())
+                #expect(
+                    abs(found.lag - priming) <= (isCoarse ? 48 : 1), "\(target): lag of \(found.lag) samples")
+                #expect(found.correlation > 0.999, "\(target): \(found.correlation)")
+            }
+            #expect(try result.decodeErrors() == "", "\(target)")
+        }
+    }
+
+    /// AVI says decoding times alone, bare streams none: every picture comes out, each at its own time.
+    @Test(arguments: [
+        ("avi", ["mpeg4", "-bf", "0"], "copy: true"), ("avi", ["mpeg4", "-bf", "2"], "copy: true"),
+        ("avi", ["mpeg2video", "-bf", "2"], "copy: true"),
+        ("avi", ["mpeg4", "-bf", "2"], "encode: { codec: ffv1 }"),
+        ("avi", ["libx264", "-bf", "2"], "encode: { codec: ffv1 }"),
+        ("h264", ["libx264", "-bf", "2"], "encode: { codec: ffv1 }"),
+        ("hevc", ["libx265", "-x265-params", "log-level=error"], "encode: { codec: ffv1 }"),
+    ])
+    func missingTimesAreFoundOut(_ container: String, _ codec: [String], _ action: String) async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.\(container)")
+        let made = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2",
+                "-c:v",
+            ]
+                + codec + [source])
+        guard made.status == 0 else { throw JudgeError(message: made.errors) }
+        let output = scratch.file("out.mkv")
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  it: { asset: \(source), tracks: [{ video: first, \(action) }], destination: \(output) }
+                """, in: scratch.path))
+        let pictures = try Judge(output).decodedPictures()
+        let wanted = try Judge(source).pictureHashes()
+        #expect(pictures.count == 50)
+        #expect(pictures.map(\.hash) == wanted)
+        let first = pictures.first?.time ?? 0
+        for (index, picture) in pictures.enumerated() {
+            #expect(abs(picture.time - first - Double(index) / 25) < 0.00101)
+        }
+    }
+
+    /// Without times there is nothing to copy, and the plan says so.
+    @Test func whatSaysNoTimesIsNotCopied() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.h264")
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-c:v", "libx264", source)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              it: { asset: \(source), tracks: [{ video: first, copy: true }], destination: out.mkv }
+            """, in: scratch.path)
+        #expect(throws: JudgeError.self) { try success(outcomes) }
+        #expect(scratch.contents == ["source.h264"])
+    }
+
+    @Test(.enabled(if: Places.media != nil)) func packedPicturesAreTakenApart() async throws {
+        let scratch = try Scratch()
+        let source = try #require(Places.media) + "/packed_bframes.avi"
+        let output = scratch.file("out.mp4")
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  it: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(output) }
+                """, in: scratch.path))
+        let pictures = try Judge(output).decodedPictures()
+        #expect(pictures.map(\.hash) == (try Judge(source).pictureHashes()))
+        #expect(pictures.count == 15)
+    }
+}
