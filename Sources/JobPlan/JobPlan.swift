@@ -48,6 +48,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var metadata: [MetadataEntry]
     /// The output's chapters.
     public var chapters: [AssetChapter]
+    /// Covers that go along, by their tracks in the source.
+    public var covers: [Int]
     /// The absolute path of the output.
     public var destination: String
     /// Where the destination was written.

@@ -76,16 +76,20 @@ struct JobPlanner {
             spec: job.chapters, source: description.chapters, range: range, duration: duration,
             container: container)
         chapters.plan(into: &sink)
+        let isFile = if case .file = source { true } else { false }
+        let covers = CoverPlanner(
+            spec: job.metadata, container: container.value, source: description, isFile: isFile)
         let ledger = LedgerBuilder(
             source: description, tracks: tracks, metadata: metadata, chapters: chapters,
-            container: container.value)
+            container: container.value, covers: covers)
         return JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, source: source, timing: job.asset.timing,
             sourceDescription: description, range: range, requestedRange: requestedRange,
             rangeLocation: job.range?.range, cut: range == nil ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
-            metadata: metadata.entries, chapters: chapters.chapters, destination: destination.path,
+            metadata: metadata.entries, chapters: chapters.chapters, covers: covers.kept,
+            destination: destination.path,
             destinationLocation: job.destination.path.range,
             ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,
             tracks: tracks,

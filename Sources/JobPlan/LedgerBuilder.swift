@@ -48,6 +48,34 @@ struct MetadataPlanner {
     }
 }
 
+/// Which of the source's covers go along: they are tags, though of pictures.
+struct CoverPlanner {
+    let spec: MetadataSpec
+    let container: ContainerType
+    let source: SourceDescription
+    let isFile: Bool
+
+    /// Their tracks in the source.
+    var kept: [Int] {
+        source.tracks.filter { $0.isAttachedPicture && isWanted && container.canHoldCover(codec: $0.codec) }
+            .map(
+                \.index)
+    }
+
+    private var isWanted: Bool {
+        guard isFile else { return false }
+        return switch spec.keep {
+        case .all: true
+        case .none: false
+        case .keys(let keys): keys.contains("cover")
+        }
+    }
+
+    func reason(_ track: SourceDescription.Track) -> String {
+        isWanted ? "\(container.name) can't hold it" : "the job doesn't keep it"
+    }
+}
+
 /// Accounts for everything in the source: each track, cover, chapter list, tag and side datum.
 struct LedgerBuilder {
     let source: SourceDescription
@@ -55,6 +83,7 @@ struct LedgerBuilder {
     let metadata: MetadataPlanner
     let chapters: ChapterPlanner
     let container: ContainerType
+    let covers: CoverPlanner
 
     var entries: [LedgerEntry] {
         var all = source.tracks.flatMap { entries(for: $0) }
@@ -77,8 +106,15 @@ struct LedgerBuilder {
         let item = Self.name(track)
         let uses = tracks.enumerated().filter { $0.element.source.index == track.index }
         guard !uses.isEmpty else {
-            let reason = track.isAttachedPicture ? "this version writes no covers" : "no rule selects it"
-            return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: reason)]
+            if track.isAttachedPicture {
+                let isKept = covers.kept.contains(track.index)
+                return [
+                    LedgerEntry(
+                        track: track.index, item: item, outcome: isKept ? .copied : .left,
+                        reason: isKept ? "goes along" : covers.reason(track))
+                ]
+            }
+            return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: "no rule selects it")]
         }
         var result: [LedgerEntry] = uses.map { position, use in
             switch use.action {

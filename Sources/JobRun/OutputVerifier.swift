@@ -21,6 +21,10 @@ struct OutputVerifier {
         if !plan.chapters.isEmpty, tracks.count == plan.tracks.count + 1, tracks.last?.mediaType == .data {
             tracks.removeLast()
         }
+        let covers = contents.tracks.count { $0.isAttachedPicture }
+        guard covers == plan.covers.count else {
+            return "the output has \(covers) covers instead of \(plan.covers.count)"
+        }
         guard contents.chapters.count == plan.chapters.count else {
             return "the output has \(contents.chapters.count) chapters instead of \(plan.chapters.count)"
         }

@@ -21,6 +21,14 @@ struct SessionBuilder {
         writer.metadata = plan.metadata
         writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
+        if case .file(let path) = assetSource {
+            writer.covers = try plan.covers.map { index in
+                guard let cover = try CoverArt.read(path: path, track: index) else {
+                    throw MediaError.misuse("the cover in track \(index) is no longer there")
+                }
+                return cover
+            }
+        }
         let session = ReencodeSession(reader: reader, writer: writer)
         for (position, track) in plan.tracks.enumerated() {
             guard let source = contents.tracks.first(where: { $0.index == track.source.index }),

@@ -141,7 +141,7 @@ public enum Language {
         keys: [
             KeyInfo(
                 "keep", .oneOf([.word(["all", "none"]), .list(.string)]),
-                "Which of the source's tags are kept.",
+                "Which of the source's tags are kept; `cover` in the list stands for its covers.",
                 default: "all"),
             KeyInfo("set", .mapOf(.string, keys: .any), "Tags to write."),
         ])

@@ -261,6 +261,15 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// The bytes of a cover (`AVStream.attached_pic`); nil for other streams.
+    public func attachedPicture(of index: Int) -> [UInt8]? {
+        guard let stream = tandem_stream(context, UInt32(clamping: index)),
+            stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
+            let data = stream.pointee.attached_pic.data, stream.pointee.attached_pic.size > 0
+        else { return nil }
+        return Array(UnsafeBufferPointer(start: data, count: Int(stream.pointee.attached_pic.size)))
+    }
+
     // MARK: Reading
 
     /// Reads only the streams named; the others cost as little as the format allows (`AVDISCARD_ALL`).

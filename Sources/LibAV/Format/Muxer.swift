@@ -139,6 +139,26 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         return Int(stream.pointee.index)
     }
 
+    /// Adds a cover as a stream of its own, after all others; its one packet is written right after the header.
+    public func addCover(_ parameters: CodecParameters, metadata: [MetadataEntry]) throws(AVError) -> Int {
+        let index = try addStream(parameters, timeBase: Rational(1, 90_000), metadata: metadata)
+        tandem_stream(context, UInt32(index))?.pointee.disposition = AV_DISPOSITION_ATTACHED_PIC
+        return index
+    }
+
+    /// Adds a file that travels along (Matroska's attachments), named by `filename` and `mimetype` in its metadata.
+    public func addAttachment(_ bytes: [UInt8], metadata: [MetadataEntry]) throws(AVError) {
+        guard let stream = avformat_new_stream(context, nil),
+            let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        else { throw .outOfMemory("avformat_new_stream") }
+        let copy = memory.assumingMemoryBound(to: UInt8.self)
+        for (index, byte) in bytes.enumerated() { copy[index] = byte }
+        stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_ATTACHMENT
+        stream.pointee.codecpar.pointee.extradata = copy
+        stream.pointee.codecpar.pointee.extradata_size = Int32(clamping: bytes.count)
+        for entry in metadata { av_dict_set(&stream.pointee.metadata, entry.key, entry.value, 0) }
+    }
+
     /// A source's tag is kept where it means the same codec here, and left to the muxer otherwise.
     private func tag(for parameters: CodecParameters, forced: String?) -> UInt32 {
         if let forced, forced.utf8.count == 4 {

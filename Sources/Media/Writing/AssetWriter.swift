@@ -22,6 +22,8 @@ public final class AssetWriter: @unchecked Sendable {
     public var metadata: [MetadataEntry] = []
     /// The output's chapters. Set before writing starts.
     public var chapters: [AssetChapter] = []
+    /// Covers beside the tracks. Set before writing starts.
+    public var covers: [CoverArt] = []
     /// The index goes to the front (`faststart`). Set before writing starts.
     public var shouldOptimizeForNetworkUse = false
     /// The inputs, in track order.
@@ -139,12 +141,40 @@ public final class AssetWriter: @unchecked Sendable {
             codecDelays.append(codecDelay(parameters, timeBase: timeBase))
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
+        let pictures = try addCovers(to: &muxer)
         try muxer.writeHeader(options: headerOptions())
+        for (cover, index) in pictures {
+            let packet = try Packet.of(cover.bytes)
+            (packet.pts, packet.dts, packet.streamIndex) = (0, 0, index)
+            try muxer.write(packet)
+        }
         timeBases = inputs.indices.map { muxer.timeBase(of: $0) }
         state.withLock { state in
             for (index, timeBase) in packetTimeBases.enumerated() { state.inputs[index].timeBase = timeBase }
         }
         self.muxer = consume muxer
+    }
+
+    /// Matroska's covers are attachments; everybody else's are streams with one packet.
+    private func addCovers(to muxer: inout Muxer) throws -> [(cover: CoverArt, index: Int)] {
+        var pictures: [(cover: CoverArt, index: Int)] = []
+        for cover in covers {
+            guard container.canHoldCover(codec: cover.parameters.codecName) else {
+                throw MediaError.misuse("\(container.name) can't hold this cover")
+            }
+            if container.name == "mkv", let type = CoverArt.types[cover.parameters.codecName] {
+                try muxer.addAttachment(
+                    cover.bytes,
+                    metadata: [
+                        MetadataEntry(key: "filename", value: type.name),
+                        MetadataEntry(key: "mimetype", value: type.mime),
+                    ])
+            } else {
+                let tags = cover.metadata.filter { ["title", "comment"].contains($0.key) }
+                pictures.append((cover, try muxer.addCover(cover.parameters, metadata: tags)))
+            }
+        }
+        return pictures
     }
 
     /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.

@@ -1,0 +1,39 @@
+public import LibAV
+
+/// A cover: a picture that belongs to the file, not a track of moving ones.
+public struct CoverArt: Sendable {
+    /// What kind of picture it is.
+    public let parameters: CodecParameters
+    /// The picture file's bytes.
+    public let bytes: [UInt8]
+    /// What the source says of it (`title`, `comment`).
+    public let metadata: [MetadataEntry]
+
+    /// Kinds of pictures, as libav names them, with what a Matroska attachment calls them.
+    static let types = [
+        "mjpeg": (mime: "image/jpeg", name: "cover.jpg"), "png": (mime: "image/png", name: "cover.png"),
+        "bmp": (mime: "image/bmp", name: "cover.bmp"), "gif": (mime: "image/gif", name: "cover.gif"),
+        "webp": (mime: "image/webp", name: "cover.webp"), "tiff": (mime: "image/tiff", name: "cover.tiff"),
+    ]
+
+    /// The cover that is a track of a file; nil where it has none there.
+    public static func read(path: String, track: Int, limits: InputLimits = InputLimits()) throws -> CoverArt?
+    {
+        let demuxer = try Demuxer.open(path: path, limits: limits)
+        guard track < demuxer.streamCount, let bytes = demuxer.attachedPicture(of: track) else { return nil }
+        let stream = try demuxer.stream(track)
+        return CoverArt(parameters: stream.parameters, bytes: bytes, metadata: stream.metadata)
+    }
+}
+
+extension ContainerType {
+    /// It can hold a cover of that libav codec beside its tracks.
+    public func canHoldCover(codec: String) -> Bool {
+        switch name {
+        case "mp4", "m4a": ["mjpeg", "png", "bmp"].contains(codec)
+        case "mp3", "flac": ["mjpeg", "png", "bmp", "gif", "tiff"].contains(codec)
+        case "mkv": CoverArt.types[codec] != nil
+        default: false
+        }
+    }
+}
