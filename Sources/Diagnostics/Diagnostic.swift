@@ -137,6 +137,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case lowSpace = "low-space"
     /// A job failed while it ran.
     case jobFailed = "job-failed"
+    /// An output is not what `expect` says.
+    case expectationFailed = "expectation-failed"
 }
 
 extension Rule {
@@ -183,6 +185,7 @@ extension Rule {
         case .destinationUnwritable: "The destination's folder can't be written"
         case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
+        case .expectationFailed: "An output is not what `expect` says"
         }
     }
 }

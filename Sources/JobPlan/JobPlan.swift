@@ -60,6 +60,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var makesDirectories: Bool
     /// The output's tracks in order.
     public var tracks: [TrackPlan]
+    /// What must hold of the output before it is published.
+    public var expectations: [Expectation]
     /// What becomes of everything in the source.
     public var ledger: [LedgerEntry]
     /// How long the output will be.

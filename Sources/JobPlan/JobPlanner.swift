@@ -92,7 +92,7 @@ struct JobPlanner {
             destination: destination.path,
             destinationLocation: job.destination.path.range,
             ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,
-            tracks: tracks,
+            tracks: tracks, expectations: job.expectations,
             ledger: ledger.entries, expectedDuration: duration,
             expectedSize: SizeEstimate.bytes(of: tracks), notes: notes)
     }

@@ -45,6 +45,7 @@ public enum PlanText {
                 "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(entry.item)): \(entry.reason)"
             )
         }
+        for expectation in job.expectations { lines.append("  expects    \(expectation.check.text)") }
         for note in job.notes { lines.append("  note       \(note)") }
         var expected = "  expected   \(time(job.expectedDuration))"
         if let size = job.expectedSize { expected += ", about \(bytes(size))" }

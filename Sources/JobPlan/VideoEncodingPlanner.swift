@@ -93,8 +93,7 @@ struct VideoEncodingPlanner {
     /// The tick in which every picture's time is whole.
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value { return rate.inverted }
-        return AssetReader.videoTick(
-            timeBase: track.timeBase, timeZero: timeZero, start: range?.start ?? .zero)
+        return AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
     }
 
     private func pixelFormat() -> PixelFormat {

@@ -213,7 +213,16 @@ final class JobExecutor: @unchecked Sendable {
         if let problem = OutputVerifier(plan: plan, reports: reports).problem(path: output.reopenPath) {
             throw JobFailure(problem, at: plan.location)
         }
+        let judged = try ExpectationJudge(plan: plan, path: output.reopenPath, size: output.size).judge {
+            self.running.withLock { $0.isCancelled }
+        }
         if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+        if let first = judged.first(where: { !$0.holds }) {
+            let rest = judged.count { !$0.holds } - 1
+            throw JobFailure(
+                first.message + (rest > 0 ? " (and \(rest) more)" : ""), at: first.expectation.location,
+                rule: .expectationFailed)
+        }
         output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
         try output.synchronize()
         do {
@@ -233,7 +242,7 @@ final class JobExecutor: @unchecked Sendable {
         return JobResult(
             destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,
             tracks: reports,
-            seconds: elapsed, warnings: warnings,
+            seconds: elapsed, warnings: warnings, expectations: judged,
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
             })

@@ -37,6 +37,8 @@ public struct JobResult: Sendable {
     public var seconds: Double
     /// Things that a person should know, such as samples left out.
     public var warnings: [String]
+    /// What was expected and measured.
+    public var expectations: [JudgedExpectation] = []
     /// Tracks whose loudness was changed.
     public var loudness: [Normalization] = []
 

@@ -226,12 +226,7 @@ struct EncodeDecoder {
         let channels = reader.value(
             fields["channels"]?.value, "`channels`",
             "it is mono, stereo, 5.1, a count from 1 to 16, or a layout as libav names it"
-        ) { text -> ChannelLayout? in
-            if let count = Int(text) {
-                return (1...16).contains(count) ? ChannelLayout(defaultFor: count) : nil
-            }
-            return ChannelLayout(named: text)
-        }
+        ) { Self.layout($0) }
         let format = reader.value(
             fields["sample_format"]?.value, "`sample_format`", "it is written as libav does: s16, s32, fltp"
         ) { SampleFormat(named: $0) }
@@ -252,6 +247,12 @@ struct EncodeDecoder {
         spec.filters = text(fields["filters"], "`filters`")
         if reader.sink.errorCount == before { EncodeCheck.check(spec, into: &reader.sink) }
         return spec
+    }
+
+    /// A count or a name.
+    static func layout(_ text: String) -> ChannelLayout? {
+        guard let count = Int(text) else { return ChannelLayout(named: text) }
+        return (1...16).contains(count) ? ChannelLayout(defaultFor: count) : nil
     }
 
     private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {

@@ -28,6 +28,7 @@ struct JobDecoder {
         let leftover = reader.word(
             fields["leftover"]?.value, "`leftover`", of: Leftover.allCases.map(\.rawValue))
         let cut = reader.word(fields["cut"]?.value, "`cut`", of: CutMode.allCases.map(\.rawValue))
+        let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let needs = fields["needs"].map { entry in
             reader.list(entry.value).compactMap { reader.text($0, "a job that is needed") }.filter {
                 definition.hasJob($0, reader: reader)
@@ -41,6 +42,7 @@ struct JobDecoder {
             container: container, optimizeForNetwork: optimize, metadata: metadata, chapters: chapters,
             durationLimit: limit,
             cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
+            expectations: expectations,
             leftover: leftover.flatMap { word in
                 Leftover(rawValue: word.value).map { Located($0, at: word.range) }
             },

@@ -193,12 +193,15 @@ public enum Language {
                 default: "exact"
             ),
             KeyInfo(
+                "expect", .mapping(expect),
+                "What must hold of the output before it is published."),
+            KeyInfo(
                 "destination", .oneOf([.string, .mapping(destination)]), "Where the output goes.",
                 required: true),
         ],
         laterKeys: [
             "composition", "export", "images", "waveform", "outputs", "package", "fragment", "timeout",
-            "retries", "priority", "threads", "expect",
+            "retries", "priority", "threads",
         ])
 
     private static let version1 = KeyInfo(

@@ -117,6 +117,8 @@ public final class JobSpec: Sendable {
     public let durationLimit: Located<TimeExpression>?
     /// How the range is cut.
     public let cut: Located<CutMode>?
+    /// What must hold of the output.
+    public let expectations: [Expectation]
     /// Source tracks that no rule selects.
     public let leftover: Located<Leftover>?
     /// Jobs that must have succeeded first, by the ids that the file has.
@@ -131,7 +133,8 @@ public final class JobSpec: Sendable {
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, range: RangeSpec?,
         tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
         metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
-        cut: Located<CutMode>?, leftover: Located<Leftover>?, needs: [Located<String>],
+        cut: Located<CutMode>?, expectations: [Expectation], leftover: Located<Leftover>?,
+        needs: [Located<String>],
         destination: DestinationSpec, isTemplate: Bool
     ) {
         self.id = id
@@ -146,6 +149,7 @@ public final class JobSpec: Sendable {
         self.chapters = chapters
         self.durationLimit = durationLimit
         self.cut = cut
+        self.expectations = expectations
         self.leftover = leftover
         self.needs = needs
         self.destination = destination

@@ -41,6 +41,17 @@ public enum Quantity {
         return value.flatMap { $0 > 0 && $0 <= 1_000_000_000 ? $0 : nil }
     }
 
+    /// Bytes: `50MB` (10⁶), `50MiB` (2²⁰), `1000`.
+    public static func bytes(_ text: String) -> Int64? {
+        let units: [(String, Int64)] = [
+            ("kiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("kB", 1000), ("MB", 1_000_000),
+            ("GB", 1_000_000_000), ("B", 1),
+        ]
+        let unit = units.first { text.hasSuffix($0.0) }
+        let value = scaled(text.dropLast(unit?.0.count ?? 0), by: unit?.1 ?? 1)
+        return value.flatMap { $0 > 0 && $0 <= 1_000_000_000_000_000 ? $0 : nil }
+    }
+
     /// Hertz: `44100`, `44.1kHz`, `1kHz`, `50Hz`.
     public static func frequency(_ text: String) -> Int32? {
         let value: Int64?

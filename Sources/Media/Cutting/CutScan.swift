@@ -32,7 +32,7 @@ public struct CutScan: Sendable {
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, withDigests: Bool = false,
         limits: InputLimits = InputLimits()
     ) throws -> CutScan {
-        let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, start: range.start)
+        let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
         var scan = CutScan(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
         let zero = timeZero.ticks(in: tick)

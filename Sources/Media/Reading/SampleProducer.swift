@@ -19,9 +19,9 @@ struct ProducerContext: Sendable {
     var start: MediaTime { range?.start ?? .zero }
     var end: MediaTime? { range?.end }
 
-    /// The tick of the asset's time line in which the track's times, time zero and the range's start are whole.
+    /// The tick of the asset's time line in which the track's times, time zero and the range's ends are whole.
     var videoTick: Rational {
-        AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, start: start)
+        AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
     }
 }
 

@@ -137,10 +137,15 @@ public struct TimeRange: Hashable, Codable, Sendable {
 }
 
 extension AssetReader {
-    /// The tick in which pictures of a track are vended: its times, time zero and the range's start are whole in it.
-    public static func videoTick(timeBase: Rational, timeZero: MediaTime, start: MediaTime) -> Rational {
-        // Finer ticks would leave mp4 no room for a picture that stays for minutes.
-        commonTick([timeBase, timeZero.asTick, start.asTick].compactMap { $0 }, limit: 3_000_000) ?? timeBase
+    /// The tick in which pictures of a track are vended: its times, time zero and both ends of the range are whole
+    /// in it, as far as that can be.
+    public static func videoTick(timeBase: Rational, timeZero: MediaTime, range: TimeRange?) -> Rational {
+        // Finer ticks would leave mp4 no room for a picture that stays for minutes. The start moves every picture,
+        // the end the last one's length alone.
+        let start = [timeBase, timeZero.asTick, range?.start.asTick].compactMap { $0 }
+        let limit: Int32 = 3_000_000
+        return commonTick(start + [range?.end.asTick].compactMap { $0 }, limit: limit)
+            ?? commonTick(start, limit: limit) ?? timeBase
     }
 }
 

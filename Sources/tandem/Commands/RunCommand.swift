@@ -71,7 +71,22 @@ struct RunCommand: AsyncParsableCommand {
         let outcomes = await runner.run()
         display.end(outcomes, refusals: result.plan.refusals)
         if let status = signals.status { throw status }
-        if outcomes.contains(where: { !$0.outcome.isSuccess }) { throw ExitCode.jobFailed }
+        if let status = Self.status(of: outcomes.map(\.outcome)) { throw status }
+    }
+
+    /// Jobs that were not run waited for others, whose own outcome says it.
+    private static func status(of outcomes: [JobOutcome]) -> ExitCode? {
+        let bad = outcomes.filter { !$0.isSuccess }
+        if bad.isEmpty { return nil }
+        var hasFailedExpectation = false
+        for outcome in bad {
+            switch outcome {
+            case .failed(let failure) where failure.rule == .expectationFailed: hasFailedExpectation = true
+            case .notRun: continue
+            default: return .jobFailed
+            }
+        }
+        return hasFailedExpectation ? .expectationFailed : .jobFailed
     }
 
     private func readPlan(_ path: String) throws -> PlanFile {

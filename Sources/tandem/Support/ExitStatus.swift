@@ -9,6 +9,8 @@ extension ExitCode {
     static let specWrong = ExitCode(3)
     /// This machine can't: an encoder is missing.
     static let environment = ExitCode(4)
+    /// Nothing worse than an output that is not what `expect` says.
+    static let expectationFailed = ExitCode(5)
     /// SIGINT.
     static let interrupted = ExitCode(130)
     /// SIGTERM.

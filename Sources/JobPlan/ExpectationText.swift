@@ -1,0 +1,19 @@
+public import JobSpec
+internal import LibAV
+
+extension Expectation.Check {
+    /// For people: `duration 100.4 s, give or take 0.04 s`.
+    public var text: String {
+        switch self {
+        case .duration(let wanted, let within): "duration \(wanted) s, give or take \(within) s"
+        case .frames(let count): "\(count) frames"
+        case .size(let most): "at most \(PlanText.bytes(most))"
+        case .property(let type, let name, let value): "\(type.rawValue) \(name) \(value)"
+        case .loudness(let wanted, let within): "\(wanted) LUFS, give or take \(within) LU"
+        case .truePeak(let most): "true peak of at most \(most) dBTP"
+        case .silence(let most): "no silence longer than \(most) s"
+        case .black(let most): "no black pictures longer than \(most) s"
+        case .decodes: "all of it decodes"
+        }
+    }
+}

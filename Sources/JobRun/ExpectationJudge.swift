@@ -1,0 +1,116 @@
+internal import Diagnostics
+internal import JobPlan
+public import JobSpec
+internal import LibAV
+internal import Media
+
+/// An expectation beside what was measured.
+public struct JudgedExpectation: Sendable {
+    /// What must hold.
+    public var expectation: Expectation
+    /// What was found.
+    public var measured: String
+    /// It holds.
+    public var holds: Bool
+
+    /// In one line.
+    public var message: String { "expected \(expectation.check.text), measured \(measured)" }
+}
+
+/// Measures a finished output against what its job expects, before it is published.
+struct ExpectationJudge {
+    let plan: JobPlan
+    let path: String
+    let size: Int64
+
+    /// Judges everything that is expected. `isCancelled` is asked between two measurements.
+    func judge(isCancelled: () -> Bool) throws -> [JudgedExpectation] {
+        guard !plan.expectations.isEmpty else { return [] }
+        let asset = Asset(.file(path), timing: .precise)
+        let contents = try asset.loadSynchronously()
+        var loudness: Loudness?
+        return try plan.expectations.map { expectation in
+            if isCancelled() { throw CancellationError() }
+            let (measured, holds) = try measure(expectation.check, asset, contents, &loudness)
+            return JudgedExpectation(expectation: expectation, measured: measured, holds: holds)
+        }
+    }
+
+    private func measure(
+        _ check: Expectation.Check, _ asset: Asset, _ contents: AssetContents, _ loudness: inout Loudness?
+    ) throws -> (String, Bool) {
+        let video = contents.tracks(of: .video).first
+        let audio = contents.tracks(of: .audio).first
+        switch check {
+        case .duration(let wanted, let within):
+            let off = contents.duration > wanted ? contents.duration - wanted : wanted - contents.duration
+            return ("\(contents.duration) s", off <= within)
+        case .frames(let count):
+            guard let found = video?.sampleCount else { return ("no track of pictures", false) }
+            return ("\(found)", found == count)
+        case .size(let most): return (PlanText.bytes(size) + " (\(size) bytes)", size <= most)
+        case .property(let type, let name, let value):
+            guard let track = type == .video ? video : audio else { return ("no \(type.rawValue)", false) }
+            let found = Self.property(name, of: track) ?? "unknown"
+            if name == "frame_rate", let rate = track.nominalFrameRate {
+                return (found, Self.isRate(rate, value, over: track.timeRange.duration))
+            }
+            return (found, found == value)
+        case .loudness(let wanted, let within):
+            guard let found = try measured(audio, asset, &loudness)?.integrated else {
+                return ("no sound", false)
+            }
+            return ("\((found * 10).rounded() / 10) LUFS", abs(found - wanted) <= within)
+        case .truePeak(let most):
+            guard let found = try measured(audio, asset, &loudness)?.truePeak else {
+                return ("no sound", false)
+            }
+            return ("\((found * 10).rounded() / 10) dBTP", found <= most)
+        case .silence(let most):
+            guard let audio else { return ("no sound", false) }
+            let longest = try StretchMeter.longestSilence(asset: asset, track: audio)
+            return ("\(longest) s", longest <= most)
+        case .black(let most):
+            guard let video else { return ("no track of pictures", false) }
+            let longest = try StretchMeter.longestBlack(asset: asset, track: video)
+            return ("\(longest) s", longest <= most)
+        case .decodes:
+            do {
+                try StretchMeter.decodeAll(asset: asset, contents: contents)
+                return ("all of it decodes", true)
+            } catch {
+                return ("\(error)", false)
+            }
+        }
+    }
+
+    private func measured(_ track: AssetTrack?, _ asset: Asset, _ known: inout Loudness?) throws -> Loudness?
+    {
+        guard let track else { return nil }
+        if known == nil {
+            known = try LoudnessMeter(asset: asset, track: track, range: nil, filters: nil).measure()
+        }
+        return known
+    }
+
+    /// A range that begins or ends inside a picture has one more than its length tells.
+    private static func isRate(_ rate: Rational, _ wanted: String, over length: MediaTime) -> Bool {
+        guard let wanted = Quantity.frameRate(wanted) else { return false }
+        return abs(rate.double - wanted.double) * length.seconds <= 1.01
+    }
+
+    private static func property(_ name: String, of track: AssetTrack) -> String? {
+        switch name {
+        case "codec": track.format.codec
+        case "profile": track.format.profile
+        case "width": "\(track.format.width)"
+        case "height": "\(track.format.height)"
+        case "frame_rate": track.nominalFrameRate?.description
+        case "pixel_format": track.format.pixelFormat.description
+        case "sample_rate": "\(track.format.sampleRate)"
+        case "channels": track.format.channelLayout?.specified.description
+        case "language": track.languageCode
+        default: nil
+        }
+    }
+}

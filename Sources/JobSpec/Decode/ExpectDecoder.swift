@@ -1,0 +1,126 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes `expect`.
+struct ExpectDecoder {
+    let reader: NodeReader
+
+    func expectations(_ node: YAMLNode) -> [Expectation] {
+        guard let fields = reader.fields(node, as: Language.expect) else { return [] }
+        var list: [Expectation] = []
+        func add(_ entry: YAMLNode.Entry?, _ check: Expectation.Check?) {
+            if let entry, let check { list.append(Expectation(check: check, location: entry.value.range)) }
+        }
+        if let entry = fields["duration"] { add(entry, duration(entry.value)) }
+        add(
+            fields["frames"],
+            reader.integer(fields["frames"]?.value, "`frames`", in: 1...1_000_000_000).map {
+                .frames($0.value)
+            })
+        if let entry = fields["size"], let inner = reader.fields(entry.value, as: Language.expectSize) {
+            let bytes = reader.value(
+                inner["max"]?.value, "`max`", "a size is written like 50MB (10⁶) or 50MiB"
+            ) { Quantity.bytes($0) }
+            add(entry, bytes.map { .size(max: $0.value) })
+        }
+        for (key, type, language) in [
+            ("video", MediaType.video, Language.expectVideo), ("audio", .audio, Language.expectAudio),
+        ] {
+            if let entry = fields[key] { list += properties(entry.value, type, language) }
+        }
+        if let entry = fields["loudness"] { list += loudness(entry.value) }
+        for (key, make) in [
+            ("silence", { Expectation.Check.silence(max: $0) }), ("black", { .black(max: $0) }),
+        ] as [(String, (MediaTime) -> Expectation.Check)] {
+            guard let entry = fields[key], let inner = reader.fields(entry.value, as: Language.expectLongest)
+            else { continue }
+            add(entry, length(inner["max"]?.value, "`max`").map(make))
+        }
+        if let entry = fields["decodes"], let value = reader.boolean(entry.value, "`decodes`") {
+            if value.value { add(entry, .decodes) } else { wantsTrue(entry) }
+        }
+        return list
+    }
+
+    private func wantsTrue(_ entry: YAMLNode.Entry) {
+        reader.sink.error(
+            .invalidValue, "`\(entry.key): false` expects nothing; leave it out", at: entry.value.range)
+    }
+
+    private func length(_ node: YAMLNode?, _ what: String) -> MediaTime? {
+        guard let time = reader.time(node, what) else { return nil }
+        if case .absolute(let value) = time.value { return value }
+        reader.sink.error(
+            .invalidValue, "\(what) is a length in seconds, like 90.5, 40ms or 1:40.4", at: time.range)
+        return nil
+    }
+
+    private func duration(_ node: YAMLNode) -> Expectation.Check? {
+        guard let fields = reader.fields(node, as: Language.expectDuration),
+            let wanted = length(fields["is"]?.value, "`is`")
+        else { return nil }
+        var slack = MediaTime(value: 1, timescale: 1000)
+        if let within = fields["within"] {
+            guard let value = length(within.value, "`within`") else { return nil }
+            slack = value
+        }
+        return .duration(is: wanted, within: slack)
+    }
+
+    private func properties(_ node: YAMLNode, _ type: MediaType, _ language: MappingType) -> [Expectation] {
+        guard case .mapping(let entries) = node.content, let fields = reader.fields(node, as: language) else {
+            _ = reader.fields(node, as: language)
+            return []
+        }
+        return entries.compactMap { entry in
+            guard fields.has(entry.key), language.key(entry.key) != nil,
+                let text = reader.text(entry.value, "`\(entry.key)`")
+            else { return nil }
+            guard let value = Self.canonical(entry.key, text.value) else {
+                reader.sink.error(
+                    .invalidValue, "`\(entry.key)` can't be `\(text.value)`", at: text.range,
+                    help: language.key(entry.key)?.summary)
+                return nil
+            }
+            return Expectation(
+                check: .property(type, name: entry.key, value: value), location: entry.value.range)
+        }
+    }
+
+    /// As the output's own will be written.
+    private static func canonical(_ key: String, _ text: String) -> String? {
+        switch key {
+        case "frame_rate": Quantity.frameRate(text)?.description
+        case "sample_rate": Quantity.frequency(text).map { "\($0)" }
+        case "width", "height": Int(text).flatMap { (1...16_384).contains($0) ? "\($0)" : nil }
+        case "channels": EncodeDecoder.layout(text)?.description
+        default: text
+        }
+    }
+
+    private func loudness(_ node: YAMLNode) -> [Expectation] {
+        guard let fields = reader.fields(node, as: Language.expectLoudness) else { return [] }
+        var list: [Expectation] = []
+        func number(_ node: YAMLNode?, _ key: String, _ range: ClosedRange<Double>) -> Double? {
+            reader.value(node, "`\(key)`", "it is a number from \(range.lowerBound) to \(range.upperBound)") {
+                Quantity.number($0).flatMap { range.contains($0) ? $0 : nil }
+            }?.value
+        }
+        if let entry = fields["integrated"],
+            let inner = reader.fields(entry.value, as: Language.expectIntegrated),
+            let wanted = number(inner["is"]?.value, "is", -70...0)
+        {
+            let within = number(inner["within"]?.value, "within", 0...20) ?? 0.5
+            list.append(
+                Expectation(check: .loudness(is: wanted, within: within), location: entry.value.range))
+        }
+        if let entry = fields["true_peak"], let inner = reader.fields(entry.value, as: Language.expectPeak),
+            let most = number(inner["max"]?.value, "max", -60...12)
+        {
+            list.append(Expectation(check: .truePeak(max: most), location: entry.value.range))
+        }
+        return list
+    }
+}

@@ -1,0 +1,74 @@
+internal import Media
+
+/// The keys of `expect`.
+extension Language {
+    static let expectDuration = MappingType(
+        "expectDuration", "`duration`", "How long the output lasts.",
+        keys: [
+            KeyInfo("is", timeOrNumber, "How long.", required: true),
+            KeyInfo("within", timeOrNumber, "How far off it may be.", default: "1ms"),
+        ])
+    static let expectSize = MappingType(
+        "expectSize", "`size`", "How large the file is.",
+        keys: [
+            KeyInfo(
+                "max",
+                .oneOf([
+                    .integer(1...1_000_000_000_000_000),
+                    .text(pattern: #"^[0-9]+(\.[0-9]+)?([kMG]i?B|B)?$"#, example: "50MB"),
+                ]), "At most.", required: true)
+        ])
+    static let expectLongest = MappingType(
+        "expectLongest", "a longest stretch", "The longest stretch of it.",
+        keys: [KeyInfo("max", timeOrNumber, "At most so long.", required: true)])
+    static let expectVideo = MappingType(
+        "expectVideo", "`video`", "The first track of pictures.",
+        keys: [
+            KeyInfo("codec", .string, "The codec, as libav names it."),
+            KeyInfo("profile", .string, "The profile, as libav names it."),
+            KeyInfo("width", .integer(1...16_384), "Pixels."),
+            KeyInfo("height", .integer(1...16_384), "Pixels."),
+            KeyInfo("frame_rate", frameRate, "Average frames a second."),
+            KeyInfo("pixel_format", .string, "Pixel format, as libav names it."),
+        ])
+    static let expectAudio = MappingType(
+        "expectAudio", "`audio`", "The first track of sound.",
+        keys: [
+            KeyInfo("codec", .string, "The codec, as libav names it."),
+            KeyInfo("profile", .string, "The profile, as libav names it."),
+            KeyInfo("sample_rate", frequency, "Samples a second."),
+            KeyInfo(
+                "channels", .oneOf([.integer(1...16), .string]),
+                "mono, stereo, 5.1, a count, or a layout as libav names it."),
+            KeyInfo("language", .string, "Language, as the container says it."),
+        ])
+    static let expectIntegrated = MappingType(
+        "expectIntegrated", "`integrated`", "Integrated loudness by EBU R128.",
+        keys: [
+            KeyInfo("is", .number(-70...0), "LUFS.", required: true),
+            KeyInfo("within", .number(0...20), "How far off it may be, in LU.", default: "0.5"),
+        ])
+    static let expectPeak = MappingType(
+        "expectPeak", "`true_peak`", "The highest true peak.",
+        keys: [KeyInfo("max", .number(-60...12), "dBTP at most.", required: true)])
+    static let expectLoudness = MappingType(
+        "expectLoudness", "`loudness`", "Loudness of the first track of sound by EBU R128.",
+        keys: [
+            KeyInfo("integrated", .mapping(expectIntegrated), "Integrated loudness."),
+            KeyInfo("true_peak", .mapping(expectPeak), "The highest true peak."),
+        ], alternatives: [.atLeastOne(["integrated", "true_peak"])])
+    static let expect = MappingType(
+        "expect", "`expect`",
+        "What must hold of the finished output before it is published; otherwise the job fails and nothing is published.",
+        keys: [
+            KeyInfo("duration", .mapping(expectDuration), "How long it lasts."),
+            KeyInfo("frames", .integer(1...1_000_000_000), "How many pictures its first track of them has."),
+            KeyInfo("size", .mapping(expectSize), "How large its file is."),
+            KeyInfo("video", .mapping(expectVideo), "Properties of its first track of pictures."),
+            KeyInfo("audio", .mapping(expectAudio), "Properties of its first track of sound."),
+            KeyInfo("loudness", .mapping(expectLoudness), "Loudness of its first track of sound."),
+            KeyInfo("silence", .mapping(expectLongest), "Its longest silence, below -60 dB."),
+            KeyInfo("black", .mapping(expectLongest), "Its longest run of black pictures."),
+            KeyInfo("decodes", .boolean, "All of it decodes without an error."),
+        ], laterKeys: ["similarity"])
+}

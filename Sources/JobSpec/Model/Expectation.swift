@@ -1,0 +1,32 @@
+public import Diagnostics
+public import LibAV
+public import Media
+
+/// Something that must hold of an output before it is published.
+public struct Expectation: Codable, Hashable, Sendable {
+    /// What must hold.
+    public enum Check: Codable, Hashable, Sendable {
+        /// The output lasts so long, give or take.
+        case duration(is: MediaTime, within: MediaTime)
+        /// Its first track of pictures has so many.
+        case frames(Int)
+        /// Its file has at most so many bytes.
+        case size(max: Int64)
+        /// A property of its first track of a kind, by the name that job files have for it.
+        case property(MediaType, name: String, value: String)
+        /// Integrated loudness in LUFS, give or take.
+        case loudness(is: Double, within: Double)
+        /// Highest true peak in dBTP.
+        case truePeak(max: Double)
+        /// The longest silence of its sound (below -60 dB).
+        case silence(max: MediaTime)
+        /// The longest run of black pictures.
+        case black(max: MediaTime)
+        /// All of it decodes without an error.
+        case decodes
+    }
+    /// What must hold.
+    public var check: Check
+    /// Where it was written.
+    public var location: SourceRange
+}
