@@ -89,6 +89,36 @@ def ffmpeg(source, preset):
             "-b:a", "128k", "ffmpeg.mp4"]
 
 
+def cut(name, source, start, end, mode):
+    """A job file that cuts a range with its middle copied."""
+    with open(f"{work}/{name}.yaml", "w") as f:
+        f.write(f"""version: 1
+jobs:
+  one:
+    asset: ./{source}
+    range: {{ start: {start}, end: {end} }}
+    cut: {mode}
+    tracks: [ {{ video: first, copy: true }}, {{ audio: first, copy: true, optional: true }} ]
+    destination: {{ path: tandem-{name}.mp4, if_exists: replace }}
+""")
+    return [tandem, "run", f"{name}.yaml"]
+
+
+def cuts(media):
+    """Cuts of two minutes beside ffmpeg's exact one, and beside the peer where it is at hand (TANDEM_SMARTCUT)."""
+    sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "5", "-i", "source.mp4", "-c", "copy", "loop.mp4")
+    exact = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-ss", "31.7", "-i", "loop.mp4", "-t", "120", "-c:v", "libx264", "-c:a", "aac", "e.mp4"]
+    compare("smart cut, two minutes of 720p, beside ffmpeg's exact one", cut("two", "loop.mp4", 31.7, 151.7, "smart"), exact)
+    peer = os.environ.get("TANDEM_SMARTCUT")
+    if not peer:
+        return
+    compare("the same beside smartcut", cut("two", "loop.mp4", 31.7, 151.7, "smart"), [peer, "loop.mp4", "p.mp4", "--keep", "31.7,151.7"])
+    for name in ("bikes.mp4", "bigbuckbunny.mp4", "interlaced_crop.mp4"):
+        if os.path.exists(f"{media}/{name}"):
+            sh("cp", f"{media}/{name}", name)
+            compare(f"{name}, 1.1 s to 3.3 s, beside smartcut", cut(name, name, 1.1, 3.3, "smart-or-exact"), [peer, name, "p.mp4", "--keep", "1.1,3.3"])
+
+
 # 30 s of 720p with sound: real footage where it is at hand, made otherwise.
 real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/media/example.mp4")
 if os.path.exists(real):
@@ -102,6 +132,8 @@ measure(["ffmpeg", "-version"])
 compare("startup", [tandem, "--version"], ["ffmpeg", "-version"])
 compare("720p, 30 s, x264 ultrafast", job("ultrafast", "source.mp4", "ultrafast"), ffmpeg("source.mp4", "ultrafast"))
 compare("720p, 30 s, x264 medium", job("medium", "source.mp4", "medium"), ffmpeg("source.mp4", "medium"))
+
+cuts(os.path.dirname(os.path.abspath(real)))
 
 # Memory must not grow with the length: one minute against thirty, of a small picture.
 for minutes in (1, 30):
