@@ -18,7 +18,7 @@ struct CopyPlanner {
     let job: JobSpec
     let container: Located<ContainerType>
     let source: JobPlan.Source
-    let timeZero: MediaTime
+    let description: SourceDescription
     let range: TimeRange?
     /// Where `copy` stands.
     let place: SourceRange
@@ -68,7 +68,7 @@ struct CopyPlanner {
         case .video: return pictures(track, range: range, into: &sink)
         case .audio:
             // Whole packets at their true times are what these modes promise.
-            if type.hasEditLists || cut == .keyframe || cut == .smart { return .copy }
+            if type.hasEditLists || cut != .exact { return .copy }
             sink.error(
                 .copyRange, "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
                 at: place, notes: [Diagnostic.Note("the range", at: job.range?.range)],
@@ -81,8 +81,8 @@ struct CopyPlanner {
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
     private func sayTimes(_ track: SourceDescription.Track) -> Bool {
         guard track.mediaType == .video, case .file(let path, _) = source,
+            !["mov", "matroska", "mpegts"].contains(where: description.container.hasPrefix),
             let contents = try? Asset(.file(path), timing: .fast).loadSynchronously(),
-            !["mov", "matroska", "mpegts"].contains(where: contents.container.hasPrefix),
             let found = contents.tracks.first(where: { $0.index == track.index })
         else { return true }
         return (try? found.saysPresentationTimes(path: path)) ?? true
@@ -152,7 +152,8 @@ struct CopyPlanner {
             throw .edges("`encode` can't be carried out on them")
         }
         var planner = VideoEncodingPlanner(
-            spec: spec, track: track, picture: picture, timeZero: timeZero, range: range, encoder: encoder)
+            spec: spec, track: track, picture: picture, timeZero: description.timeZero, range: range,
+            encoder: encoder)
         let encoding = planner.plan()
         let configuration = encoding.encoder
         guard configuration.width == track.width, configuration.height == track.height,

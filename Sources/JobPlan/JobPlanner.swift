@@ -55,6 +55,9 @@ struct JobPlanner {
         }
         limitDuration(video: chosen.first { $0.track.mediaType == .video }?.track)
         widen(chosen)
+        if case .job(let id, _) = source, range != nil, let cut = job.cut?.value, cut != .exact {
+            notes.append("how the range is cut is found out once \(id) has published")
+        }
         checkLeftovers(chosen.map(\.track))
         if container.value.isSingleTrack, chosen.count > 1 {
             sink.error(
@@ -175,7 +178,7 @@ struct JobPlanner {
         var copied: TrackPlan.Action?
         if case .copy(let place, let otherwise) = wanted {
             let copying = CopyPlanner(
-                job: job, container: container, source: source, timeZero: description.timeZero, range: range,
+                job: job, container: container, source: source, description: description, range: range,
                 place: place, otherwise: otherwise)
             switch copying.plan(track, into: &sink) {
             case nil: return nil

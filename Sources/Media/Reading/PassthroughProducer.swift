@@ -87,7 +87,9 @@ final class PassthroughProducer: SampleProducer {
     private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
         if isFirst, packet.dts == noTimestamp, track.mediaType == .video {
             let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1
-            clock = DecodingClock(delay: track.format.parameters.reorderDelay, step: max(1, nominal))
+            // What libavformat saw at the start may be less than what comes; more than needed does no harm.
+            clock = DecodingClock(
+                delay: max(4, track.format.parameters.reorderDelay), step: max(1, nominal))
         }
         isFirst = false
         guard clock != nil else { return packet.dts == noTimestamp ? pts : packet.dts - zero }
