@@ -32,10 +32,9 @@ public final class AssetWriter: @unchecked Sendable {
     private let publishesItself: Bool
     private let queue = DispatchQueue(label: "tandem.mux")
     private var muxer: Muxer?
-    private var timeBases: [Rational] = []
-    /// The units of the inputs' packets: read once, since an input lets its encoder go on its own queue.
-    private var packetTimeBases: [Rational] = []
-    private var codecDelays: [Int64] = []
+    /// What the header fixed of each input's track; set before anything is written.
+    private var tracks: [OutputHeader.Track] = []
+    private var movieTimescale: Int32 = 1000
     private let state = Guarded(State())
     private let written = Atomic<Int64>(0)
 
@@ -124,108 +123,18 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     private func open() throws {
-        var muxer = try Muxer.open(format: container.muxer, descriptor: output.descriptor)
-        if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
-        muxer.setMetadata(metadata)
-        try muxer.setChapters(
-            chapters.map {
-                (
-                    $0.timeRange.start.ticks(in: Self.chapterUnit),
-                    $0.timeRange.end.ticks(in: Self.chapterUnit), $0.title
-                )
-            }, timeBase: Self.chapterUnit)
-        for input in inputs {
-            let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
-            let timeBase = input.packetTimeBase
-            packetTimeBases.append(timeBase)
-            codecDelays.append(codecDelay(parameters, timeBase: timeBase))
-            try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
-        }
-        let pictures = try addCovers(to: &muxer)
-        try muxer.writeHeader(options: headerOptions())
-        for (cover, index) in pictures {
-            let packet = try Packet.of(cover.bytes)
-            (packet.pts, packet.dts, packet.streamIndex) = (0, 0, index)
-            try muxer.write(packet)
-        }
-        timeBases = inputs.indices.map { muxer.timeBase(of: $0) }
+        let header = OutputHeader(
+            container: container, inputs: inputs, metadata: metadata, chapters: chapters, covers: covers,
+            isForNetwork: shouldOptimizeForNetworkUse)
+        let opened = try header.write(to: output.descriptor)
+        tracks = opened.tracks
+        movieTimescale = opened.movieTimescale
         state.withLock { state in
-            for (index, timeBase) in packetTimeBases.enumerated() { state.inputs[index].timeBase = timeBase }
-        }
-        self.muxer = consume muxer
-    }
-
-    /// Matroska's covers are attachments; everybody else's are streams with one packet.
-    private func addCovers(to muxer: inout Muxer) throws -> [(cover: CoverArt, index: Int)] {
-        var pictures: [(cover: CoverArt, index: Int)] = []
-        for cover in covers {
-            guard container.canHoldCover(codec: cover.parameters.codecName) else {
-                throw MediaError.misuse("\(container.name) can't hold this cover")
-            }
-            if container.name == "mkv", let type = CoverArt.types[cover.parameters.codecName] {
-                try muxer.addAttachment(
-                    cover.bytes,
-                    metadata: [
-                        MetadataEntry(key: "filename", value: type.name),
-                        MetadataEntry(key: "mimetype", value: type.mime),
-                    ])
-            } else {
-                let tags = cover.metadata.filter { ["title", "comment"].contains($0.key) }
-                pictures.append((cover, try muxer.addCover(cover.parameters, metadata: tags)))
+            for (index, track) in opened.tracks.enumerated() {
+                state.inputs[index].timeBase = track.packetTimeBase
             }
         }
-        return pictures
-    }
-
-    /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.
-    private static let chapterUnit = Rational(1, 1_000_000)
-
-    private func addStream(
-        _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, to muxer: inout Muxer
-    ) throws {
-        var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
-        if let transform = input.transform, !transform.isIdentity {
-            sideData.append(StreamSideData.displayMatrix(transform.matrix))
-        }
-        var rate: Rational?
-        var tag: String?
-        if case .encode(let configuration) = input.settings {
-            rate = configuration.frameRate
-            // Parameter sets are out of band: Apple's players want it said.
-            if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
-        }
-        let aspect = parameters.sampleAspectRatio
-        _ = try muxer.addStream(
-            parameters, timeBase: timeBase, frameRate: rate,
-            sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
-            metadata: input.metadata,
-            disposition: input.disposition, sideData: sideData, codecTag: tag)
-    }
-
-    private func headerOptions() -> [(key: String, value: String)] {
-        guard container.hasEditLists else { return [] }
-        var options = [
-            (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
-        ]
-        // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
-        if container.name == "mp4" { options.append((key: "strict", value: "experimental")) }
-        if shouldOptimizeForNetworkUse { options.append((key: "movflags", value: "+faststart")) }
-        return options
-    }
-
-    /// A time scale in which every track's edits are whole: the muxer rounds them otherwise.
-    private var movieTimescale: Int32 {
-        var common: Int64 = 1
-        for (input, timeBase) in zip(inputs, packetTimeBases) {
-            var scale = Int64(timeBase.den)
-            if input.mediaType == .video { while scale < 10_000 { scale *= 2 } }
-            var (a, b) = (common, scale)
-            while b != 0 { (a, b) = (b, a % b) }
-            let next = common / a * scale
-            if next > Int64(Int32.max) { break }
-            common = next
-        }
-        return Int32(max(1000, common))
+        muxer = consume opened.muxer
     }
 
     /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once, before
@@ -373,22 +282,15 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     private func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
-        let from = packetTimeBases[index]
-        let to = timeBases[index]
+        let track = tracks[index]
+        let (from, to) = (track.packetTimeBase, track.timeBase)
         // Matroska's codec delay is taken off by every reader, so it is put on here.
-        packet.pts = from.rescale(packet.pts + codecDelays[index], to: to)
-        packet.dts = from.rescale(packet.dts + codecDelays[index], to: to)
+        packet.pts = from.rescale(packet.pts + track.codecDelay, to: to)
+        packet.dts = from.rescale(packet.dts + track.codecDelay, to: to)
         packet.duration = from.rescale(packet.duration, to: to)
         packet.streamIndex = index
         written.add(Int64(packet.size), ordering: .relaxed)
         try muxer?.write(packet)
-    }
-
-    /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
-    private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
-        guard container.muxer == "matroska" || container.muxer == "webm", parameters.codecName == "opus"
-        else { return 0 }
-        return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
     }
 
     /// Pumps that slept because their track was ahead, and may go on, are called again.
@@ -500,11 +402,13 @@ public final class AssetWriter: @unchecked Sendable {
         guard container.hasEditLists else { return }
         for (index, input) in inputs.enumerated() {
             guard let start = input.ending.delay else { continue }
-            let unit = packetTimeBases[index]
+            let unit = tracks[index].packetTimeBase
             let scale = Rational(1, movieTimescale)
             try MovieEditPatch(
                 delay: unit.rescale(start.delay, to: scale), padding: unit.rescale(start.padding, to: scale)
-            ).apply(descriptor: output.descriptor, track: index, mediaTimescale: Int64(timeBases[index].den))
+            ).apply(
+                descriptor: output.descriptor, track: index, mediaTimescale: Int64(tracks[index].timeBase.den)
+            )
         }
     }
 }

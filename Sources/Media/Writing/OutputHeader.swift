@@ -1,0 +1,140 @@
+internal import LibAV
+
+/// Everything that stands in an output before its first packet: tags, chapters, tracks, covers.
+struct OutputHeader {
+    let container: ContainerType
+    let inputs: [AssetWriterInput]
+    let metadata: [MetadataEntry]
+    let chapters: [AssetChapter]
+    let covers: [CoverArt]
+    /// The index goes to the front.
+    let isForNetwork: Bool
+
+    /// What the header fixes of a track.
+    struct Track {
+        /// The unit of the input's packets: read once, since an input lets its encoder go on its own queue.
+        let packetTimeBase: Rational
+        /// The delay that the container tells of the codec, in that unit.
+        let codecDelay: Int64
+        /// The container's unit.
+        var timeBase = Rational(1, 1)
+    }
+
+    /// A muxer whose header is written.
+    struct Opened: ~Copyable {
+        let muxer: Muxer
+        let tracks: [Track]
+        let movieTimescale: Int32
+    }
+
+    /// Opens the encoders and writes the header.
+    func write(to descriptor: Int32) throws -> Opened {
+        var muxer = try Muxer.open(format: container.muxer, descriptor: descriptor)
+        if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
+        muxer.setMetadata(metadata)
+        try muxer.setChapters(
+            chapters.map {
+                (
+                    $0.timeRange.start.ticks(in: Self.chapterUnit),
+                    $0.timeRange.end.ticks(in: Self.chapterUnit), $0.title
+                )
+            }, timeBase: Self.chapterUnit)
+        var tracks: [Track] = []
+        for input in inputs {
+            let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
+            let timeBase = input.packetTimeBase
+            tracks.append(
+                Track(packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase)))
+            try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
+        }
+        let pictures = try addCovers(to: &muxer)
+        let movieTimescale = movieTimescale(tracks)
+        try muxer.writeHeader(options: options(movieTimescale: movieTimescale))
+        for (cover, index) in pictures {
+            let packet = try Packet.of(cover.bytes)
+            (packet.pts, packet.dts, packet.streamIndex) = (0, 0, index)
+            try muxer.write(packet)
+        }
+        for index in tracks.indices { tracks[index].timeBase = muxer.timeBase(of: index) }
+        return Opened(muxer: muxer, tracks: tracks, movieTimescale: movieTimescale)
+    }
+
+    /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.
+    private static let chapterUnit = Rational(1, 1_000_000)
+
+    private func addStream(
+        _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, to muxer: inout Muxer
+    ) throws {
+        var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
+        if let transform = input.transform, !transform.isIdentity {
+            sideData.append(StreamSideData.displayMatrix(transform.matrix))
+        }
+        var rate: Rational?
+        var tag: String?
+        if case .encode(let configuration) = input.settings {
+            rate = configuration.frameRate
+            // Parameter sets are out of band: Apple's players want it said.
+            if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
+        }
+        let aspect = parameters.sampleAspectRatio
+        _ = try muxer.addStream(
+            parameters, timeBase: timeBase, frameRate: rate,
+            sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
+            metadata: input.metadata, disposition: input.disposition, sideData: sideData, codecTag: tag)
+    }
+
+    /// Matroska's covers are attachments; everybody else's are streams with one packet.
+    private func addCovers(to muxer: inout Muxer) throws -> [(cover: CoverArt, index: Int)] {
+        var pictures: [(cover: CoverArt, index: Int)] = []
+        for cover in covers {
+            guard container.canHoldCover(codec: cover.parameters.codecName) else {
+                throw MediaError.misuse("\(container.name) can't hold this cover")
+            }
+            if container.name == "mkv", let type = CoverArt.types[cover.parameters.codecName] {
+                try muxer.addAttachment(
+                    cover.bytes,
+                    metadata: [
+                        MetadataEntry(key: "filename", value: type.name),
+                        MetadataEntry(key: "mimetype", value: type.mime),
+                    ])
+            } else {
+                let tags = cover.metadata.filter { ["title", "comment"].contains($0.key) }
+                pictures.append((cover, try muxer.addCover(cover.parameters, metadata: tags)))
+            }
+        }
+        return pictures
+    }
+
+    private func options(movieTimescale: Int32) -> [(key: String, value: String)] {
+        guard container.hasEditLists else { return [] }
+        var options = [
+            (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
+        ]
+        // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
+        if container.name == "mp4" { options.append((key: "strict", value: "experimental")) }
+        if isForNetwork { options.append((key: "movflags", value: "+faststart")) }
+        return options
+    }
+
+    /// A time scale in which every track's edits are whole: the muxer rounds them otherwise.
+    private func movieTimescale(_ tracks: [Track]) -> Int32 {
+        var common: Int64 = 1
+        for (input, track) in zip(inputs, tracks) {
+            var scale = Int64(track.packetTimeBase.den)
+            if input.mediaType == .video { while scale < 10_000 { scale *= 2 } }
+            var (a, b) = (common, scale)
+            while b != 0 { (a, b) = (b, a % b) }
+            let next = common / a * scale
+            if next > Int64(Int32.max) { break }
+            common = next
+        }
+        return Int32(max(1000, common))
+    }
+
+    /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
+    private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
+        guard container.muxer == "matroska" || container.muxer == "webm", parameters.codecName == "opus"
+        else { return 0 }
+        return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
+    }
+}
