@@ -22,9 +22,11 @@ struct ExpectationJudge {
     let plan: JobPlan
     let path: String
     let size: Int64
+    /// Asked while a measurement goes on.
+    let isCancelled: @Sendable () -> Bool
 
-    /// Judges everything that is expected. `isCancelled` is asked between two measurements.
-    func judge(isCancelled: () -> Bool) throws -> [JudgedExpectation] {
+    /// Judges everything that is expected.
+    func judge() throws -> [JudgedExpectation] {
         guard !plan.expectations.isEmpty else { return [] }
         let asset = Asset(.file(path), timing: .precise)
         let contents = try asset.loadSynchronously()
@@ -68,16 +70,18 @@ struct ExpectationJudge {
             return ("\((found * 10).rounded() / 10) dBTP", found <= most)
         case .silence(let most):
             guard let audio else { return ("no sound", false) }
-            let longest = try StretchMeter.longestSilence(asset: asset, track: audio)
+            let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestSilence(of: audio)
             return ("\(longest) s", longest <= most)
         case .black(let most):
             guard let video else { return ("no track of pictures", false) }
-            let longest = try StretchMeter.longestBlack(asset: asset, track: video)
+            let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestBlack(of: video)
             return ("\(longest) s", longest <= most)
         case .decodes:
             do {
-                try StretchMeter.decodeAll(asset: asset, contents: contents)
+                try StretchMeter(asset: asset, isCancelled: isCancelled).decodeAll()
                 return ("all of it decodes", true)
+            } catch is CancellationError {
+                throw CancellationError()
             } catch {
                 return ("\(error)", false)
             }
@@ -88,7 +92,9 @@ struct ExpectationJudge {
     {
         guard let track else { return nil }
         if known == nil {
-            known = try LoudnessMeter(asset: asset, track: track, range: nil, filters: nil).measure()
+            known = try LoudnessMeter(
+                asset: asset, track: track, range: nil, filters: nil, isCancelled: isCancelled
+            ).measure()
         }
         return known
     }

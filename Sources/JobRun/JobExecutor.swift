@@ -210,13 +210,16 @@ final class JobExecutor: @unchecked Sendable {
     private func publish(session: ReencodeSession, output: TemporaryFile) throws -> JobResult {
         let reports = session.reports
         try checkSource(when: "while it was read")
-        if let problem = OutputVerifier(plan: plan, reports: reports).problem(path: output.reopenPath) {
+        let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
+        if let problem = OutputVerifier(plan: plan, reports: reports, isCancelled: isCancelled).problem(
+            path: output.reopenPath)
+        {
             throw JobFailure(problem, at: plan.location)
         }
-        let judged = try ExpectationJudge(plan: plan, path: output.reopenPath, size: output.size).judge {
-            self.running.withLock { $0.isCancelled }
-        }
-        if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+        let judged = try ExpectationJudge(
+            plan: plan, path: output.reopenPath, size: output.size, isCancelled: isCancelled
+        ).judge()
+        if isCancelled() { throw CancellationError() }
         if let first = judged.first(where: { !$0.holds }) {
             let rest = judged.count { !$0.holds } - 1
             throw JobFailure(

@@ -6,6 +6,8 @@ internal import Media
 struct OutputVerifier {
     let plan: JobPlan
     let reports: [TrackReport]
+    /// Asked while what takes long is looked at.
+    let isCancelled: @Sendable () -> Bool
 
     /// Nil when all is as it should be; otherwise what is not.
     func problem(path: String) -> String? {
@@ -55,8 +57,10 @@ struct OutputVerifier {
                     $0.index == planned.source.index
                 })
             else { return "the source's track is gone" }
-            return try SmartCutVerifier(cut: cut, source: source, track: original)
-                .problem(output: output, track: track)
+            return try SmartCutVerifier(
+                cut: cut, source: source, track: original, isCancelled: isCancelled
+            )
+            .problem(output: output, track: track)
         } catch {
             return "it can't be read back: \(error)"
         }

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import LibAV
 @testable import Media
+import Synchronization
 import TestSupport
 import Testing
 
@@ -185,5 +186,27 @@ import Testing
         let contents = try Asset(.file(scratch.file("out.mp4"))).loadSynchronously()
         #expect(contents.duration == MediaTime(value: 2, timescale: 1))
         #expect(contents.tracks[0].sampleCount == 50)
+    }
+
+    /// A measurement asks before every sample, and gives up in the middle.
+    @Test func measurementsAreCancelled() throws {
+        let asset = Asset(
+            .pattern(
+                TestPattern(
+                    name: "smpte", width: 64, height: 64, frameRate: Rational(25, 1),
+                    duration: MediaTime(value: 36_000, timescale: 1), toneFrequency: 1000)))
+        let contents = try asset.loadSynchronously()
+        let asked = Atomic<Int>(0)
+        let isCancelled: @Sendable () -> Bool = { asked.add(1, ordering: .relaxed).newValue > 20 }
+        let meter = StretchMeter(asset: asset, isCancelled: isCancelled)
+        #expect(throws: CancellationError.self) { try meter.decodeAll() }
+        #expect(asked.load(ordering: .relaxed) == 21)
+        let (video, audio) = (contents.tracks(of: .video)[0], contents.tracks(of: .audio)[0])
+        #expect(throws: CancellationError.self) { try meter.longestBlack(of: video) }
+        #expect(throws: CancellationError.self) { try meter.longestSilence(of: audio) }
+        #expect(throws: CancellationError.self) {
+            try LoudnessMeter(asset: asset, track: audio, range: nil, filters: nil, isCancelled: isCancelled)
+                .measure()
+        }
     }
 }

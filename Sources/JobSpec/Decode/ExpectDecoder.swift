@@ -70,10 +70,8 @@ struct ExpectDecoder {
     }
 
     private func properties(_ node: YAMLNode, _ type: MediaType, _ language: MappingType) -> [Expectation] {
-        guard case .mapping(let entries) = node.content, let fields = reader.fields(node, as: language) else {
-            _ = reader.fields(node, as: language)
-            return []
-        }
+        guard let fields = reader.fields(node, as: language), case .mapping(let entries) = node.content
+        else { return [] }
         return entries.compactMap { entry in
             guard fields.has(entry.key), language.key(entry.key) != nil,
                 let text = reader.text(entry.value, "`\(entry.key)`")

@@ -22,10 +22,8 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     deinit { FrameEncoder.free(context) }
 
     private static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
-        LogBridge.forget(context)
         av_freep(&context.pointee.stats_in)
-        var copy: UnsafeMutablePointer<AVCodecContext>? = context
-        avcodec_free_context(&copy)
+        freeCodec(context)
     }
 
     /// Opens an encoder (`avcodec_open2`). An option that it doesn't take is an error.

@@ -21,28 +21,15 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
 
     private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
 
-    deinit {
-        LogBridge.forget(context)
-        var copy: UnsafeMutablePointer<AVCodecContext>? = context
-        avcodec_free_context(&copy)
-    }
+    deinit { freeCodec(context) }
 
     /// Opens the decoder of a stream. `threads` 0 lets libavcodec choose.
     public static func open(
         _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0,
         limits: InputLimits = InputLimits()
     ) throws(AVError) -> PacketDecoder {
-        guard let codec = avcodec_find_decoder(parameters.raw.pointee.codec_id) else {
-            throw AVError(
-                code: tandem_einval, operation: "avcodec_find_decoder",
-                detail: "this build has no decoder for \(parameters.codecName)")
-        }
+        let codec = try InputLimits.decoder(of: parameters)
         let name = String(cString: codec.pointee.name)
-        guard InputLimits.decoders.contains(name) || name.hasPrefix("pcm_") else {
-            throw AVError(
-                code: tandem_eacces, operation: "avcodec_find_decoder",
-                detail: "the decoder \(name) is not one that is used")
-        }
         guard let context = avcodec_alloc_context3(codec) else {
             throw .outOfMemory("avcodec_alloc_context3")
         }

@@ -20,14 +20,8 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        Self.free(decoder)
-        Self.free(encoder)
-    }
-
-    private static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
-        LogBridge.forget(context)
-        var copy: UnsafeMutablePointer<AVCodecContext>? = context
-        avcodec_free_context(&copy)
+        freeCodec(decoder)
+        freeCodec(encoder)
     }
 
     /// Subtitles of this codec are text; pictures otherwise, or unknown (`AV_CODEC_PROP_TEXT_SUB`).
@@ -41,19 +35,17 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         throws(AVError) -> SubtitleConverter
     {
         LogBridge.install()
-        guard let codec = avcodec_find_decoder(source.raw.pointee.codec_id),
-            InputLimits.decoders.contains(String(cString: codec.pointee.name)),
-            let target = avcodec_find_encoder_by_name(encoderName)
-        else {
+        let codec = try InputLimits.decoder(of: source)
+        guard let target = avcodec_find_encoder_by_name(encoderName) else {
             throw AVError(
-                code: tandem_einval, operation: "avcodec_find_decoder",
-                detail: "this build can't turn \(source.codecName) into \(encoderName)")
+                code: tandem_einval, operation: "avcodec_find_encoder_by_name",
+                detail: "this build has no encoder \(encoderName)")
         }
         guard let decoder = avcodec_alloc_context3(codec) else {
             throw .outOfMemory("avcodec_alloc_context3")
         }
         guard let encoder = avcodec_alloc_context3(target) else {
-            free(decoder)
+            freeCodec(decoder)
             throw .outOfMemory("avcodec_alloc_context3")
         }
         do throws(AVError) {
@@ -73,8 +65,8 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
             let parameters = try CodecParameters(context: encoder)
             return SubtitleConverter(decoder: decoder, encoder: encoder, parameters: parameters)
         } catch {
-            free(decoder)
-            free(encoder)
+            freeCodec(decoder)
+            freeCodec(encoder)
             throw error
         }
     }

@@ -90,14 +90,6 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         for i in 0..<4 { data[4 + i] = UInt8(truncatingIfNeeded: samples >> (8 * UInt32(i))) }
     }
 
-    /// A digest of the data (64-bit FNV-1a), for tests and for comparing copies.
-    public var digest: UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        guard let data = raw.pointee.data else { return hash }
-        for i in 0..<size { hash = (hash ^ UInt64(data[i])) &* 0x100_0000_01b3 }
-        return hash
-    }
-
     /// Drops the reference to the data.
     func unreference() { av_packet_unref(raw) }
 }

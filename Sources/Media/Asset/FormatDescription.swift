@@ -3,15 +3,15 @@ public import LibAV
 /// What a track's samples are (AVFoundation's `CMFormatDescription`).
 public struct FormatDescription: Sendable {
     /// The codec's parameters, to be handed on unchanged by a passthrough.
-    public let parameters: CodecParameters
+    public private(set) var parameters: CodecParameters
     /// The codec's name (`h264`).
-    public let codec: String
+    public private(set) var codec: String
     /// The profile's name, where known.
     public let profile: String?
     /// The level as the codec numbers it.
-    public let level: Int?
+    public private(set) var level: Int?
     /// The container's four-character code.
-    public let codecTag: String?
+    public private(set) var codecTag: String?
     /// Bits per second as the container says, 0 where unknown.
     public let bitRate: Int64
 
@@ -39,26 +39,12 @@ public struct FormatDescription: Sendable {
 
     /// The same track with other codec parameters.
     func with(_ parameters: CodecParameters, codec: String? = nil) -> FormatDescription {
-        FormatDescription(self, parameters: parameters, codec: codec ?? self.codec)
-    }
-
-    private init(_ other: FormatDescription, parameters: CodecParameters, codec: String) {
-        self.parameters = parameters
-        self.codec = codec
-        profile = other.profile
-        level = parameters.level
-        codecTag = parameters.codecTag
-        bitRate = other.bitRate
-        width = other.width
-        height = other.height
-        pixelAspectRatio = other.pixelAspectRatio
-        cleanAperture = other.cleanAperture
-        pixelFormat = other.pixelFormat
-        color = other.color
-        isInterlaced = other.isInterlaced
-        sampleRate = other.sampleRate
-        sampleFormat = other.sampleFormat
-        channelLayout = other.channelLayout
+        var copy = self
+        copy.parameters = parameters
+        copy.codec = codec ?? self.codec
+        copy.level = parameters.level
+        copy.codecTag = parameters.codecTag
+        return copy
     }
 
     init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {

@@ -30,23 +30,20 @@ public struct CutScan: Sendable {
     /// Reads the packets. Times are on the asset's time line.
     public static func read(
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, withDigests: Bool = false,
-        limits: InputLimits = InputLimits()
+        limits: InputLimits = InputLimits(), isCancelled: () -> Bool = { false }
     ) throws -> CutScan {
         let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
         var scan = CutScan(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
         let zero = timeZero.ticks(in: tick)
         let bitstream = CutBitstream(track.format.parameters)
-        let lane = try DemuxLane(
-            path: path, streams: [track.index], limits: limits, interrupt: InterruptFlag())
-        let source = PacketSource(
-            track: track, lane: lane, path: path, limits: limits, interrupt: InterruptFlag(), ownsLane: true,
-            movement: MovementCounter())
+        let source = try PacketSource(track: track, path: path, limits: limits)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
         // Leading pictures of a key frame come after it and are shown before it; the second one past the end tells
         // where the first one's group can end.
         var pastKeys: [Int64] = []
         while let packet = try source.next() {
+            if isCancelled() { throw CancellationError() }
             guard packet.pts != noTimestamp else { continue }
             let pts = track.timeBase.rescale(packet.pts, to: tick) - zero
             scan.pictures.append(

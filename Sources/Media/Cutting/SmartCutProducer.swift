@@ -159,31 +159,3 @@ final class SmartCutProducer: SampleProducer {
             track: context.track.label, expected: time(cut.copyEnd), got: time(cut.copyStart))
     }
 }
-
-/// Decoding times made of presentation times: the n-th packet's is the (n − delay)-th presentation time in order, and
-/// those before the first go back by a picture's length each.
-struct DecodingClock {
-    private let delay: Int
-    private let step: Int64
-    private var pending: [Int64] = []
-    private var count = 0
-    private var first: Int64 = 0
-    private var last = Int64.min
-
-    init(delay: Int, step: Int64) {
-        self.delay = delay
-        self.step = step
-    }
-
-    /// The decoding time of the next packet in decoding order. Nil where its delay is deeper than was said.
-    mutating func time(of pts: Int64) -> Int64? {
-        if count == 0 { first = pts }
-        let place = pending.firstIndex { $0 > pts } ?? pending.count
-        pending.insert(pts, at: place)
-        let dts = count < delay ? first - Int64(delay - count) * step : pending.removeFirst()
-        count += 1
-        guard dts <= pts, dts > last else { return nil }
-        last = dts
-        return dts
-    }
-}

@@ -8,9 +8,14 @@ public struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
     private let source: Asset
     private let track: AssetTrack
+    private let isCancelled: @Sendable () -> Bool
 
-    /// A verifier of a cut of one of the source's tracks.
-    public init(cut: SmartCut, source: Asset, track: AssetTrack) {
+    /// A verifier of a cut of one of the source's tracks; `isCancelled` is asked before every packet and picture.
+    public init(
+        cut: SmartCut, source: Asset, track: AssetTrack,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.isCancelled = isCancelled
         self.cut = cut
         self.source = source
         self.track = track
@@ -39,7 +44,7 @@ public struct SmartCutVerifier: Sendable {
         guard case .file(let path) = asset.source else { throw MediaError.misuse("only files have packets") }
         return try CutScan.read(
             path: path, track: track, timeZero: try asset.loadSynchronously().timeZero, range: range,
-            withDigests: true)
+            withDigests: true, isCancelled: isCancelled)
     }
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
@@ -100,16 +105,15 @@ public struct SmartCutVerifier: Sendable {
     private func pictureProblem(
         _ seam: Seam, output: Asset, result: AssetTrack
     ) throws -> String? {
-        let original = try PictureReader(
-            source, track: track, range: TimeRange(start: time(seam.from), end: time(seam.until)))
+        let original = try pictures(
+            source, track, TimeRange(start: time(seam.from), end: time(seam.until)))
         // Where the container rounds, a little later is certainly past the rounded time, and a little earlier before it.
         let isCoarse = cut.tick.double < result.timeBase.double
         let shift = isCoarse ? MediaTime(ticks: 1, timeBase: result.timeBase) : .zero
         let (from, until) = (time(seam.from - cut.start), time(seam.until - cut.start))
-        let made = try PictureReader(
-            output, track: result,
-            range: TimeRange(
-                start: from > .zero ? from + shift : from, end: until - shift))
+        let made = try pictures(
+            output, result,
+            TimeRange(start: from > .zero ? from + shift : from, end: until - shift))
         while let wanted = try original.next() {
             let at = wanted.presentationTime
             let ticks = at.ticks(in: cut.tick)
@@ -129,18 +133,11 @@ public struct SmartCutVerifier: Sendable {
     }
 
     /// Decoded pictures of a stretch.
-    private struct PictureReader {
-        private let output: AssetReaderTrackOutput
-        private let reader: AssetReader
-
-        init(_ asset: Asset, track: AssetTrack, range: TimeRange) throws {
-            reader = try AssetReader(asset: asset)
-            reader.timeRange = range
-            output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
-            try reader.add(output)
-            try reader.startReading()
-        }
-
-        func next() throws -> SampleBuffer? { try output.copyNextSampleBuffer() }
+    private func pictures(_ asset: Asset, _ track: AssetTrack, _ range: TimeRange) throws -> TrackSamples {
+        let samples = try TrackSamples(
+            asset: asset, track: track, settings: .video(VideoOutputSettings()), range: range,
+            isCancelled: isCancelled)
+        try samples.start()
+        return samples
     }
 }

@@ -3,25 +3,25 @@ internal import Synchronization
 
 /// Measures the loudness of a stretch of sound after a chain of filters (libavfilter's `ebur128`).
 public final class LoudnessMeter: Sendable {
-    private let reader: AssetReader
-    private let output: AssetReaderTrackOutput
+    private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)
 
     /// A meter for a track; `filters` come before it.
-    public init(asset: Asset, track: AssetTrack, range: TimeRange?, filters: String?) throws {
-        reader = try AssetReader(asset: asset)
-        reader.timeRange = range
+    public init(
+        asset: Asset, track: AssetTrack, range: TimeRange?, filters: String?,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         var settings = AudioOutputSettings()
         settings.filters = (filters.map { $0 + "," } ?? "") + "ebur128=peak=true:metadata=1"
-        output = AssetReaderTrackOutput(track: track, settings: .audio(settings))
-        try reader.add(output)
+        samples = try TrackSamples(
+            asset: asset, track: track, settings: .audio(settings), range: range, isCancelled: isCancelled)
     }
 
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.
     public func measure() throws -> Loudness {
-        try reader.startReading()
+        try samples.start()
         var result = Loudness(integrated: -70, truePeak: -120, range: 0)
-        while let sample = try output.copyNextSampleBuffer() {
+        while let sample = try samples.next() {
             guard let frame = sample.takeFrame() else { continue }
             func value(_ key: String) -> Double? {
                 frame.metadata("lavfi.r128." + key).flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
@@ -41,6 +41,6 @@ public final class LoudnessMeter: Sendable {
     /// Gives up, from any thread.
     public func cancel() {
         isCancelled.store(true, ordering: .releasing)
-        reader.cancelReading()
+        samples.cancel()
     }
 }

@@ -115,16 +115,16 @@ public final class AssetReader: @unchecked Sendable {
                     output.begin(try smartCut(cut, of: output, path: path))
                     continue
                 }
-                let owns = ownsLane(output)
-                guard
-                    let source = owns
-                        ? try DemuxLane(
-                            path: path, streams: [output.track.index], limits: limits, interrupt: interrupt)
-                        : lane
-                else { continue }
-                let packets = PacketSource(
-                    track: output.track, lane: source, path: path, limits: limits, interrupt: interrupt,
-                    ownsLane: owns, movement: movement)
+                let packets: PacketSource
+                if let lane, !ownsLane(output) {
+                    packets = PacketSource(
+                        track: output.track, lane: lane, path: path, limits: limits, interrupt: interrupt,
+                        ownsLane: false, movement: movement)
+                } else {
+                    packets = try PacketSource(
+                        track: output.track, path: path, limits: limits, interrupt: interrupt,
+                        movement: movement)
+                }
                 let context = context(for: output)
                 if isRanged { try seek(packets, to: context) }
                 output.begin(try producer(output, packets: packets, context: context))
@@ -169,11 +169,8 @@ public final class AssetReader: @unchecked Sendable {
         return try SmartCutProducer(
             cut: cut, context: context,
             open: { time in
-                let lane = try DemuxLane(
-                    path: path, streams: [output.track.index], limits: limits, interrupt: interrupt)
-                let packets = PacketSource(
-                    track: output.track, lane: lane, path: path, limits: limits, interrupt: interrupt,
-                    ownsLane: true, movement: movement)
+                let packets = try PacketSource(
+                    track: output.track, path: path, limits: limits, interrupt: interrupt, movement: movement)
                 try packets.seek(
                     before: (context.timeZero + time).ticks(in: output.track.timeBase, rounding: .down))
                 return packets

@@ -25,6 +25,17 @@ final class PacketSource {
         self.movement = movement
     }
 
+    /// Reads a track through a lane of its own.
+    convenience init(
+        track: AssetTrack, path: String, limits: InputLimits, interrupt: InterruptFlag = InterruptFlag(),
+        movement: MovementCounter = MovementCounter()
+    ) throws(InputError) {
+        let lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+        self.init(
+            track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: true,
+            movement: movement)
+    }
+
     /// Where the container leaves presentation times out, they are found out here.
     private var times: PictureTimes?
     private var hasBegun = false

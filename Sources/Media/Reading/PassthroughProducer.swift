@@ -38,11 +38,7 @@ final class PassthroughProducer: SampleProducer {
         do {
             while let packet = try packets.next() {
                 if packet.isCorrupt { throw MediaError.damaged(track: track.label, at: nil) }
-                if packet.pts == noTimestamp, track.mediaType == .video,
-                    packet.dts == noTimestamp || track.format.parameters.reorderDelay > 0
-                {
-                    throw MediaError.noTimes(track: track.label)
-                }
+                if track.lacksTime(packet) { throw MediaError.noTimes(track: track.label) }
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 guard time != noTimestamp else {
                     droppedSamples += 1

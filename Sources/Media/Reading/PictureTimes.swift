@@ -11,9 +11,10 @@ internal import LibAV
 final class PictureTimes {
     private let codec: String
     private let unpack: BitstreamFilter?
-    private let hasFilter: Bool
+    private var hasFilter: Bool { codec == "mpeg4" }
     /// The picture whose time the next one tells, and those that come after it meanwhile.
     private var held: Packet?
+    private var waiting = UniqueDeque<Packet>()
     private var ready = UniqueDeque<Packet>()
     private var hasEnded = false
 
@@ -23,9 +24,8 @@ final class PictureTimes {
         guard first.pts == noTimestamp, first.dts != noTimestamp, track.mediaType == .video,
             ["mpeg4", "mpeg1video", "mpeg2video"].contains(codec)
         else { return nil }
-        hasFilter = codec == "mpeg4"
         unpack =
-            hasFilter
+            codec == "mpeg4"
             ? try BitstreamFilter.open(
                 "mpeg4_unpack_bframes", track.format.parameters, timeBase: track.timeBase) : nil
     }
@@ -59,8 +59,6 @@ final class PictureTimes {
             order(packet)
         }
     }
-
-    private var waiting = UniqueDeque<Packet>()
 
     private func order(_ packet: consuming Packet) {
         if packet.dts == noTimestamp || isBidirectional(packet) {

@@ -1,0 +1,34 @@
+internal import LibAV
+
+/// The samples of one track one after the other, for whoever measures them.
+struct TrackSamples: Sendable {
+    private let reader: AssetReader
+    private let output: AssetReaderTrackOutput
+    private let isCancelled: @Sendable () -> Bool
+
+    /// Nothing is read before `start`. `isCancelled` is asked before every sample.
+    init(
+        asset: Asset, track: AssetTrack, settings: ReaderOutputSettings, range: TimeRange? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws {
+        reader = try AssetReader(asset: asset)
+        reader.timeRange = range
+        output = AssetReaderTrackOutput(track: track, settings: settings)
+        self.isCancelled = isCancelled
+        try reader.add(output)
+    }
+
+    func start() throws { try reader.startReading() }
+
+    /// The next sample, or nil at the end. Throws `CancellationError` after a cancel.
+    func next() throws -> SampleBuffer? {
+        if isCancelled() {
+            reader.cancelReading()
+            throw CancellationError()
+        }
+        return try output.copyNextSampleBuffer()
+    }
+
+    /// Interrupts a read that is under way, from any thread.
+    func cancel() { reader.cancelReading() }
+}
