@@ -9,8 +9,8 @@ struct CopyPlanner {
     enum Answer {
         /// Its packets as they are.
         case copy
-        /// Its packets but for the edges of the range.
-        case smartCut(SmartCut)
+        /// Its packets but for the edges of the range; what `encode` says that the edges can't follow.
+        case smartCut(SmartCut, unheeded: [String])
         /// It can't be copied, and the job says how it is made then.
         case fallBack(TrackRule.Action, why: String)
     }
@@ -24,6 +24,8 @@ struct CopyPlanner {
     let place: SourceRange
     /// How what can't be copied is made.
     let otherwise: TrackRule.Action?
+    /// The track that the range was widened for: it can be copied there.
+    let widenedTrack: Int?
 
     private var cut: CutMode { job.cut?.value ?? .exact }
     private var rangePlace: SourceRange { job.range?.range ?? place }
@@ -33,7 +35,11 @@ struct CopyPlanner {
         var own = DiagnosticSink()
         if let answer = copy(track, into: &own) { return answer }
         let problem = own.diagnostics.first
-        if let otherwise { return .fallBack(otherwise, why: problem?.message ?? "it can't be copied") }
+        // `smart` promises that the middle is copied: `encode` makes the edges, and `smart-or-exact` the rest as well.
+        let isRefused = cut == .smart && problem?.rule == .copyRange
+        if let otherwise, !isRefused {
+            return .fallBack(otherwise, why: problem?.message ?? "it can't be copied")
+        }
         sink.add(own)
         return nil
     }
@@ -91,12 +97,9 @@ struct CopyPlanner {
     private func pictures(
         _ track: SourceDescription.Track, range: TimeRange, into sink: inout DiagnosticSink
     ) -> Answer? {
-        guard case .file(let path, _) = source else { return .copy }
+        guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
         do {
-            let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
-            guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return .copy }
-            let scan = try CutScan.read(
-                path: path, track: found, timeZero: contents.timeZero, range: range)
+            guard let (found, scan) = try Self.scan(track, of: path, range: range) else { return .copy }
             guard let problem = scan.problem(allowsLeading: cut == .keyframe) else { return .copy }
             guard cut == .smart || cut == .smartOrExact else {
                 report(problem, range: range, into: &sink)
@@ -114,7 +117,9 @@ struct CopyPlanner {
         into sink: inout DiagnosticSink
     ) -> Answer? {
         do throws(SmartCut.Obstacle) {
-            return .smartCut(try SmartCut.plan(scan, track: found, encoder: try edgeEncoder(track)))
+            let cut = try SmartCut.plan(scan, track: found, encoder: try edgeEncoder(track))
+            if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
+            return .smartCut(cut, unheeded: cut.hasEdges ? unheeded : [])
         } catch {
             let message = "\(label(track)) can't be cut smartly: \(error)"
             if cut == .smartOrExact {
@@ -136,6 +141,16 @@ struct CopyPlanner {
                 help: "`cut: smart-or-exact` compresses the range anew where it must, `keyframe` widens it")
             return nil
         }
+    }
+
+    /// What the edges take from the source or don't have, whatever `encode` says.
+    private var unheeded: [String] {
+        guard case .encodeVideo(let spec) = otherwise else { return [] }
+        let said: [(String, Bool)] = [
+            ("profile", spec.profile != nil), ("level", spec.level != nil), ("b_frames", spec.bFrames != nil),
+            ("keyframe_interval", spec.keyframeInterval != nil), ("passes", spec.passes?.value == 2),
+        ]
+        return said.filter(\.1).map { "`\($0.0)`" }
     }
 
     /// The edges are made as `encode` says, where that fits the source.
@@ -188,14 +203,25 @@ struct CopyPlanner {
         }
     }
 
+    /// A track of a file and its packets around a range; nil where the track is gone.
+    private static func scan(
+        _ track: SourceDescription.Track, of path: String, range: TimeRange
+    ) throws -> (AssetTrack, CutScan)? {
+        let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
+        guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return nil }
+        return (
+            found,
+            try CutScan.read(path: path, track: found, timeZero: contents.timeZero, range: range)
+        )
+    }
+
     /// The range widened outwards to where copied pictures can begin and end. Nil where nothing is to be widened.
     static func widened(
         _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime
     ) throws -> TimeRange? {
-        let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
-        guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return nil }
-        let scan = try CutScan.read(path: path, track: found, timeZero: contents.timeZero, range: range)
-        guard scan.problem(allowsLeading: true) != nil else { return nil }
+        guard let (_, scan) = try scan(track, of: path, range: range),
+            scan.problem(allowsLeading: true) != nil
+        else { return nil }
         let outward = scan.outward
         let start = outward.start.map { MediaTime(ticks: $0, timeBase: scan.tick) } ?? .zero
         let last = outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) } ?? max(end, range.end)

@@ -14,6 +14,7 @@ struct JobPlanner {
     var sink = DiagnosticSink()
     private var range: TimeRange?
     private var requestedRange: TimeRange?
+    private var widenedTrack: Int?
     private var notes: [String] = []
 
     init(
@@ -129,6 +130,7 @@ struct JobPlanner {
             else { return }
             requestedRange = asked
             range = wide
+            widenedTrack = track.index
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
         }
@@ -179,12 +181,17 @@ struct JobPlanner {
         if case .copy(let place, let otherwise) = wanted {
             let copying = CopyPlanner(
                 job: job, container: container, source: source, description: description, range: range,
-                place: place, otherwise: otherwise)
+                place: place, otherwise: otherwise, widenedTrack: widenedTrack)
             switch copying.plan(track, into: &sink) {
             case nil: return nil
             case .copy: copied = .copy
-            case .smartCut(let cut):
+            case .smartCut(let cut, let unheeded):
                 copied = .smartCut(cut)
+                if !unheeded.isEmpty {
+                    notes.append(
+                        "the edges of \(label(track)) follow the source, not \(unheeded.joined(separator: ", "))"
+                    )
+                }
             case .fallBack(let action, let why):
                 wanted = action
                 notes.append("\(label(track)) is compressed anew: \(why)")

@@ -173,6 +173,10 @@ struct CutSource: Sendable, CustomTestStringConvertible {
                     output: result, track: try result.loadSynchronously().tracks[0])
             } catch {}
             #expect((problem == nil) == isRight, "\(problem ?? "")")
+            let cancelled = SmartCutVerifier(cut: cut, source: asset, track: track) { true }
+            #expect(throws: CancellationError.self) {
+                try cancelled.problem(output: result, track: try result.loadSynchronously().tracks[0])
+            }
         }
     }
 
@@ -188,6 +192,11 @@ struct CutSource: Sendable, CustomTestStringConvertible {
         let refused = Planner.plan([try #require(file)])
         #expect(refused.diagnostics.diagnostics.map(\.rule) == [.copyRange])
         #expect(refused.diagnostics.diagnostics.first?.message.contains("no IDR picture") == true)
+        // `encode` makes edges; it is no leave to compress all of it.
+        let withEdges = job(
+            path, to: scratch.file("cut.mp4"), cut: "smart", video: "copy: true, encode: { codec: h264 }")
+        let stillRefused = Planner.plan([try #require(decode(withEdges).file)])
+        #expect(stillRefused.diagnostics.diagnostics.map(\.rule) == [.copyRange])
 
         let output = scratch.file("exact.mp4")
         _ = try success(
@@ -221,6 +230,13 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             return
         }
         #expect(encoding.encoder.height == 60)
+
+        // What the edges can't follow is said.
+        let noted = try planned(
+            job(
+                path, to: scratch.file("d.mp4"), cut: "smart",
+                video: "copy: true, encode: { codec: h264, b_frames: 4, keyframe_interval: 1s }"))
+        #expect(noted.notes.contains { $0.contains("`b_frames`, `keyframe_interval`") })
 
         // Under `exact`, what can't be copied is compressed anew.
         let exact = try planned(
