@@ -91,6 +91,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case fanOut = "fan-out"
     /// A pattern that matches no file.
     case noMatch = "no-match"
+    /// A source is a URL, and the network is not allowed.
+    case networkNotAllowed = "network-not-allowed"
     /// `--set` gives a variable that nothing has.
     case unusedVariable = "unused-variable"
     /// A chain of filters that can't be built, or has a filter that job files may not use.
@@ -183,6 +185,7 @@ extension Rule {
         case .destinationIsSource: "The destination is a source"
         case .destinationCollision: "Two outputs have one destination"
         case .destinationUnwritable: "The destination's folder can't be written"
+        case .networkNotAllowed: "A source is a URL, and the network is not allowed"
         case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
         case .expectationFailed: "An output is not what `expect` says"

@@ -73,12 +73,7 @@ struct ChapterPlanner {
     ) {
         var starts: [MediaTime] = []
         for entry in list {
-            let time: MediaTime
-            switch entry.start.value {
-            case .absolute(let value): time = value
-            case .fromEnd(let value): time = duration - value
-            case .percent(let share): time = duration.multiplied(by: share, dividedBy: 100_000)
-            default:
+            guard let time = OutputTime.resolve(entry.start.value, duration: duration) else {
                 sink.error(
                     .invalidValue, "a chapter's start is a time of the output: 1:30, 25% or -10s",
                     at: entry.start.range)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LibAV
 
 /// Which file something is, whatever its path: device and inode, with size and time of last change.
 public struct FileIdentity: Codable, Hashable, Sendable {
@@ -27,6 +28,22 @@ public struct FileIdentity: Codable, Hashable, Sendable {
         modified = Int64(status.st_mtim.tv_sec)
         modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Looks at a source, be it a path or a URL. Of what is remote the size is all that is known: whether it changed
+    /// is told by that alone, and it is never the same file as one that is here.
+    public init?(location: String) {
+        guard SourceLocation.isRemote(location) else {
+            self.init(path: location)
+            return
+        }
+        guard let source = try? SourceLocation.open(location) else { return nil }
+        self.init(remoteSize: source.size)
+    }
+
+    private init(remoteSize: Int64) {
+        (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
+        size = remoteSize
     }
 
     /// The same file, changed or not.

@@ -8,7 +8,7 @@ public import Media
 public struct JobPlan: Codable, Hashable, Sendable {
     /// Where media come from.
     public enum Source: Codable, Hashable, Sendable {
-        /// A file by its absolute path, as it was when the plan was made.
+        /// A file by its absolute path or its URL, as it was when the plan was made.
         case file(path: String, identity: FileIdentity)
         /// A test signal.
         case pattern(TestPattern)
@@ -148,6 +148,8 @@ public struct TrackPlan: Codable, Hashable, Sendable {
 
     /// The source's track.
     public var source: SourceDescription.Track
+    /// Several tracks of the source become this one; `source` is then what they have in common.
+    public var mix: AudioMix?
     /// What is done.
     public var action: Action
     /// What comes of it.
@@ -162,6 +164,11 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public var disposition: [String]
     /// Kinds of side data that go along.
     public var sideData: [String]
+}
+
+extension TrackPlan {
+    /// It is made of a track of the source, alone or with others.
+    func takes(_ index: Int) -> Bool { mix?.inputs.contains { $0.track == index } ?? (source.index == index) }
 }
 
 /// What becomes of one thing in a source.

@@ -29,8 +29,14 @@ struct JobPlanner {
         self.destination = destination
     }
 
+    /// What a rule selects.
+    private struct Chosen {
+        let rule: TrackRule
+        let tracks: [SourceDescription.Track]
+    }
+
     mutating func plan() -> JobPlan? {
-        var chosen: [(rule: TrackRule, track: SourceDescription.Track)] = []
+        var chosen: [Chosen] = []
         for rule in job.tracks {
             let found = select(rule)
             if found.isEmpty {
@@ -44,29 +50,30 @@ struct JobPlanner {
                         help: "`optional: true` lets the job go on without it")
                 }
             }
-            chosen += found.map { (rule, $0) }
+            chosen.append(Chosen(rule: rule, tracks: found))
         }
-        if chosen.isEmpty, !sink.hasErrors {
+        if chosen.allSatisfy(\.tracks.isEmpty), !sink.hasErrors {
             sink.error(.noSuchTrack, "the job is left with no track at all", at: job.id.range)
         }
+        let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
         if let spec = job.range {
-            let video = chosen.first { $0.track.mediaType == .video }?.track
             range = RangeResolver(source: description, video: video).resolve(spec, into: &sink)
             if range == nil { return nil }
         }
-        limitDuration(video: chosen.first { $0.track.mediaType == .video }?.track)
+        limitDuration(video: video)
         widen(chosen)
         if case .job(let id, _) = source, range != nil, let cut = job.cut?.value, cut != .exact {
             notes.append("how the range is cut is found out once \(id) has published")
         }
-        checkLeftovers(chosen.map(\.track))
-        if container.value.isSingleTrack, chosen.count > 1 {
+        checkLeftovers(chosen.flatMap { $0.tracks.map(\.index) })
+        let count = chosen.reduce(0) { $0 + ($1.rule.mix == nil ? $1.tracks.count : min(1, $1.tracks.count)) }
+        if container.value.isSingleTrack, count > 1 {
             sink.error(
                 .containerCodec,
-                "\(container.value.name) holds one track alone; the rules select \(chosen.count)",
+                "\(container.value.name) holds one track alone; the rules select \(count)",
                 at: container.range)
         }
-        let tracks = chosen.compactMap { track($0.track, by: $0.rule) }
+        let tracks = chosen.flatMap { planned($0) }
         guard !sink.hasErrors else { return nil }
         return assemble(tracks)
     }
@@ -119,9 +126,11 @@ struct JobPlanner {
     }
 
     /// `cut: keyframe` widens the range to where the first copied track of pictures can begin and end.
-    private mutating func widen(_ chosen: [(rule: TrackRule, track: SourceDescription.Track)]) {
+    private mutating func widen(_ chosen: [Chosen]) {
         guard job.cut?.value == .keyframe, let asked = range, case .file(let path, _) = source,
-            let track = chosen.first(where: { $0.track.mediaType == .video && $0.rule.action.isCopy })?.track
+            let track = chosen.first(where: {
+                $0.rule.mediaType == .video && $0.rule.action.isCopy && !$0.tracks.isEmpty
+            })?.tracks.first
         else { return }
         do {
             guard
@@ -137,9 +146,9 @@ struct JobPlanner {
     }
 
     /// Source tracks that no rule selects are in the ledger; where the job says so, they are more than that.
-    private mutating func checkLeftovers(_ chosen: [SourceDescription.Track]) {
+    private mutating func checkLeftovers(_ chosen: [Int]) {
         guard let leftover = job.leftover, leftover.value != .drop else { return }
-        let taken = Set(chosen.map(\.index))
+        let taken = Set(chosen)
         for track in description.tracks where !taken.contains(track.index) {
             let message = "no rule selects track \(track.index) of the source: \(LedgerBuilder.name(track))"
             if leftover.value == .error {
@@ -153,15 +162,7 @@ struct JobPlanner {
     // MARK: Selection
 
     private func select(_ rule: TrackRule) -> [SourceDescription.Track] {
-        let tracks = description.tracks(of: rule.mediaType)
-        switch rule.selection.value {
-        case .first: return tracks.prefix(1).map { $0 }
-        case .all: return tracks
-        case .matching(let criteria):
-            return tracks.enumerated().filter { position, track in
-                track.meets(criteria, position: position)
-            }.map(\.element)
-        }
+        description.tracks(of: rule.mediaType, matching: rule.selection.value)
     }
 
     private func summary(of type: MediaType) -> String {
@@ -173,7 +174,26 @@ struct JobPlanner {
 
     // MARK: Tracks
 
-    private mutating func track(_ track: SourceDescription.Track, by rule: TrackRule) -> TrackPlan? {
+    /// The tracks that a rule makes of those that it selects.
+    private mutating func planned(_ chosen: Chosen) -> [TrackPlan] {
+        guard let spec = chosen.rule.mix, case .encodeAudio(let encode) = chosen.rule.action else {
+            return chosen.tracks.compactMap { track($0, by: chosen.rule, mix: nil) }
+        }
+        let planner = MixPlanner(
+            spec: spec, encode: encode, tracks: chosen.tracks, source: description,
+            duration: range?.duration ?? description.duration)
+        guard chosen.tracks.allSatisfy({ checkDecodable($0, rule: chosen.rule) }),
+            let (mix, source) = planner.plan(into: &sink)
+        else { return [] }
+        if chosen.tracks.count > 1 {
+            notes.append("\(chosen.tracks.count) tracks of sound become one, which can pass full scale")
+        }
+        return track(source, by: chosen.rule, mix: mix).map { [$0] } ?? []
+    }
+
+    private mutating func track(
+        _ track: SourceDescription.Track, by rule: TrackRule, mix: AudioMix?
+    ) -> TrackPlan? {
         let action: TrackPlan.Action
         var transform = track.transform
         var wanted = rule.action
@@ -270,7 +290,8 @@ struct JobPlanner {
             return nil
         }
         return TrackPlan(
-            source: track, action: action, expected: expected, transform: transform, location: rule.range,
+            source: track, mix: mix, action: action, expected: expected, transform: transform,
+            location: rule.range,
             metadata: tags(of: track, rule: rule), disposition: rule.disposition ?? track.disposition,
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
     }

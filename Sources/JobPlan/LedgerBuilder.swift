@@ -104,7 +104,7 @@ struct LedgerBuilder {
 
     private func entries(for track: SourceDescription.Track) -> [LedgerEntry] {
         let item = Self.name(track)
-        let uses = tracks.enumerated().filter { $0.element.source.index == track.index }
+        let uses = tracks.enumerated().filter { $0.element.takes(track.index) }
         guard !uses.isEmpty else {
             if track.isAttachedPicture {
                 let isKept = covers.kept.contains(track.index)
@@ -133,7 +133,8 @@ struct LedgerBuilder {
             case .encode(let encoding):
                 LedgerEntry(
                     track: track.index, item: item, outcome: .encoded,
-                    reason: "as track \(position), \(encoding.codec)")
+                    reason: "as track \(position), \(encoding.codec)"
+                        + (use.mix.map { $0.inputs.count > 1 ? ", mixed" : "" } ?? ""))
             }
         }
         let carried = Set(uses.flatMap(\.element.sideData))

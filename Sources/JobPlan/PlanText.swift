@@ -67,12 +67,23 @@ public enum PlanText {
             ]
         case .encode(let encoding):
             var lines = ["  track \(index)    \(name) → \(encoding.codec); \(expectation(track.expected))"]
+            for input in track.mix?.inputs ?? [] {
+                lines.append("    \(pad("mixed in", 18)) track \(input.track), \(volume(input.volume))")
+            }
             for setting in encoding.settings {
                 let origin = setting.origin == .job ? "" : "  (\(setting.origin.rawValue))"
                 lines.append("    \(pad(setting.key, 18)) \(TextRenderer.printable(setting.value))\(origin)")
             }
             return lines
         }
+    }
+
+    private static func volume(_ envelope: VolumeEnvelope) -> String {
+        if envelope.isFull { return "as it is" }
+        let points = envelope.points.map { "\(Thousandths.text($0.thousandths)) at \($0.time) s" }
+        return envelope.points.count == 1
+            ? "times \(Thousandths.text(envelope.points[0].thousandths))"
+            : "times \(points.joined(separator: ", "))"
     }
 
     private static func expectation(_ expected: TrackPlan.Expectation) -> String {

@@ -207,6 +207,15 @@ public struct Planner {
                 return nil
             }
             return (.job(id: run, path: needed.destination), SourceDescription(foretoldBy: needed))
+        case .url(let url):
+            guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
+                return nil
+            }
+            guard let identity = FileIdentity(location: url.value) else {
+                sink.error(.sourceUnreadable, "the server answers no more", at: url.range)
+                return nil
+            }
+            return (.file(path: url.value, identity: identity), description)
         case .file(let written):
             let path = files[index].absolutePath(written)
             guard let description = describe(path, asset.timing, at: written.range, into: &sink),

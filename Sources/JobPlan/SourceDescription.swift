@@ -129,6 +129,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             result.transform = track.transform
             result.disposition = track.disposition
             result.language = track.metadata.first { $0.key == "language" }?.value
+            result.title =
+                track.metadata.first { $0.key == "title" || $0.key == "handler_name" }?.value
             result.timeRange = track.expected.timeRange
             result.isExact = track.expected.isExact
             result.sampleCount = track.expected.frames

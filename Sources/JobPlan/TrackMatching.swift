@@ -29,3 +29,18 @@ extension SourceDescription.Track {
         return LanguageCode.canonical(have) == LanguageCode.canonical(wanted)
     }
 }
+
+extension SourceDescription {
+    /// The tracks of a kind that a selection takes.
+    func tracks(of type: MediaType, matching selection: TrackSelection) -> [Track] {
+        let tracks = tracks(of: type)
+        switch selection {
+        case .first: return tracks.prefix(1).map { $0 }
+        case .all: return tracks
+        case .matching(let criteria):
+            return tracks.enumerated().filter { position, track in
+                track.meets(criteria, position: position)
+            }.map(\.element)
+        }
+    }
+}

@@ -302,7 +302,7 @@ final class JobExecutor: @unchecked Sendable {
 
     private func checkSource(when: String) throws {
         guard case .file(let path, let identity) = plan.source else { return }
-        guard let now = FileIdentity(path: path) else {
+        guard let now = FileIdentity(location: path) else {
             throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
         }
         guard now == identity else {

@@ -35,7 +35,8 @@ struct SessionBuilder {
                 source.mediaType == track.source.mediaType
             else { throw MediaError.misuse("source track \(track.source.index) is no longer there") }
             try add(
-                track, of: source, filters: loudness[position]?.filters, pass: passes[position], to: session)
+                track, of: source, in: contents, filters: loudness[position]?.filters, pass: passes[position],
+                to: session)
         }
         return session
     }
@@ -61,7 +62,8 @@ struct SessionBuilder {
             var plain = track
             plain.transform = nil
             try add(
-                plain, of: source, filters: nil, pass: .first(statistics: files.path(ofTrack: position)),
+                plain, of: source, in: contents, filters: nil,
+                pass: .first(statistics: files.path(ofTrack: position)),
                 to: session)
         }
         return (session, positions)
@@ -84,7 +86,9 @@ struct SessionBuilder {
         return wanted.compactMap { position, track, encoding, target in
             contents.tracks.first { $0.index == track.source.index }.map {
                 (
-                    position, LoudnessNormalizer(asset: asset, track: $0, range: plan.range, target: target),
+                    position,
+                    LoudnessNormalizer(
+                        asset: asset, track: $0, mix: track.mix, range: plan.range, target: target),
                     encoding
                 )
             }
@@ -99,8 +103,8 @@ struct SessionBuilder {
     }
 
     private func add(
-        _ track: TrackPlan, of source: AssetTrack, filters: String?, pass: EncoderPass?,
-        to session: ReencodeSession
+        _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: String?,
+        pass: EncoderPass?, to session: ReencodeSession
     ) throws {
         let settings: ReaderOutputSettings
         let input: AssetWriterInput
@@ -135,6 +139,12 @@ struct SessionBuilder {
         input.metadata = track.metadata
         input.disposition = Set(track.disposition)
         input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }
-        try session.addTrack(output: AssetReaderTrackOutput(track: source, settings: settings), input: input)
+        let output: AssetReaderTrackOutput
+        if let mix = track.mix, case .audio(let audio) = settings {
+            output = try AssetReaderTrackOutput(mixing: contents.tracks, mix: mix, settings: audio)
+        } else {
+            output = AssetReaderTrackOutput(track: source, settings: settings)
+        }
+        try session.addTrack(output: output, input: input)
     }
 }

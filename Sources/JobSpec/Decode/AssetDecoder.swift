@@ -24,7 +24,8 @@ struct AssetDecoder {
             else { return nil }
             return AssetSpec(source: .job(id, run: id.value), timing: .fast, range: node.range)
         }
-        for later in ["url", "images", "image"] {
+        if entries.contains(where: { $0.key == "url" }) { return remote(node) }
+        for later in ["images", "image"] {
             if let entry = entries.first(where: { $0.key == later }) {
                 reader.sink.error(
                     .notSupported,
@@ -42,6 +43,35 @@ struct AssetDecoder {
             range: node.range)
     }
 
+    private func remote(_ node: YAMLNode) -> AssetSpec? {
+        guard let fields = reader.fields(node, as: Language.urlAsset) else { return nil }
+        let timing = reader.word(
+            fields["timing"]?.value, "`timing`", of: AssetTiming.allCases.map(\.rawValue))
+        let url = reader.value(
+            fields["url"]?.value, "`url`",
+            "it is written like https://host/path, without blanks and without a password, which would stand in every report"
+        ) { Self.isURL($0) ? $0 : nil }
+        guard let url else { return nil }
+        guard NetworkAccess.isAllowed else {
+            reader.sink.error(
+                .networkNotAllowed, "the asset is a URL, and nothing is fetched unless that is allowed",
+                at: url.range, help: "`--allow-network` allows it for this call")
+            return nil
+        }
+        return AssetSpec(
+            source: .url(url), timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
+            range: node.range)
+    }
+
+    private static func isURL(_ text: String) -> Bool {
+        guard SourceLocation.isRemote(text), text.utf8.count <= 4096,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
+        else { return false }
+        let rest = text.drop { $0 != "/" }.dropFirst(2)
+        let host = rest.prefix { $0 != "/" }
+        return !host.isEmpty && !host.contains("@") && host.count < rest.count
+    }
+
     private func path(_ node: YAMLNode) -> AssetSpec.Source? {
         guard let path = reader.text(node, "a path") else { return nil }
         guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {
@@ -49,7 +79,9 @@ struct AssetDecoder {
             return nil
         }
         if path.value.utf8.contains(0x3a), path.value.contains("://") {
-            reader.sink.error(.invalidValue, "a path names a local file, not a URL", at: path.range)
+            reader.sink.error(
+                .invalidValue, "a path names a local file, not a URL", at: path.range,
+                help: "a remote asset is written `{ url: … }`, and needs `--allow-network`")
             return nil
         }
         guard GlobPattern.isPattern(path.value) else { return .file(path) }

@@ -45,9 +45,19 @@ struct TrackRuleDecoder {
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map { dispositions($0.value, or: "none") }
         let metadata = reader.tags(fields["metadata"])
+        let mix = fields["mix"].flatMap {
+            MixDecoder(reader: reader, selection: self.selection).mix($0)
+        }
         guard let selection, let action else { return nil }
+        if let mix, case .copy(let copy, _) = action {
+            reader.sink.error(
+                .conflictingKeys, "a mix is made of decoded sound, so it can't be copied", at: copy,
+                notes: [Diagnostic.Note("`mix` stands here", at: mix.range)])
+            return nil
+        }
         return TrackRule(
-            mediaType: type, selection: selection, action: action, isOptional: isOptional, language: spoken,
+            mediaType: type, selection: selection, action: action, mix: mix, isOptional: isOptional,
+            language: spoken,
             title: title, disposition: disposition, metadata: metadata, range: node.range)
     }
 

@@ -152,6 +152,7 @@ struct JobExpander {
         var facts = AssetFacts(id: id?.value)
         switch spec.source {
         case .file(let path): facts.path = shown(path)
+        case .url(let url): facts.path = String(url.value.prefix { $0 != "?" && $0 != "#" })
         case .glob(let path):
             facts.path = shown(path)
             facts.isPattern = true

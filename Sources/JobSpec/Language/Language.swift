@@ -42,10 +42,23 @@ public enum Language {
                 "`fast` takes times from the header and the index, `precise` measures every packet.",
                 default: "fast"),
         ], shortForm: "path")
+    static let urlAsset = MappingType(
+        "urlAsset", "a remote asset", "A media file on a server; only with `--allow-network`.",
+        keys: [
+            KeyInfo(
+                "url", .text(pattern: "^https?://[^/@ ]+/[^ ]*$", example: "https://host/a.mp4"),
+                "Where it is. The server must say how long it is, and give parts of it.", required: true),
+            KeyInfo(
+                "timing", .word(AssetTiming.allCases.map(\.rawValue)),
+                "`fast` takes times from the header and the index, `precise` measures every packet.",
+                default: "fast"),
+        ])
     static let jobAsset = MappingType(
         "jobAsset", "a job's output", "What another job publishes; this job waits for it.",
         keys: [KeyInfo("job", .identifier, "The job's id.", required: true)], laterKeys: ["output"])
-    static let asset = ValueType.oneOf([.string, .mapping(fileAsset), .mapping(pattern), .mapping(jobAsset)])
+    static let asset = ValueType.oneOf([
+        .string, .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(jobAsset),
+    ])
 
     static let range = MappingType(
         "range", "a range", "A stretch of the asset's time line: `[start, end)`.",
@@ -105,7 +118,26 @@ public enum Language {
                 "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
             ),
             KeyInfo("copy", .boolean, "Take the packets as they are, where that can be."),
-        ] + trackKeys, laterKeys: ["mix"], alternatives: [.atLeastOne(["encode", "copy"])])
+            KeyInfo(
+                "mix", .oneOf([.boolean, .list(.mapping(mixInput))]),
+                "The selected tracks become one: the sum of their levels, each as it is or as the list says.",
+                default: "false"),
+        ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
+    static let mixInput = MappingType(
+        "mixInput", "an entry of `mix`", "How loud some of the tracks of a mix are.",
+        keys: [
+            KeyInfo(
+                "audio", select, "Which tracks of the source; they are among the selected.", required: true),
+            KeyInfo(
+                "volume", .oneOf([.number(0...16), .list(.mapping(volumePoint))]),
+                "The factor of the samples; or a list of points, linear between them.", required: true),
+        ])
+    static let volumePoint = MappingType(
+        "volumePoint", "a point of `volume`", "A volume at a time of the output.",
+        keys: [
+            KeyInfo("at", timeOrNumber, "When, in the output.", required: true),
+            KeyInfo("value", .number(0...16), "The factor of the samples.", required: true),
+        ])
     static let subtitleTrack = MappingType(
         "subtitleTrack", "a subtitle track rule", "A rule for tracks of subtitles.",
         keys: [

@@ -44,6 +44,8 @@ public struct AssetSpec: Sendable {
     public enum Source: Sendable {
         /// A file; the path as written.
         case file(Located<String>)
+        /// What a URL leads to.
+        case url(Located<String>)
         /// Every file that a pattern matches.
         case glob(Located<String>)
         /// A test signal.
@@ -251,6 +253,8 @@ public struct TrackRule: Sendable {
     public var selection: Located<TrackSelection>
     /// What is done with them.
     public var action: Action
+    /// The selected tracks become one.
+    public var mix: MixSpec?
     /// A selection that matches nothing is no error.
     public var isOptional: Bool
     /// Language of the output's track.
@@ -263,6 +267,22 @@ public struct TrackRule: Sendable {
     public var metadata: [(key: Located<String>, value: String)]
     /// Where it was written.
     public var range: SourceRange
+}
+
+/// How some tracks become one, as a job file says it.
+public struct MixSpec: Sendable {
+    /// How loud some of them are; the others are as they are.
+    public var inputs: [Input]
+    /// Where it was written.
+    public var range: SourceRange
+
+    /// Some tracks and their volume.
+    public struct Input: Sendable {
+        /// Which ones.
+        public var selection: Located<TrackSelection>
+        /// Their volume in thousandths; `at` is a time of the output, nil where there is one volume for all of it.
+        public var points: [(at: Located<TimeExpression>?, thousandths: Int)]
+    }
 }
 
 /// How much of what the encoder may spend.

@@ -33,10 +33,10 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         LogBridge.forget(context)
         var copy: UnsafeMutablePointer<AVFormatContext>? = context
         avformat_close_input(&copy)
-        FileSource.free(io)
+        InputContext.free(io)
     }
 
-    /// Opens a file and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
+    /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
     /// `isKnown`: it was opened before, and what its codecs are need not be found out once more; where the header
     /// has all streams with their times (mp4, mov), nothing but the header is read then.
     public static func open(
@@ -44,10 +44,10 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         isKnown: Bool = false
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
-        let source = try FileSource(path: path, interrupt: interrupt)
+        let source = try SourceLocation.open(path, interrupt: interrupt)
         let io: UnsafeMutablePointer<AVIOContext>
         do throws(AVError) {
-            io = try source.makeContext()
+            io = try InputContext.make(over: source)
         } catch {
             throw InputError(path: path, reason: .library(error))
         }
@@ -57,7 +57,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             return Demuxer(
                 adopting: context, io: io, interrupt: interrupt, path: path, fileSize: source.size)
         } catch {
-            FileSource.free(io)
+            InputContext.free(io)
             throw error
         }
     }

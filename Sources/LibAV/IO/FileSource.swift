@@ -15,15 +15,23 @@ public enum FileSourceProblem: Hashable, Sendable {
     case system(Int32)
 }
 
-/// An open source file, read by offset: the only way in which a demuxer reaches outside, so that a
-/// playlist or a reference inside a file can't make it read another.
-///
-/// Unchecked `Sendable`: used by the one demuxer that owns it.
-final class FileSource: @unchecked Sendable {
-    let descriptor: Int32
-    let size: Int64
-    private var position: Int64 = 0
+/// An open source file.
+public final class FileSource: ByteSource, Sendable {
+    private let descriptor: Int32
+    private let ownsDescriptor: Bool
+    /// Bytes of the file when it was opened.
+    public let size: Int64
     private let interrupt: InterruptFlag
+
+    /// A file that is open elsewhere, and stays so for longer than this. Nil where it can't be looked at.
+    public init?(borrowing descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.descriptor = descriptor
+        ownsDescriptor = false
+        size = Int64(status.st_size)
+        interrupt = InterruptFlag()
+    }
 
     init(path: String, interrupt: InterruptFlag) throws(InputError) {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
@@ -49,64 +57,20 @@ final class FileSource: @unchecked Sendable {
             throw InputError(path: path, reason: .file(problem))
         }
         self.descriptor = descriptor
-        self.size = Int64(status.st_size)
+        ownsDescriptor = true
+        size = Int64(status.st_size)
         self.interrupt = interrupt
     }
 
-    deinit { close(descriptor) }
+    deinit { if ownsDescriptor { close(descriptor) } }
 
-    /// A read context over this file, which keeps the file open until it is freed by `freeInput`.
-    func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
-        let opaque = Unmanaged.passRetained(self).toOpaque()
-        let context = tandem_avio_alloc(
-            1 << 16, 0, opaque,
-            { opaque, data, size in
-                guard let opaque, let data else { return tandem_einval }
-                return Unmanaged<FileSource>.fromOpaque(opaque).takeUnretainedValue().read(data, size)
-            }, nil,
-            { opaque, offset, whence in
-                guard let opaque else { return -1 }
-                return Unmanaged<FileSource>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
-            })
-        guard let context else {
-            Unmanaged<FileSource>.fromOpaque(opaque).release()
-            throw .outOfMemory("avio_alloc_context")
-        }
-        return context
-    }
-
-    static func free(_ context: UnsafeMutablePointer<AVIOContext>) {
-        let opaque = context.pointee.opaque
-        var copy: UnsafeMutablePointer<AVIOContext>? = context
-        tandem_avio_free(&copy)
-        if let opaque { Unmanaged<FileSource>.fromOpaque(opaque).release() }
-    }
-
-    private func read(_ data: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
-        if interrupt.isRaised { return tandem_exit }
+    /// Reads some bytes (`pread`); 0 at the end.
+    public func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
+        if interrupt.isRaised { throw AVError(code: tandem_exit, operation: "pread") }
         while true {
-            let got = pread(descriptor, data, Int(count), off_t(position))
-            if got > 0 {
-                position += Int64(got)
-                return Int32(got)
-            }
-            if got == 0 { return tandem_eof }
-            if errno != EINTR { return tandem_averror(errno) }
+            let got = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if got >= 0 { return got }
+            if errno != EINTR { throw AVError(code: tandem_averror(errno), operation: "pread") }
         }
-    }
-
-    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
-        switch whence & ~tandem_seek_force {
-        case tandem_seek_size: return size
-        case SEEK_SET: position = offset
-        case SEEK_CUR: position += offset
-        case SEEK_END: position = size + offset
-        default: return -1
-        }
-        if position < 0 {
-            position = 0
-            return -1
-        }
-        return position
     }
 }

@@ -16,6 +16,12 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case truncated(expected: Int64, got: Int64)
         /// No track in it.
         case noTracks
+        /// A URL, and nobody allowed the network.
+        case networkNotAllowed
+        /// A URL that can't be fetched.
+        case notFetched(AVError)
+        /// A server that doesn't say how much there is, or gives no parts of it.
+        case notSeekable
         /// More tracks than the limit.
         case tooManyTracks(Int)
     }
@@ -46,6 +52,9 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .library(let error): "can't be read as media: \(error)"
         case .truncated(let expected, let got):
             "it is truncated: it says it has \(expected) bytes, and has \(got)"
+        case .networkNotAllowed: "it is a URL, and the network is not allowed"
+        case .notFetched(let error): "can't be fetched: \(error.reason)"
+        case .notSeekable: "the server doesn't say how long it is, or gives no parts of it"
         case .noTracks: "there is no track in it"
         case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
         }

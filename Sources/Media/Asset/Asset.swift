@@ -47,7 +47,7 @@ public final class Asset: Sendable {
         self.limits = limits
     }
 
-    /// An asset over a file URL. Any other URL fails to load: nothing is fetched.
+    /// An asset over a file URL. An http or https URL loads where `NetworkAccess` allows it; any other fails to.
     public convenience init(url: URL, timing: AssetTiming = .fast) {
         self.init(.file(url.isFileURL ? url.path : url.absoluteString), timing: timing)
     }

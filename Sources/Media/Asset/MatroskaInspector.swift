@@ -1,15 +1,12 @@
-internal import Glibc
+internal import LibAV
 
 /// Where a Matroska file says it ends: libavformat reads a shorter one to its end without a word.
 enum MatroskaInspector {
     /// The end of the segment in bytes; nil where the file doesn't say (live streams) or can't be read.
     static func segmentEnd(path: String) -> Int64? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        guard count > 16 else { return nil }
+        guard let source = try? SourceLocation.open(path) else { return nil }
+        let count = Int(min(4096, source.size))
+        guard count > 16, let bytes = source.bytes(at: 0, count) else { return nil }
         var at = 0
         // The EBML header, then perhaps void elements, then the segment.
         for _ in 0..<8 {

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import LibAV
 
 /// What libavformat 5.1 doesn't tell of an mp4 or mov file: edit lists as they were written, and clean
@@ -23,25 +22,23 @@ struct MovieInspector: Sendable {
     private static let sizeLimit: Int64 = 256 << 20
     private static let entryLimit = 65_536
 
-    /// Reads a file; nil where it has no readable movie box.
+    /// Reads a source; nil where it has no readable movie box.
     init?(path: String) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        self.init(descriptor: descriptor)
+        guard let source = try? SourceLocation.open(path) else { return nil }
+        self.init(source)
     }
 
-    /// Reads an open file from its beginning, wherever its offset stands.
-    init?(descriptor: Int32) {
+    /// Reads an open source.
+    init?(_ source: any ByteSource) {
         var offset: Int64 = 0
         var boxes = 0
-        while boxes < 100_000, let header = Self.header(descriptor, at: offset) {
+        while boxes < 100_000, let header = Self.header(source, at: offset) {
             boxes += 1
             if header.type == "moof" { isFragmented = true }
             if header.type == "moov" {
                 let length = header.end - header.body
                 guard length > 0, length <= Self.sizeLimit,
-                    let bytes = Self.read(descriptor, at: header.body, Int(length))
+                    let bytes = source.bytes(at: header.body, Int(length))
                 else { return nil }
                 parseMovie(Box(bytes: bytes, range: 0..<bytes.count, fileOffset: header.body))
                 if isFragmented { break }
@@ -53,37 +50,19 @@ struct MovieInspector: Sendable {
         if movieTimescale == 0 { return nil }
     }
 
-    private static func read(_ descriptor: Int32, at offset: Int64, _ count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let got = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset) + done)
-            }
-            if got < 0 && errno == EINTR { continue }
-            guard got > 0 else { return nil }
-            done += got
-        }
-        return bytes
-    }
-
-    private static func header(_ descriptor: Int32, at offset: Int64) -> (
+    private static func header(_ source: any ByteSource, at offset: Int64) -> (
         type: String, body: Int64, end: Int64
     )? {
-        guard let head = read(descriptor, at: offset, 8) else { return nil }
+        guard let head = source.bytes(at: offset, 8) else { return nil }
         let box = Box(bytes: head, range: 0..<8, fileOffset: 0)
         guard let size = box.u32(0), let type = box.type(4) else { return nil }
         if size == 1 {
-            guard let large = read(descriptor, at: offset + 8, 8),
+            guard let large = source.bytes(at: offset + 8, 8),
                 let long = Box(bytes: large, range: 0..<8, fileOffset: 0).u64(0), long >= 16, long < 1 << 62
             else { return nil }
             return (type, offset + 16, offset.addingReportingOverflow(Int64(long)).partialValue)
         }
-        if size == 0 {
-            var status = stat()
-            guard fstat(descriptor, &status) == 0 else { return nil }
-            return (type, offset + 8, Int64(status.st_size))
-        }
+        if size == 0 { return (type, offset + 8, source.size) }
         return size < 8 ? nil : (type, offset + 8, offset + Int64(size))
     }
 

@@ -6,15 +6,16 @@ public final class LoudnessMeter: Sendable {
     private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)
 
-    /// A meter for a track; `filters` come before it.
+    /// A meter for a track or a mix; `filters` come before it.
     public init(
-        asset: Asset, track: AssetTrack, range: TimeRange?, filters: String?,
+        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?, filters: String?,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         var settings = AudioOutputSettings()
         settings.filters = (filters.map { $0 + "," } ?? "") + "ebur128=peak=true:metadata=1"
         samples = try TrackSamples(
-            asset: asset, track: track, settings: .audio(settings), range: range, isCancelled: isCancelled)
+            asset: asset, track: track, mix: mix, settings: .audio(settings), range: range,
+            isCancelled: isCancelled)
     }
 
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.

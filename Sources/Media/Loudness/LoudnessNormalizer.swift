@@ -11,14 +11,18 @@ internal import Locking
 public final class LoudnessNormalizer: @unchecked Sendable {
     private let asset: Asset
     private let track: AssetTrack
+    private let mix: AudioMix?
     private let range: TimeRange?
     private let target: LoudnessTarget
     private let running = Guarded<(meter: LoudnessMeter?, isCancelled: Bool)>((nil, false))
 
-    /// A normaliser for a stretch of a track.
-    public init(asset: Asset, track: AssetTrack, range: TimeRange?, target: LoudnessTarget) {
+    /// A normaliser for a stretch of a track, or of a mix.
+    public init(
+        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?, target: LoudnessTarget
+    ) {
         self.asset = asset
         self.track = track
+        self.mix = mix
         self.range = range
         self.target = target
     }
@@ -37,7 +41,8 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     /// is that of what is heard. Blocks.
     public func chain(after filters: String?, layout: ChannelLayout, sampleRate: Int32) throws -> Result {
         var steps = filters.map { [$0] } ?? []
-        if track.format.channelLayout?.specified != layout.specified {
+        let own = mix?.layout ?? track.format.channelLayout
+        if own?.specified != layout.specified {
             // In floating point a mix can exceed full scale without harm; the gain brings it back.
             steps.append("aformat=sample_fmts=dblp:channel_layouts=\(layout.specified)")
         }
@@ -89,7 +94,8 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     private static func volume(_ gain: Double) -> String { "volume=volume=\(gain)dB:precision=double" }
 
     private func measure(_ steps: [String]) throws -> Loudness {
-        let meter = try LoudnessMeter(asset: asset, track: track, range: range, filters: Self.joined(steps))
+        let meter = try LoudnessMeter(
+            asset: asset, track: track, mix: mix, range: range, filters: Self.joined(steps))
         let goesOn = running.withLock { running in
             running.meter = meter
             return !running.isCancelled

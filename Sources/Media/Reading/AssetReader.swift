@@ -44,7 +44,8 @@ public final class AssetReader: @unchecked Sendable {
     /// Adds an output. Its track must be one of the asset's.
     public func add(_ output: AssetReaderTrackOutput) throws {
         guard status == .unknown else { throw MediaError.misuse("outputs are added before reading starts") }
-        guard contents.tracks.contains(where: { $0.index == output.track.index }) else {
+        let known = Set(contents.tracks.map(\.index))
+        guard output.tracks.allSatisfy({ known.contains($0.index) }) else {
             throw MediaError.misuse("the track is not one of the asset's")
         }
         outputs.append(output)
@@ -92,8 +93,8 @@ public final class AssetReader: @unchecked Sendable {
         for output in outputs { output.cancel() }
     }
 
-    private func context(for output: AssetReaderTrackOutput) -> ProducerContext {
-        ProducerContext(track: output.track, timeZero: contents.timeZero, range: timeRange)
+    private func context(for track: AssetTrack) -> ProducerContext {
+        ProducerContext(track: track, timeZero: contents.timeZero, range: timeRange)
     }
 
     private func startFile(_ path: String) throws {
@@ -104,7 +105,7 @@ public final class AssetReader: @unchecked Sendable {
             if case .smartCut = output.settings { return true }
             return isRanged || (output.track.mediaType != .video && output.track.mediaType != .audio)
         }
-        let shared = Set(outputs.filter { !ownsLane($0) }.map(\.track.index))
+        let shared = Set(outputs.filter { !ownsLane($0) }.flatMap { $0.tracks.map(\.index) })
         let limits = asset.limits
         do {
             let lane =
@@ -115,19 +116,26 @@ public final class AssetReader: @unchecked Sendable {
                     output.begin(try smartCut(cut, of: output, path: path))
                     continue
                 }
-                let packets: PacketSource
-                if let lane, !ownsLane(output) {
-                    packets = PacketSource(
-                        track: output.track, lane: lane, path: path, limits: limits, interrupt: interrupt,
-                        ownsLane: false, movement: movement)
-                } else {
-                    packets = try PacketSource(
-                        track: output.track, path: path, limits: limits, interrupt: interrupt,
-                        movement: movement)
+                let makers = try output.tracks.map { track in
+                    let packets: PacketSource
+                    if let lane, !ownsLane(output) {
+                        packets = PacketSource(
+                            track: track, lane: lane, path: path, limits: limits, interrupt: interrupt,
+                            ownsLane: false, movement: movement)
+                    } else {
+                        packets = try PacketSource(
+                            track: track, path: path, limits: limits, interrupt: interrupt,
+                            movement: movement)
+                    }
+                    let context = context(for: track)
+                    if isRanged { try seek(packets, to: context) }
+                    return (packets, context)
                 }
-                let context = context(for: output)
-                if isRanged { try seek(packets, to: context) }
-                output.begin(try producer(output, packets: packets, context: context))
+                if let mix = output.mix {
+                    output.begin(try mixer(of: mix, output, makers))
+                } else if let (packets, context) = makers.first {
+                    output.begin(try producer(output, packets: packets, context: context))
+                }
             }
         } catch let error as InputError {
             throw MediaError.input(error)
@@ -160,11 +168,33 @@ public final class AssetReader: @unchecked Sendable {
         }
     }
 
+    /// Every track is brought to the mix's form and cut to the range; the sum is then one track like others.
+    private func mixer(
+        of mix: AudioMix, _ output: AssetReaderTrackOutput, _ sources: [(PacketSource, ProducerContext)]
+    ) throws -> AudioProducer {
+        guard let planar = SampleFormat(named: "fltp"), case .audio(let settings) = output.settings else {
+            throw MediaError.misuse("a mix is of sound")
+        }
+        let format = AudioFormat(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
+        let each = AudioOutputSettings(
+            sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
+        let inputs = try zip(sources, mix.inputs).map { source, input in
+            let frames = try DecodedFrames(packets: source.0, threads: 1, limits: asset.limits)
+            let producer: any SampleProducer = AudioProducer(
+                frames: frames, context: source.1, settings: each)
+            return (producer, input.volume)
+        }
+        let context = ProducerContext(track: output.track, timeZero: .zero, range: nil, isMixed: true)
+        return AudioProducer(
+            frames: MixedFrames(inputs, origin: timeRange?.start ?? .zero, format: format), context: context,
+            settings: settings)
+    }
+
     /// Its parts are read one after the other, each through a demuxer of its own.
     private func smartCut(_ cut: SmartCut, of output: AssetReaderTrackOutput, path: String) throws
         -> SmartCutProducer
     {
-        let context = context(for: output)
+        let context = context(for: output.track)
         let (limits, interrupt, movement, threads) = (asset.limits, interrupt, movement, decoderThreads)
         return try SmartCutProducer(
             cut: cut, context: context,

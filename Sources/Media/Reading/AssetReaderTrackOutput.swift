@@ -4,7 +4,8 @@ internal import LibAV
 internal import Locking
 internal import Synchronization
 
-/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`).
+/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`), or the sum of several tracks'
+/// sound (`AVAssetReaderAudioMixOutput`).
 ///
 /// Work is done ahead of the caller on the output's own queue, bounded in samples and bytes, so that
 /// decoding and what the caller does with the samples run at the same time. A caller that finds nothing
@@ -12,8 +13,12 @@ internal import Synchronization
 ///
 /// Unchecked `Sendable`: the producer is touched on `queue` only, everything else is behind the mutex.
 public final class AssetReaderTrackOutput: @unchecked Sendable {
-    /// The track that is read.
+    /// The track that is read; of several, the first.
     public let track: AssetTrack
+    /// All tracks that are read.
+    public let tracks: [AssetTrack]
+    /// How they become one; nil for one track alone.
+    public let mix: AudioMix?
     /// The form of the samples.
     public let settings: ReaderOutputSettings
 
@@ -38,7 +43,25 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// An output of a track; add it to a reader before reading starts.
     public init(track: AssetTrack, settings: ReaderOutputSettings = .passthrough) {
         self.track = track
+        tracks = [track]
+        mix = nil
         self.settings = settings
+    }
+
+    /// An output of the sum of some tracks of one asset, in the form of `settings`; none of the mix's tracks may be
+    /// missing.
+    public init(mixing tracks: [AssetTrack], mix: AudioMix, settings: AudioOutputSettings) throws {
+        self.tracks = try mix.inputs.map { input in
+            guard let track = tracks.first(where: { $0.index == input.track && $0.mediaType == .audio })
+            else {
+                throw MediaError.misuse("track \(input.track), which is mixed, is no track of sound")
+            }
+            return track
+        }
+        guard let first = self.tracks.first else { throw MediaError.misuse("a mix needs a track") }
+        track = first
+        self.mix = mix
+        self.settings = .audio(settings)
     }
 
     /// Samples left out because their times did not increase.

@@ -15,6 +15,8 @@ struct ProducerContext: Sendable {
     let timeZero: MediaTime
     /// Nil: everything.
     let range: TimeRange?
+    /// It is a sum of tracks, which were cut to their edits one by one.
+    var isMixed = false
 
     var start: MediaTime { range?.start ?? .zero }
     var end: MediaTime? { range?.end }

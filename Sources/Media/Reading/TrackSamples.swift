@@ -8,12 +8,18 @@ struct TrackSamples: Sendable {
 
     /// Nothing is read before `start`. `isCancelled` is asked before every sample.
     init(
-        asset: Asset, track: AssetTrack, settings: ReaderOutputSettings, range: TimeRange? = nil,
+        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
+        range: TimeRange? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         reader = try AssetReader(asset: asset)
         reader.timeRange = range
-        output = AssetReaderTrackOutput(track: track, settings: settings)
+        if let mix, case .audio(let audio) = settings {
+            output = try AssetReaderTrackOutput(
+                mixing: try asset.loadSynchronously().tracks, mix: mix, settings: audio)
+        } else {
+            output = AssetReaderTrackOutput(track: track, settings: settings)
+        }
         self.isCancelled = isCancelled
         try reader.add(output)
     }

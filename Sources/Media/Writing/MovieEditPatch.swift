@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LibAV
 
 /// Says in a finished mp4 or mov what libavformat 5.1 can't: a track that begins late *and* has an encoder's
 /// delay to hide. The muxer writes [empty, everything]; the two entries are rewritten in place, the same size.
@@ -9,7 +10,9 @@ struct MovieEditPatch {
 
     /// Rewrites the edit list of one track, by its position in the file.
     func apply(descriptor: Int32, track position: Int, mediaTimescale: Int64) throws {
-        guard let movie = MovieInspector(descriptor: descriptor), position < movie.tracks.count else {
+        guard let source = FileSource(borrowing: descriptor), let movie = MovieInspector(source),
+            position < movie.tracks.count
+        else {
             throw MediaError.misuse("the output has no edit list to correct")
         }
         let track = movie.tracks[position]

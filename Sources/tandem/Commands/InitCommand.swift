@@ -8,10 +8,13 @@ struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Writes a commented job file for a media file to standard output.")
 
-    @Argument(help: "A media file.", completion: .file())
+    @Argument(help: "A media file, or with --allow-network a URL.", completion: .file())
     var asset: String
 
+    @OptionGroup var network: NetworkArguments
+
     func run() async throws {
+        network.apply()
         let contents: AssetContents
         do {
             contents = try await Asset(.file(asset)).load(.contents)

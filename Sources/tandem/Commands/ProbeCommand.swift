@@ -8,8 +8,10 @@ struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe", abstract: "Tells what is in a media file: tracks, timing, tags.")
 
-    @Argument(help: "A media file.", completion: .file())
+    @Argument(help: "A media file, or with --allow-network a URL.", completion: .file())
     var asset: String
+
+    @OptionGroup var network: NetworkArguments
 
     @Option(help: "fast takes times from the header and the index, precise measures every packet.")
     var timing: AssetTiming = .fast
@@ -18,6 +20,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var format: ProbeFormat = .text
 
     func run() async throws {
+        network.apply()
         let contents: AssetContents
         do {
             contents = try await Asset(.file(asset), timing: timing).load(.contents)

@@ -32,6 +32,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        spec.network.apply()
         let saved = try plan.map { try readPlan($0) }
         let loader =
             try saved.map { JobFileLoader(files: $0.files, variables: $0.variables) } ?? spec.load()

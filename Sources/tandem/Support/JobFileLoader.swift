@@ -16,6 +16,8 @@ struct SpecArguments: ParsableArguments {
         help: ArgumentHelp("Gives a variable a value; wins over `vars`.", valueName: "name=value"))
     var variables: [String] = []
 
+    @OptionGroup var network: NetworkArguments
+
     /// The variables by their names.
     func values() throws -> [String: String] {
         var values: [String: String] = [:]
@@ -97,6 +99,7 @@ extension SpecArguments {
     /// Reads and checks the files.
     func load() throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
+        network.apply()
         let loader = JobFileLoader(files: files, variables: try values())
         Self.kept.withLock { $0.append(loader) }
         return loader

@@ -14,7 +14,7 @@ struct JobFileTemplate {
         let audio = source.tracks(of: .audio)
         var lines = ["# Made by `tandem init`; `tandem plan` shows what it does, `tandem run` does it."]
         lines += [
-            "version: 1", "", "assets:", "  source: \(Self.quoted(Self.literal(assetPath)))",
+            "version: 1", "", "assets:", "  source: \(assetText)",
             "", "jobs:", "  web:",
         ]
         lines.append("    asset: source            # \(about)")
@@ -34,6 +34,11 @@ struct JobFileTemplate {
 
     private var fileExtension: String {
         source.tracks(of: .video).isEmpty && source.tracks(of: .audio).count <= 1 ? "m4a" : "mp4"
+    }
+
+    private var assetText: String {
+        let text = Self.quoted(Self.literal(assetPath))
+        return SourceLocation.isRemote(path) ? "{ url: \(text) }      # only with --allow-network" : text
     }
 
     /// A path has a `/` or a `.`; otherwise it would be an asset's id.

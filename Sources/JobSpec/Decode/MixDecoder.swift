@@ -1,0 +1,53 @@
+internal import Diagnostics
+internal import YAMLDocument
+
+/// Decodes `mix` of an audio track rule.
+struct MixDecoder {
+    let reader: NodeReader
+    /// Reads a selection of tracks.
+    let selection: (YAMLNode) -> Located<TrackSelection>?
+
+    /// Nil where nothing is mixed, or where something is wrong.
+    func mix(_ entry: YAMLNode.Entry) -> MixSpec? {
+        guard case .sequence(let items) = entry.value.content else {
+            guard reader.boolean(entry.value, "`mix`")?.value == true else { return nil }
+            return MixSpec(inputs: [], range: entry.value.range)
+        }
+        if items.isEmpty {
+            reader.sink.error(
+                .missingKey, "the list says nothing; `mix: true` sums the tracks as they are",
+                at: entry.value.range)
+        }
+        let inputs = items.compactMap { input($0) }
+        return inputs.count == items.count && !inputs.isEmpty
+            ? MixSpec(inputs: inputs, range: entry.value.range) : nil
+    }
+
+    private func input(_ node: YAMLNode) -> MixSpec.Input? {
+        guard let fields = reader.fields(node, as: Language.mixInput),
+            let tracks = fields["audio"].flatMap({ selection($0.value) }), let volume = fields["volume"]
+        else { return nil }
+        guard case .sequence(let items) = volume.value.content else {
+            guard let value = factor(volume.value, "`volume`") else { return nil }
+            return MixSpec.Input(selection: tracks, points: [(nil, value)])
+        }
+        if items.isEmpty {
+            reader.sink.error(.missingKey, "`volume` has no point", at: volume.value.range)
+        }
+        let points = items.compactMap { item -> (at: Located<TimeExpression>?, thousandths: Int)? in
+            guard let fields = reader.fields(item, as: Language.volumePoint),
+                let time = reader.time(fields["at"]?.value, "`at`"),
+                let value = factor(fields["value"]?.value, "`value`")
+            else { return nil }
+            return (time, value)
+        }
+        return points.count == items.count && !points.isEmpty
+            ? MixSpec.Input(selection: tracks, points: points) : nil
+    }
+
+    private func factor(_ node: YAMLNode?, _ what: String) -> Int? {
+        reader.value(node, what, "it is a factor from 0 to 16, with at most three decimals") { text in
+            Quantity.scaled(text, by: 1000).flatMap { (0...16_000).contains($0) ? Int($0) : nil }
+        }?.value
+    }
+}

@@ -1,0 +1,41 @@
+/// The bytes of a source, read by offset: the only way in which a source is reached, so that a playlist or a
+/// reference inside a file can't make anything else be read. Used by one owner at a time.
+public protocol ByteSource: AnyObject {
+    /// How many there are.
+    var size: Int64 { get }
+    /// Reads some bytes from an offset; how many there were, 0 at the end.
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int
+}
+
+extension ByteSource {
+    /// So many bytes from an offset; nil where there are fewer, or where they can't be read.
+    public func bytes(at offset: Int64, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let isWhole = bytes.withUnsafeMutableBytes { buffer in
+            var done = 0
+            while done < count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+                guard let got = try? read(at: offset + Int64(done), into: rest), got > 0 else { return false }
+                done += got
+            }
+            return true
+        }
+        return isWhole ? bytes : nil
+    }
+}
+
+/// Opens sources by where they are: a path, or a URL where the network is allowed.
+public enum SourceLocation {
+    /// It is a URL, not a path.
+    public static func isRemote(_ location: String) -> Bool {
+        location.hasPrefix("http://") || location.hasPrefix("https://")
+    }
+
+    /// Opens it; a raised flag makes reads fail.
+    public static func open(
+        _ location: String, interrupt: InterruptFlag = InterruptFlag()
+    ) throws(InputError) -> any ByteSource {
+        guard isRemote(location) else { return try FileSource(path: location, interrupt: interrupt) }
+        return try RemoteSource(url: location, interrupt: interrupt)
+    }
+}

@@ -1,0 +1,63 @@
+internal import CFFmpeg
+
+/// A source behind an http or https URL (`avio_open2`), read by ranges: as many requests as there are jumps.
+/// Redirections lead to the same protocols alone.
+///
+/// Unchecked `Sendable`: used by the one owner of its reads.
+final class RemoteSource: ByteSource, @unchecked Sendable {
+    let size: Int64
+    private let context: UnsafeMutablePointer<AVIOContext>
+    // Kept alive for the context's interrupt callback, which points at it.
+    private let interrupt: InterruptFlag
+
+    /// Seconds without a byte after which a read fails.
+    private static let patience: Int64 = 30
+
+    init(url: String, interrupt: InterruptFlag) throws(InputError) {
+        guard NetworkAccess.isAllowed else { throw InputError(path: url, reason: .networkNotAllowed) }
+        LogBridge.install()
+        _ = Self.isInitialized
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        av_dict_set(&options, "protocol_whitelist", "http,https,tcp,tls", 0)
+        av_dict_set_int(&options, "rw_timeout", Self.patience * 1_000_000, 0)
+        av_dict_set_int(&options, "reconnect", 1, 0)
+        av_dict_set_int(&options, "reconnect_delay_max", 4, 0)
+        var opened: UnsafeMutablePointer<AVIOContext>?
+        var callback = interrupt.callback
+        let code = avio_open2(&opened, url, AVIO_FLAG_READ, &callback, &options)
+        guard code >= 0, let context = opened else {
+            throw InputError(
+                path: url, reason: .notFetched(AVError(code: code, operation: "avio_open2")))
+        }
+        let length = avio_size(context)
+        guard length > 0, context.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0 else {
+            var copy: UnsafeMutablePointer<AVIOContext>? = context
+            avio_closep(&copy)
+            throw InputError(path: url, reason: length == 0 ? .file(.empty) : .notSeekable)
+        }
+        self.context = context
+        self.interrupt = interrupt
+        size = length
+    }
+
+    deinit {
+        var copy: UnsafeMutablePointer<AVIOContext>? = context
+        avio_closep(&copy)
+    }
+
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
+        guard let base = buffer.baseAddress, offset < size else { return 0 }
+        if avio_seek(context, 0, SEEK_CUR) != offset {
+            let place = avio_seek(context, offset, SEEK_SET)
+            if place < 0 { throw AVError(code: Int32(clamping: place), operation: "avio_seek") }
+        }
+        let count = Int32(clamping: min(Int64(buffer.count), size - offset))
+        let got = avio_read_partial(context, base.assumingMemoryBound(to: UInt8.self), count)
+        // The server said how much there is: less is a broken connection, not the end.
+        if got == tandem_eof || got == 0 { throw AVError(code: tandem_eio, operation: "avio_read_partial") }
+        return Int(try check(got, "avio_read_partial"))
+    }
+
+    private static let isInitialized = avformat_network_init() >= 0
+}

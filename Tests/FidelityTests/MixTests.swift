@@ -1,0 +1,142 @@
+import Diagnostics
+import Foundation
+import JobRun
+import TestSupport
+import Testing
+
+/// Several tracks of sound that become one, measured against the sum of what ffmpeg decodes of them.
+@Suite struct MixTests {
+    private let rate = 48_000
+
+    /// Three tracks: two of full length, one that begins late and ends early.
+    private func source(in scratch: Scratch) throws -> String {
+        let path = scratch.file("s.mov")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=f=440:d=4:r=48000", "-f", "lavfi", "-i", "sine=f=1000:d=4:r=48000",
+            "-itsoffset", "1.5", "-f", "lavfi", "-i", "sine=f=250:d=1:r=48000", "-map", "0", "-map", "1",
+            "-map", "2", "-c:a", "pcm_f32le", "-metadata:s:a:1", "language=eng", path)
+        return path
+    }
+
+    private func samples(_ path: String, track: Int) throws -> [Float] {
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-i", path, "-map", "0:a:\(track)", "-ar", "\(rate)", "-f",
+                "f32le",
+                "-",
+            ])
+        return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+
+    private func mixed(_ rule: String, range: String, in scratch: Scratch) async throws -> [Float] {
+        _ = try source(in: scratch)
+        let yaml = """
+            version: 1
+            jobs:
+              m:
+                asset: ./s.mov
+            \(range)
+                tracks:
+                  - audio: all
+                    mix: \(rule)
+                    encode: { codec: pcm_f32le }
+                destination: o.wav
+            """
+        _ = try success(try await run(yaml, in: scratch.path))
+        return try samples(scratch.file("o.wav"), track: 0)
+    }
+
+    /// The largest difference from a sum with a volume at each sample, by track.
+    private func error(
+        _ output: [Float], of path: String, from start: Int, volume: (_ track: Int, _ sample: Int) -> Float
+    ) throws -> Float {
+        let tracks = try (0..<3).map { try samples(path, track: $0) }
+        let offsets = [0, 0, rate * 3 / 2]
+        var worst: Float = 0
+        for index in output.indices {
+            var sum: Float = 0
+            for (track, samples) in tracks.enumerated() {
+                let at = index + start - offsets[track]
+                if samples.indices.contains(at) { sum += samples[at] * volume(track, index) }
+            }
+            worst = max(worst, abs(sum - output[index]))
+        }
+        return worst
+    }
+
+    @Test func levelsAddUp() async throws {
+        let scratch = try Scratch()
+        let output = try await mixed("true", range: "    leftover: error", in: scratch)
+        #expect(output.count == 4 * rate)
+        #expect(try error(output, of: scratch.file("s.mov"), from: 0) { _, _ in 1 } < 1e-6)
+    }
+
+    @Test func volumesAndRampsCountFromTheRangesStart() async throws {
+        let scratch = try Scratch()
+        let output = try await mixed(
+            """
+            [ { audio: 0, volume: 0.25 },
+                          { audio: { language: eng }, volume: [ { at: 0s, value: 0 }, { at: 50%, value: 1 }, { at: end, value: 0.5 } ] } ]
+            """, range: "    range: { start: 1s, end: 3s }", in: scratch)
+        #expect(output.count == 2 * rate)
+        let half = Float(rate)
+        let worst = try error(output, of: scratch.file("s.mov"), from: rate) { track, sample in
+            let time = Float(sample) / half
+            return track == 0 ? 0.25 : track == 2 ? 1 : time < 1 ? time : 1.5 - time / 2
+        }
+        #expect(worst < 1e-4)
+    }
+
+    @Test func loudnessIsThatOfTheSum() async throws {
+        let scratch = try Scratch()
+        _ = try source(in: scratch)
+        let yaml = """
+            version: 1
+            jobs:
+              m:
+                asset: ./s.mov
+                tracks:
+                  - audio: all
+                    mix: true
+                    encode: { codec: pcm_s24le, normalize: { integrated: -20, true_peak: -1 } }
+                destination: o.wav
+                expect: { loudness: { integrated: { is: -20, within: 0.3 }, true_peak: { max: -1 } } }
+            """
+        _ = try success(try await run(yaml, in: scratch.path))
+    }
+
+    @Test func whatIsWrongIsSaidAtItsPlace() async throws {
+        let scratch = try Scratch()
+        _ = try source(in: scratch)
+        for (rule, words) in [
+            ("[ { audio: 7, volume: 1 } ]", "no audio track matches"),
+            ("[ { audio: 0, volume: 1 }, { audio: all, volume: 1 } ]", "is said twice"),
+            ("[ { audio: 0, volume: [ { at: 9s, value: 1 } ] } ]", "the output lasts"),
+            (
+                "[ { audio: 0, volume: [ { at: 2s, value: 1 }, { at: 1s, value: 1 } ] } ]",
+                "follow one another"
+            ),
+            ("[ { audio: 0, volume: [ { at: 5f, value: 1 } ] } ]", "a time of the output"),
+        ] {
+            let yaml = """
+                version: 1
+                jobs:
+                  m:
+                    asset: ./s.mov
+                    tracks:
+                      - audio: all
+                        mix: \(rule)
+                        encode: { codec: flac }
+                    destination: o.flac
+                """
+            let outcomes = try await run(yaml, in: scratch.path)
+            guard case .failed(let failure) = outcomes[0].outcome else {
+                Issue.record("\(rule) is not refused")
+                continue
+            }
+            #expect(failure.message.contains(words), "\(rule): \(failure.message)")
+            #expect(failure.location.line == 7)
+        }
+    }
+}
