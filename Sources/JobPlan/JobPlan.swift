@@ -36,6 +36,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var range: TimeRange?
     /// The stretch that was asked for, where another is read.
     public var requestedRange: TimeRange?
+    /// What becomes of damaged data.
+    public var damagePolicy: DamagePolicy
     /// Where the range was written.
     public var rangeLocation: SourceRange?
     /// How it is cut, where the job says.

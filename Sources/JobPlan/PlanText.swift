@@ -46,6 +46,9 @@ public enum PlanText {
             )
         }
         for expectation in job.expectations { lines.append("  expects    \(expectation.check.text)") }
+        if job.damagePolicy == .skip {
+            lines.append("  damage     what is damaged is skipped and counted")
+        }
         for note in job.notes { lines.append("  note       \(note)") }
         var expected = "  expected   \(time(job.expectedDuration))"
         if let size = job.expectedSize { expected += ", about \(bytes(size))" }

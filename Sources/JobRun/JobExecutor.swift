@@ -242,6 +242,7 @@ final class JobExecutor: @unchecked Sendable {
                 : "pictures left out, their times did not increase"
             warnings.append("source track \(track.source.index): \(report.droppedSamples) \(what)")
         }
+        warnings += zip(plan.tracks, reports).compactMap { damageWarning($0, $1) }
         return JobResult(
             destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,
             tracks: reports,
@@ -249,6 +250,22 @@ final class JobExecutor: @unchecked Sendable {
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
             })
+    }
+
+    /// What is missing of a track under `on_damage: skip`.
+    private func damageWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard plan.damagePolicy == .skip else { return nil }
+        var parts: [String] = []
+        if report.damage.skipped > 0 {
+            let first = report.damage.first.map { ", the first at \($0) s" } ?? ""
+            parts.append("\(report.damage.skipped) damaged packets or pictures skipped\(first)")
+        }
+        let promised = track.expected.timeRange.end
+        if promised - report.end > MediaTime(value: 1, timescale: 10) {
+            parts.append("it ends at \(report.end) s of \(promised) s")
+        }
+        return parts.isEmpty
+            ? nil : "source track \(track.source.index): \(parts.joined(separator: "; "))"
     }
 
     /// Whether what is at the destination may be replaced. Throws where it may not.

@@ -17,6 +17,7 @@ struct SessionBuilder {
         }
         let reader = try AssetReader(asset: asset)
         reader.timeRange = plan.range
+        reader.damagePolicy = plan.damagePolicy
         let writer = AssetWriter(output: output, container: container)
         writer.metadata = plan.metadata
         writer.chapters = plan.chapters
@@ -51,6 +52,7 @@ struct SessionBuilder {
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
         let reader = try AssetReader(asset: asset)
         reader.timeRange = plan.range
+        reader.damagePolicy = plan.damagePolicy
         let session = ReencodeSession(
             reader: reader, writer: AssetWriter(output: output, container: container))
         var positions: [Int] = []
@@ -88,7 +90,8 @@ struct SessionBuilder {
                 (
                     position,
                     LoudnessNormalizer(
-                        asset: asset, track: $0, mix: track.mix, range: plan.range, target: target),
+                        asset: asset, track: $0, mix: track.mix, range: plan.range,
+                        damagePolicy: plan.damagePolicy, target: target),
                     encoding
                 )
             }

@@ -1,5 +1,7 @@
 import Foundation
 import JobRun
+import JobSpec
+import LibAV
 import Media
 import TestSupport
 import Testing
@@ -188,5 +190,48 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             Array(try source.sound(rate: 48_000)[48_000..<144_000]), try range.sound(rate: 48_000), reach: 480
         )
         #expect(found.lag == 0 && found.correlation > 0.99, "\(found)")
+    }
+
+    /// What a container is said to hold, it is written with: each codec into each of them.
+    @Test func everyPairThatIsAllowedIsWritten() async throws {
+        let scratch = try Scratch()
+        var yaml = """
+            version: 1
+            assets: { bars: { pattern: smpte, size: 128x96, duration: 0.4s, tone: 1kHz } }
+            jobs:
+
+            """
+        var pairs: [String: String] = [:]
+        for container in ContainerType.all {
+            for type in [MediaType.video, .audio] where container.mediaTypes.contains(type) {
+                for name in CodecCatalog.names(of: type) {
+                    guard let codec = CodecCatalog.codec(name, of: type), codec.availableEncoder != nil,
+                        container.canHold(codec: codec.libavName)
+                    else { continue }
+                    let id = "\(container.name)-\(name)"
+                    pairs[id] = codec.libavName
+                    let quick = ["hevc": "preset: ultrafast", "av1": "preset: 12", "vp9": "preset: realtime"]
+                    let more = quick[name].map { ", \($0)" } ?? ""
+                    yaml += """
+                          \(id):
+                            asset: bars
+                            tracks: [ { \(type.rawValue): first, encode: { codec: \(name)\(more) } } ]
+                            container: \(container.name)
+                            destination: \(id).bin
+
+                        """
+                }
+            }
+        }
+        let outcomes = try await run(yaml, in: scratch.path)
+        #expect(outcomes.count == pairs.count && pairs.count > 50)
+        for (id, _, outcome) in outcomes {
+            guard case .succeeded(let result) = outcome else {
+                Issue.record("\(id): \(outcome)")
+                continue
+            }
+            let stream = try Judge(result.destination).stream("0", "codec_name")
+            #expect(stream["codec_name"] as? String == pairs[id], "\(id)")
+        }
     }
 }

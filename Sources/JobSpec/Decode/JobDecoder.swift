@@ -27,6 +27,8 @@ struct JobDecoder {
         let limit = fields["limit"].flatMap { durationLimit($0.value) }
         let leftover = reader.word(
             fields["leftover"]?.value, "`leftover`", of: Leftover.allCases.map(\.rawValue))
+        let damage = reader.word(
+            fields["on_damage"]?.value, "`on_damage`", of: DamagePolicy.allCases.map(\.rawValue))
         let cut = reader.word(fields["cut"]?.value, "`cut`", of: CutMode.allCases.map(\.rawValue))
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let needs = fields["needs"].map { entry in
@@ -43,6 +45,9 @@ struct JobDecoder {
             durationLimit: limit,
             cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
             expectations: expectations,
+            onDamage: damage.flatMap { word in
+                DamagePolicy(rawValue: word.value).map { Located($0, at: word.range) }
+            },
             leftover: leftover.flatMap { word in
                 Leftover(rawValue: word.value).map { Located($0, at: word.range) }
             },
@@ -54,6 +59,11 @@ struct JobDecoder {
 
     /// Every way to cut but `exact` is about copied pictures. Defaults may say it to jobs that have none.
     private func checkCut(_ job: JobSpec) {
+        if let damage = job.onDamage, damage.value == .skip, let cut = job.cut, cut.value == .smart {
+            reader.sink.error(
+                .conflictingKeys, "a smart cut is its source byte for byte, so nothing can be skipped in it",
+                at: damage.range, notes: [Diagnostic.Note("`cut` stands here", at: cut.range)])
+        }
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
         }

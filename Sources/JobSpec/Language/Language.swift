@@ -215,6 +215,10 @@ public enum Language {
                 "leftover", .word(Leftover.allCases.map(\.rawValue)),
                 "Source tracks that no rule selects: listed, warned of, or an error.", default: "drop"),
             KeyInfo(
+                "on_damage", .word(DamagePolicy.allCases.map(\.rawValue)),
+                "Damaged data of the source: `fail` ends the job, `skip` leaves them out, counts and reports them.",
+                default: "fail"),
+            KeyInfo(
                 "needs", .oneOf([.identifier, .list(.identifier)]), "Jobs that must have succeeded first."),
             KeyInfo(
                 "matrix", .mapOf(.oneOf([.string, .list(.string)]), keys: .identifiers),

@@ -121,6 +121,8 @@ public final class JobSpec: Sendable {
     public let cut: Located<CutMode>?
     /// What must hold of the output.
     public let expectations: [Expectation]
+    /// What becomes of damaged data.
+    public let onDamage: Located<DamagePolicy>?
     /// Source tracks that no rule selects.
     public let leftover: Located<Leftover>?
     /// Jobs that must have succeeded first, by the ids that the file has.
@@ -135,8 +137,8 @@ public final class JobSpec: Sendable {
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, range: RangeSpec?,
         tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
         metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
-        cut: Located<CutMode>?, expectations: [Expectation], leftover: Located<Leftover>?,
-        needs: [Located<String>],
+        cut: Located<CutMode>?, expectations: [Expectation], onDamage: Located<DamagePolicy>?,
+        leftover: Located<Leftover>?, needs: [Located<String>],
         destination: DestinationSpec, isTemplate: Bool
     ) {
         self.id = id
@@ -152,6 +154,7 @@ public final class JobSpec: Sendable {
         self.durationLimit = durationLimit
         self.cut = cut
         self.expectations = expectations
+        self.onDamage = onDamage
         self.leftover = leftover
         self.needs = needs
         self.destination = destination

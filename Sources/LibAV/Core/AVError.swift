@@ -8,6 +8,8 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
     public var operation: String
     /// The last line that the library logged about it, if any.
     public var detail: String?
+    /// What the library understood can be read on after it.
+    public internal(set) var isPartial = false
 
     /// Makes an error from a return code and the operation that returned it.
     public init(code: Int32, operation: String, detail: String? = nil) {

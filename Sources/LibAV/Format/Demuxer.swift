@@ -293,7 +293,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         try check(code, "av_read_frame", context: context)
         // Matroska's reader skips what it can't understand, and only its log tells that something is missing.
         if isMatroska, let line = LogBridge.takeLastLine(of: context) {
-            throw AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
+            var error = AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
+            error.isPartial = true
+            throw error
         }
         return true
     }

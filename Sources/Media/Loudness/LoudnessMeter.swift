@@ -9,13 +9,14 @@ public final class LoudnessMeter: Sendable {
     /// A meter for a track or a mix; `filters` come before it.
     public init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?, filters: String?,
+        damagePolicy: DamagePolicy = .fail,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         var settings = AudioOutputSettings()
         settings.filters = (filters.map { $0 + "," } ?? "") + "ebur128=peak=true:metadata=1"
         samples = try TrackSamples(
             asset: asset, track: track, mix: mix, settings: .audio(settings), range: range,
-            isCancelled: isCancelled)
+            damagePolicy: damagePolicy, isCancelled: isCancelled)
     }
 
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.

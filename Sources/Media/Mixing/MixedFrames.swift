@@ -52,8 +52,6 @@ final class MixedFrames: FrameStream {
         self.inputs = inputs.map { Input($0.producer, ramp: GainRamp($0.volume, origin: origin, unit: unit)) }
     }
 
-    var droppedSamples: Int { inputs.reduce(0) { $0 + $1.producer.droppedSamples } }
-
     func next(into frame: borrowing Frame) throws -> Bool {
         for input in inputs { try input.fill() }
         let going = inputs.filter { !$0.isFinished }

@@ -29,6 +29,8 @@ public final class AssetReader: @unchecked Sendable {
 
     /// The stretch of the asset's time line that is read; nil for all of it. Set before reading starts.
     public var timeRange: TimeRange?
+    /// What becomes of damaged data. Set before reading starts.
+    public var damagePolicy = DamagePolicy.fail
     /// The outputs, in the order they were added.
     public private(set) var outputs: [AssetReaderTrackOutput] = []
     /// Threads of each video decoder, 0 for as many as it likes. Half the processors by default: the encoder
@@ -107,10 +109,14 @@ public final class AssetReader: @unchecked Sendable {
         }
         let shared = Set(outputs.filter { !ownsLane($0) }.flatMap { $0.tracks.map(\.index) })
         let limits = asset.limits
+        for output in outputs { output.damage.follow(damagePolicy) }
         do {
             let lane =
                 shared.isEmpty
-                ? nil : try DemuxLane(path: path, streams: shared, limits: limits, interrupt: interrupt)
+                ? nil
+                : try DemuxLane(
+                    path: path, streams: shared, limits: limits, interrupt: interrupt,
+                    damage: outputs.first { !ownsLane($0) }?.damage ?? DamageTally())
             for output in outputs {
                 if case .smartCut(let cut) = output.settings {
                     output.begin(try smartCut(cut, of: output, path: path))
@@ -121,13 +127,14 @@ public final class AssetReader: @unchecked Sendable {
                     if let lane, !ownsLane(output) {
                         packets = PacketSource(
                             track: track, lane: lane, path: path, limits: limits, interrupt: interrupt,
-                            ownsLane: false, movement: movement)
+                            ownsLane: false, movement: movement, damage: output.damage)
                     } else {
                         packets = try PacketSource(
                             track: track, path: path, limits: limits, interrupt: interrupt,
-                            movement: movement)
+                            movement: movement, damage: output.damage)
                     }
-                    let context = context(for: track)
+                    var context = context(for: track)
+                    context.damage = output.damage
                     if isRanged { try seek(packets, to: context) }
                     return (packets, context)
                 }

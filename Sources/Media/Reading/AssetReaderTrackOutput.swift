@@ -35,6 +35,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private let ready = Guarded(Ready())
     private var producer: (any SampleProducer)?
     private let dropped = Atomic<Int>(0)
+    let damage = DamageTally()
 
     /// Samples made ahead; more than a decoder's own delay is not needed, since that is held inside it.
     private static let aheadSamples = 4
@@ -63,6 +64,9 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         self.mix = mix
         self.settings = .audio(settings)
     }
+
+    /// What was left out because it was damaged.
+    public var damagedSamples: DamageTally.Count { damage.count }
 
     /// Samples left out because their times did not increase.
     public var droppedSamples: Int { dropped.load(ordering: .relaxed) }

@@ -28,6 +28,7 @@ final class DemuxLane: @unchecked Sendable {
 
     let queue = DispatchQueue(label: "tandem.demux")
     private let demuxer: Demuxer
+    private let damage: DamageTally
     private var waiting: [Int: WaitingBox] = [:]
     private var selected: Set<Int>
     private var isAtEnd = false
@@ -43,7 +44,11 @@ final class DemuxLane: @unchecked Sendable {
     /// Below this many packets bytes don't count: a few huge pictures are no sign of bad interleaving.
     static let packetFloor = 16
 
-    init(path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag) throws(InputError) {
+    /// `damage` decides about what the container's reader can't understand.
+    init(
+        path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: DamageTally
+    ) throws(InputError) {
+        self.damage = damage
         demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt, isKnown: true)
         demuxer.select(streams)
         selected = streams
@@ -80,6 +85,10 @@ final class DemuxLane: @unchecked Sendable {
         if let thrown { throw thrown }
     }
 
+    private func isTolerated(_ error: AVError) -> Bool {
+        (try? damage.meet(error, of: "the container")) != nil
+    }
+
     private func read(_ stream: Int) throws(AVError) -> Answer {
         guard let box = waiting[stream] else { return .ended }
         if let first = box.value.packets.popFirst() {
@@ -95,6 +104,10 @@ final class DemuxLane: @unchecked Sendable {
                     isAtEnd = true
                     break
                 }
+            } catch  where isTolerated(error) {
+                // A container that can't be read on ends here; where only a part of it was left out, it goes on.
+                isAtEnd = !error.isPartial
+                continue
             } catch {
                 // Every track learns of it, each after what it still has.
                 failure = error

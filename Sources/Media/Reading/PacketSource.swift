@@ -10,11 +10,12 @@ final class PacketSource {
     private let interrupt: InterruptFlag
     private let ownsLane: Bool
     private let movement: MovementCounter
+    let damage: DamageTally
 
     /// Reads from the file's beginning through a lane shared with others.
     init(
         track: AssetTrack, lane: DemuxLane, path: String, limits: InputLimits, interrupt: InterruptFlag,
-        ownsLane: Bool, movement: MovementCounter
+        ownsLane: Bool, movement: MovementCounter, damage: DamageTally
     ) {
         self.track = track
         self.lane = lane
@@ -23,17 +24,19 @@ final class PacketSource {
         self.interrupt = interrupt
         self.ownsLane = ownsLane
         self.movement = movement
+        self.damage = damage
     }
 
     /// Reads a track through a lane of its own.
     convenience init(
         track: AssetTrack, path: String, limits: InputLimits, interrupt: InterruptFlag = InterruptFlag(),
-        movement: MovementCounter = MovementCounter()
+        movement: MovementCounter = MovementCounter(), damage: DamageTally = DamageTally()
     ) throws(InputError) {
-        let lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+        let lane = try DemuxLane(
+            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: damage)
         self.init(
             track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: true,
-            movement: movement)
+            movement: movement, damage: damage)
     }
 
     /// Where the container leaves presentation times out, they are found out here.
@@ -61,23 +64,33 @@ final class PacketSource {
     }
 
     private func read() throws -> Packet? {
-        switch try lane.next(track.index) {
-        case .packet(let packet):
-            movement.count()
-            guard TimeBounds.holds(packet, timeBase: track.timeBase) else {
-                throw MediaError.damaged(track: track.label, at: nil)
-            }
-            return packet
-        case .ended: return nil
-        case .moved(let count):
-            lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
-            for _ in 0..<count {
-                // The same file from the same beginning gives the same packets.
+        while true {
+            switch try lane.next(track.index) {
+            case .packet(let packet):
                 movement.count()
-                if case .ended = try lane.next(track.index) { return nil }
+                guard TimeBounds.holds(packet, timeBase: track.timeBase), !packet.isCorrupt else {
+                    let time =
+                        packet.pts == noTimestamp || !TimeBounds.holds(packet, timeBase: track.timeBase)
+                        ? nil : MediaTime(ticks: packet.pts, timeBase: track.timeBase)
+                    try damage.meet(.damaged(track: track.label, at: time), at: time)
+                    continue
+                }
+                return packet
+            case .ended: return nil
+            case .moved(let count):
+                try reopenLane()
+                for _ in 0..<count {
+                    // The same file from the same beginning gives the same packets.
+                    movement.count()
+                    if case .ended = try lane.next(track.index) { return nil }
+                }
             }
-            return try read()
         }
+    }
+
+    private func reopenLane() throws {
+        lane = try DemuxLane(
+            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: damage)
     }
 
     /// Goes to a random-access point from which everything from `target` on can be decoded; `target` is in
@@ -111,7 +124,7 @@ final class PacketSource {
     }
 
     private func reopen() throws {
-        lane = try DemuxLane(path: path, streams: [track.index], limits: limits, interrupt: interrupt)
+        try reopenLane()
         (times, hasBegun, isAtEnd) = (nil, false, false)
     }
 

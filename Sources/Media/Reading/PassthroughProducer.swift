@@ -37,7 +37,6 @@ final class PassthroughProducer: SampleProducer {
     func next() throws -> SampleBuffer? {
         do {
             while let packet = try packets.next() {
-                if packet.isCorrupt { throw MediaError.damaged(track: track.label, at: nil) }
                 if track.lacksTime(packet) { throw MediaError.noTimes(track: track.label) }
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 guard time != noTimestamp else {

@@ -17,6 +17,8 @@ struct ProducerContext: Sendable {
     let range: TimeRange?
     /// It is a sum of tracks, which were cut to their edits one by one.
     var isMixed = false
+    /// What becomes of damage.
+    var damage = DamageTally()
 
     var start: MediaTime { range?.start ?? .zero }
     var end: MediaTime? { range?.end }
@@ -62,6 +64,16 @@ final class DecodedFrames: FrameStream {
         }
     }
 
+    /// A decoder that fails on what it was given is given the next; one that fails while it gives the rest has ended.
+    private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
+        do throws(AVError) {
+            return try decoder.receive(into: frame)
+        } catch {
+            try packets.damage.meet(error, of: name, at: time)
+            return isDraining ? .ended : .needsInput
+        }
+    }
+
     private func nextPacket() throws -> Packet? {
         if let packet = pending.take() { return packet }
         return try packets.next()
@@ -71,12 +83,13 @@ final class DecodedFrames: FrameStream {
         var time: MediaTime?
         do {
             while true {
-                switch try decoder.receive(into: frame) {
+                switch try receive(into: frame, at: time) {
                 case .ready:
                     if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
                     if frame.isDamaged {
-                        throw MediaError.damaged(
-                            track: name, at: MediaTime(ticks: frame.pts, timeBase: timeBase))
+                        let shown = MediaTime(ticks: frame.pts, timeBase: timeBase)
+                        try packets.damage.meet(.damaged(track: name, at: shown), at: shown)
+                        continue
                     }
                     return true
                 case .ended: return false
@@ -89,8 +102,11 @@ final class DecodedFrames: FrameStream {
                     }
                     if packet.pts != noTimestamp { lacksTimes = false }
                     if packet.pts != noTimestamp { time = MediaTime(ticks: packet.pts, timeBase: timeBase) }
-                    if packet.isCorrupt { throw MediaError.damaged(track: name, at: time) }
-                    if try !decoder.send(packet) { pending = consume packet }
+                    do throws(AVError) {
+                        if try !decoder.send(packet) { pending = consume packet }
+                    } catch {
+                        try packets.damage.meet(error, of: name, at: time)
+                    }
                 }
             }
         } catch let error as AVError {

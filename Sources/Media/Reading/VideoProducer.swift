@@ -97,7 +97,9 @@ final class VideoProducer: SampleProducer {
         let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: tick) } ?? 1
         var until = heldTime + max(1, nominal)
         if last.duration > 0 { until = frameEnd }
-        if context.track.isTimeRangeExact, trackEnd > heldTime { until = max(trackEnd, heldTime + 1) }
+        // Where something was left out, nobody knows whether this is the last one.
+        let isLast = context.damage.count.skipped == 0
+        if isLast, context.track.isTimeRangeExact, trackEnd > heldTime { until = max(trackEnd, heldTime + 1) }
         if let end { until = min(until, end) }
         // Frozen since before the range: it stays on screen all through it.
         if until <= start { until = end ?? start + 1 }

@@ -22,6 +22,8 @@ public struct TrackReport: Hashable, Sendable {
     public var writtenPackets: Int
     /// Samples left out because their times did not increase.
     public var droppedSamples: Int
+    /// What was left out because it was damaged.
+    public var damage: DamageTally.Count
     /// The end of the last sample, from the session's start.
     public var end: MediaTime
 }
@@ -116,7 +118,8 @@ public final class ReencodeSession: @unchecked Sendable {
                 TrackReport(
                     appendedSamples: lane.input.appendedSamples,
                     filledSamples: lane.input.ending.filledSamples, writtenPackets: packets[index],
-                    droppedSamples: lane.output.droppedSamples, end: lane.input.appendedTime)
+                    droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
+                    end: lane.input.appendedTime)
             }
         }
     }

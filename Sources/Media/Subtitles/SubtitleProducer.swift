@@ -58,7 +58,6 @@ final class SubtitleProducer: SampleProducer {
 
     private func nextCue() throws -> SampleBuffer? {
         while let packet = try packets.next() {
-            if packet.isCorrupt { throw MediaError.damaged(track: track.label, at: nil) }
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             guard time != noTimestamp else { continue }
             let pts = time - zero
@@ -68,7 +67,7 @@ final class SubtitleProducer: SampleProducer {
             if packet.duration > 0 ? until <= start : pts < start { continue }
             if let end { until = min(until, end) }
             let shown = max(pts, start)
-            guard let cue = try content(of: packet) else { continue }
+            guard let cue = try content(of: packet, at: pts) else { continue }
             return SampleBuffer(
                 packet: cue, pts: shown, dts: shown, duration: max(0, until - shown),
                 timeBase: track.timeBase)
@@ -77,7 +76,7 @@ final class SubtitleProducer: SampleProducer {
     }
 
     /// Nil for packets that show nothing: mov_text fills the time between cues with them, and muxers do so anew.
-    private func content(of packet: consuming Packet) throws -> Packet? {
+    private func content(of packet: consuming Packet, at pts: Int64) throws -> Packet? {
         do throws(AVError) {
             guard converts else {
                 let isEmpty =
@@ -91,8 +90,9 @@ final class SubtitleProducer: SampleProducer {
             guard let bytes = try converter?.convert(packet), !bytes.isEmpty else { return nil }
             return try Packet.of(bytes)
         } catch {
-            throw MediaError.reading(
-                track: track.label, at: MediaTime(ticks: packet.pts, timeBase: track.timeBase), error)
+            try packets.damage.meet(
+                error, of: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
+            return nil
         }
     }
 }

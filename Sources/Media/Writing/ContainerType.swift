@@ -145,6 +145,8 @@ public final class ContainerType: Hashable, Sendable {
                 "truehd", "opus",
             ].contains(codec)
         case "webvtt": codec == name
+        // The muxer says yes when asked, and refuses them when it writes: they have boxes in MP4 alone.
+        case "mov" where ["flac", "opus", "truehd", "vp8", "vp9", "av1"].contains(codec): false
         case "ass": codec == "ass" || codec == "ssa"
         case "ogg": ["opus", "vorbis", "flac", "speex"].contains(codec)
         default:

@@ -1,0 +1,138 @@
+import Diagnostics
+import Foundation
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Damaged sources under both policies: the first damage is an error with its time, or what is damaged is left out,
+/// counted, and everything else stays where it belongs.
+@Suite struct DamageTests {
+    /// Where a packet lies in a file.
+    private func packet(_ number: Int, of selector: String, in path: String) throws -> (at: Int, size: Int) {
+        let json = try Judge(path).probe([
+            "-select_streams", selector, "-show_entries", "packet=pos,size",
+        ])
+        let packets = json["packets"] as? [[String: Any]] ?? []
+        guard let at = (packets[number]["pos"] as? String).flatMap({ Int($0) }),
+            let size = (packets[number]["size"] as? String).flatMap({ Int($0) })
+        else { throw JudgeError(message: "no packet \(number)") }
+        return (at, size)
+    }
+
+    private func overwrite(_ path: String, at: Int, with bytes: [UInt8]) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        data.replaceSubrange(at..<(at + bytes.count), with: bytes)
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    private func job(_ source: String, _ tracks: String, policy: String, to target: String) -> String {
+        """
+        version: 1
+        jobs:
+          j:
+            asset: ./\(source)
+            on_damage: \(policy)
+            tracks: [ \(tracks) ]
+            destination: \(target)
+        """
+    }
+
+    private func failure(_ outcomes: [(id: String, file: String, outcome: JobOutcome)]) -> String {
+        if case .failed(let failure) = outcomes[0].outcome {
+            failure.message
+        } else {
+            "\(outcomes[0].outcome)"
+        }
+    }
+
+    @Test func aDamagedPictureIsNamedOrLeftOutAndTheOthersStay() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
+            "libx264", "-x264-params", "keyint=1", "-c:a", "flac", "-strict", "-2", source)
+        let whole = try Judge(source).pictures().times
+        // The length of its first unit: nothing of it can be read.
+        try overwrite(
+            source, at: try packet(30, of: "v:0", in: source).at, with: [0xff, 0xff, 0xff, 0xff])
+        let tracks =
+            "{ video: first, encode: { codec: h264, preset: ultrafast, qp: 10 } }, { audio: first, encode: { codec: flac } }"
+        let why = failure(
+            try await run(job("s.mp4", tracks, policy: "fail", to: "fail.mkv"), in: scratch.path))
+        #expect(why.contains("s.mp4, track 0 (video), 1.2"), "\(why)")
+        let result = try success(
+            try await run(job("s.mp4", tracks, policy: "skip", to: "o.mkv"), in: scratch.path))
+        #expect(result.tracks[0].damage.skipped == 1)
+        #expect(
+            result.warnings == [
+                "source track 0: 1 damaged packets or pictures skipped, the first at 1.2 s"
+            ], "\(result.warnings)")
+        let output = Judge(scratch.file("o.mkv"))
+        #expect(try output.pictures().times == whole.enumerated().filter { $0.offset != 30 }.map(\.element))
+        #expect(try output.decodeErrors() == "")
+        #expect(try output.sound(rate: 44_100) == Judge(source).sound(rate: 44_100))
+        #expect(scratch.contents == ["o.mkv", "s.mp4"])
+    }
+
+    @Test func damagedSoundBecomesSilenceOfItsLength() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.mka")
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=4:r=48000", "-c:a", "flac", source)
+        let whole = try Judge(source).sound(rate: 48_000)
+        let broken = try packet(20, of: "a:0", in: source)
+        try overwrite(source, at: broken.at + broken.size / 2, with: [0x55, 0xaa, 0x55, 0xaa])
+        let tracks = "{ audio: first, encode: { codec: pcm_s16le } }"
+        let why = failure(
+            try await run(job("s.mka", tracks, policy: "fail", to: "f.wav"), in: scratch.path))
+        #expect(why.contains("track 0 (audio)"), "\(why)")
+        let result = try success(
+            try await run(job("s.mka", tracks, policy: "skip", to: "o.wav"), in: scratch.path))
+        #expect(result.tracks[0].damage.skipped == 1)
+        let sound = try Judge(scratch.file("o.wav")).sound(rate: 48_000)
+        #expect(sound.count == whole.count)
+        let different = sound.indices.filter { sound[$0] != whole[$0] }
+        // One packet of 4608 samples, give or take a millisecond of Matroska's clock.
+        let place = (20 * 4608 - 48)..<(21 * 4608 + 48)
+        #expect(
+            different.allSatisfy { place.contains($0) }, "\(different.min() ?? 0) \(different.max() ?? 0)")
+        #expect(sound[(place.lowerBound + 96)..<(place.upperBound - 96)].allSatisfy { $0 == 0 })
+    }
+
+    @Test func aTruncatedSourceIsReportedToEndEarly() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-c:v", "libx264", "-g", "10", "-movflags",
+            "+faststart", scratch.file("s.mp4"))
+        let handle = try #require(FileHandle(forWritingAtPath: scratch.file("s.mp4")))
+        try handle.truncate(atOffset: try handle.seekToEnd() * 6 / 10)
+        let tracks = "{ video: first, encode: { codec: h264, preset: ultrafast } }"
+        let outcomes = try await run(job("s.mp4", tracks, policy: "fail", to: "f.mkv"), in: scratch.path)
+        guard case .failed = outcomes[0].outcome else {
+            Issue.record("a truncated source passed as whole")
+            return
+        }
+        let result = try success(
+            try await run(job("s.mp4", tracks, policy: "skip", to: "o.mkv"), in: scratch.path))
+        #expect(result.warnings.count == 1 && result.warnings[0].contains("of 4 s"), "\(result.warnings)")
+        #expect(result.tracks[0].appendedSamples < 90)
+        #expect(try Judge(scratch.file("o.mkv")).decodeErrors() == "")
+    }
+
+    /// A source of which nothing can be read is an error under either policy.
+    @Test func nothingLeftIsNoSuccess() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-x264-params", "keyint=1",
+            source)
+        for number in 0..<25 {
+            let place = try packet(number, of: "v:0", in: source)
+            try overwrite(source, at: place.at, with: [UInt8](repeating: 0xff, count: place.size))
+        }
+        let tracks = "{ video: first, encode: { codec: h264, preset: ultrafast } }"
+        let why = failure(
+            try await run(job("s.mp4", tracks, policy: "skip", to: "o.mkv"), in: scratch.path))
+        #expect(!why.isEmpty && scratch.contents == ["s.mp4"], "\(why)")
+    }
+}
