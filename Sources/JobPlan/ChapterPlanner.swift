@@ -7,7 +7,7 @@ internal import Media
 struct ChapterPlanner {
     let spec: Located<ChapterSpec>?
     let source: [AssetChapter]
-    let range: TimeRange?
+    let ranges: [TimeRange]
     let duration: MediaTime
     let container: Located<ContainerType>
     private(set) var chapters: [AssetChapter] = []
@@ -16,12 +16,12 @@ struct ChapterPlanner {
     private(set) var reason = ""
 
     init(
-        spec: Located<ChapterSpec>?, source: [AssetChapter], range: TimeRange?, duration: MediaTime,
+        spec: Located<ChapterSpec>?, source: [AssetChapter], ranges: [TimeRange], duration: MediaTime,
         container: Located<ContainerType>
     ) {
         self.spec = spec
         self.source = source
-        self.range = range
+        self.ranges = ranges
         self.duration = duration
         self.container = container
     }
@@ -49,23 +49,28 @@ struct ChapterPlanner {
     }
 
     private mutating func keep() {
-        let start = range?.start ?? .zero
-        for chapter in source {
-            let from = max(chapter.timeRange.start - start, .zero)
-            let to = min(chapter.timeRange.end - start, duration)
-            // Those outside the range, or of no length, are gone.
-            if to > from {
+        var offset = MediaTime.zero
+        var kept: Set<Int> = []
+        for range in ranges.isEmpty ? [TimeRange(start: .zero, duration: duration)] : ranges {
+            for (index, chapter) in source.enumerated() {
+                let from = max(chapter.timeRange.start - range.start, .zero)
+                let to = min(chapter.timeRange.end - range.start, min(range.duration, duration - offset))
+                // Those outside the range, or of no length, are gone.
+                guard to > from else { continue }
+                kept.insert(index)
                 chapters.append(
-                    AssetChapter(timeRange: TimeRange(start: from, end: to), title: chapter.title))
+                    AssetChapter(
+                        timeRange: TimeRange(start: offset + from, end: offset + to), title: chapter.title))
             }
+            offset = offset + range.duration
         }
         outcome = chapters.isEmpty ? .left : .copied
         reason =
             chapters.isEmpty
             ? "none lies in the range"
-            : chapters.count < source.count
-                ? "\(chapters.count) of them lie in the range"
-                : range == nil ? "kept" : "moved with the range"
+            : kept.count < source.count
+                ? "\(kept.count) of them lie in the range"
+                : ranges.isEmpty ? "kept" : "moved with the range"
     }
 
     private mutating func own(

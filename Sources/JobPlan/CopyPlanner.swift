@@ -28,7 +28,7 @@ struct CopyPlanner {
     let widenedTrack: Int?
 
     private var cut: CutMode { job.cut?.value ?? .exact }
-    private var rangePlace: SourceRange { job.range?.range ?? place }
+    private var rangePlace: SourceRange { job.rangeLocation ?? place }
 
     /// Nil where the track can't be copied and nothing is said of what to do then; the sink says why.
     func plan(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
@@ -77,7 +77,7 @@ struct CopyPlanner {
             if type.hasEditLists || cut != .exact { return .copy }
             sink.error(
                 .copyRange, "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
-                at: place, notes: [Diagnostic.Note("the range", at: job.range?.range)],
+                at: place, notes: [Diagnostic.Note("the range", at: job.rangeLocation)],
                 help: "`encode` it, or write mp4, mov or m4a; `cut: smart` keeps whole packets")
             return nil
         default: return .copy
@@ -167,7 +167,8 @@ struct CopyPlanner {
             throw .edges("`encode` can't be carried out on them")
         }
         var planner = VideoEncodingPlanner(
-            spec: spec, track: track, picture: picture, timeZero: description.timeZero, range: range,
+            spec: spec, track: track, picture: picture, timeZero: description.timeZero,
+            ranges: range.map { [$0] } ?? [],
             encoder: encoder)
         let encoding = planner.plan()
         let configuration = encoding.encoder

@@ -5,10 +5,38 @@ internal import Media
 struct ExpectationPlanner {
     let track: SourceDescription.Track
     let action: TrackPlan.Action
-    let range: TimeRange?
     let container: ContainerType
 
-    var expectation: TrackPlan.Expectation {
+    /// What comes of some ranges, one after the other; none means everything.
+    func expectation(of ranges: [TimeRange]) -> TrackPlan.Expectation {
+        guard ranges.count > 1 else { return expectation(of: ranges.first) }
+        var whole = TrackPlan.Expectation(
+            frames: nil, samples: nil, timeRange: TimeRange(start: .zero, duration: .zero), isExact: true)
+        var offset = MediaTime.zero
+        var start: MediaTime?
+        var end = MediaTime.zero
+        for range in ranges {
+            let part = expectation(of: range)
+            whole.isExact = whole.isExact && part.isExact
+            if part.timeRange.duration > .zero {
+                whole.frames = part.frames.map { $0 + (whole.frames ?? 0) } ?? whole.frames
+                start = start ?? offset + part.timeRange.start
+                end = offset + part.timeRange.end
+            }
+            offset = offset + range.duration
+        }
+        whole.timeRange = TimeRange(start: start ?? .zero, end: end)
+        // Sound goes on through a stretch that has none, as silence.
+        if track.mediaType == .audio, case .encode(let encoding) = action {
+            whole.samples = whole.timeRange.duration.ticks(
+                in: Rational(1, max(1, encoding.encoder.sampleRate)))
+            // Every joint may round by a sample.
+            whole.isExact = false
+        }
+        return whole
+    }
+
+    private func expectation(of range: TimeRange?) -> TrackPlan.Expectation {
         let start = range?.start ?? .zero
         let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
         // What is on screen at the start of the range shows at 0; sound begins where it begins.
@@ -18,7 +46,7 @@ struct ExpectationPlanner {
         var frames: Int?
         var samples: Int64?
         if track.mediaType == .video {
-            let counted = self.frames(shown)
+            let counted = self.frames(shown, of: range)
             frames = counted.count
             isExact = isExact && counted.isExact
             if range != nil, !track.hasConstantFrameRate { isExact = false }
@@ -38,7 +66,7 @@ struct ExpectationPlanner {
         return TrackPlan.Expectation(frames: frames, samples: samples, timeRange: shown, isExact: isExact)
     }
 
-    private func frames(_ shown: TimeRange) -> (count: Int?, isExact: Bool) {
+    private func frames(_ shown: TimeRange, of range: TimeRange?) -> (count: Int?, isExact: Bool) {
         if case .encode(let encoding) = action, let rate = encoding.video?.frameRate {
             return (Int(clamping: shown.end.ticks(in: rate.inverted)), false)
         }

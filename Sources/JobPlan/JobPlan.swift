@@ -34,6 +34,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var sourceDescription: SourceDescription
     /// The stretch that is read; nil for all.
     public var range: TimeRange?
+    /// Several stretches that are read instead, joined end to end in this order.
+    public var joinedRanges: [TimeRange]
     /// The stretch that was asked for, where another is read.
     public var requestedRange: TimeRange?
     /// What becomes of damaged data.

@@ -13,6 +13,7 @@ struct JobPlanner {
     let destination: DestinationPath
     var sink = DiagnosticSink()
     private var range: TimeRange?
+    private var joined: [TimeRange] = []
     private var requestedRange: TimeRange?
     private var widenedTrack: Int?
     private var notes: [String] = []
@@ -56,10 +57,10 @@ struct JobPlanner {
             sink.error(.noSuchTrack, "the job is left with no track at all", at: job.id.range)
         }
         let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
-        if let spec = job.range {
-            range = RangeResolver(source: description, video: video).resolve(spec, into: &sink)
-            if range == nil { return nil }
-        }
+        let resolver = RangeResolver(source: description, video: video)
+        let asked = job.ranges.compactMap { resolver.resolve($0, into: &sink) }
+        if asked.count < job.ranges.count { return nil }
+        if asked.count > 1 { joined = asked } else { range = asked.first }
         limitDuration(video: video)
         widen(chosen)
         if case .job(let id, _) = source, range != nil, let cut = job.cut?.value, cut != .exact {
@@ -84,7 +85,7 @@ struct JobPlanner {
         let timed = tracks.filter { $0.source.mediaType == .video || $0.source.mediaType == .audio }
         let duration = (timed.isEmpty ? tracks : timed).map(\.expected.timeRange.end).max() ?? .zero
         var chapters = ChapterPlanner(
-            spec: job.chapters, source: description.chapters, range: range, duration: duration,
+            spec: job.chapters, source: description.chapters, ranges: ranges, duration: duration,
             container: container)
         chapters.plan(into: &sink)
         let isFile = if case .file = source { true } else { false }
@@ -96,9 +97,10 @@ struct JobPlanner {
         return JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, source: source, timing: job.asset.timing,
-            sourceDescription: description, range: range, requestedRange: requestedRange,
-            damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.range?.range,
-            cut: range == nil ? nil : job.cut?.value,
+            sourceDescription: description, range: range, joinedRanges: joined,
+            requestedRange: requestedRange,
+            damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
+            cut: range == nil && joined.isEmpty ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
             metadata: metadata.entries, chapters: chapters.chapters, covers: covers.kept,
             destination: destination.path,
@@ -120,10 +122,40 @@ struct JobPlanner {
             sink.error(.invalidRange, "an output of no length is none", at: limit.range)
             return
         }
+        if !joined.isEmpty {
+            shortenJoined(to: length)
+            return
+        }
         if start + length < end {
             range = TimeRange(start: start, end: start + length)
             notes.append("stops after \(length) s, as `limit` says")
         }
+    }
+
+    /// Ranges past the limit are left out; where one is left, it is one.
+    private mutating func shortenJoined(to length: MediaTime) {
+        var left = length
+        var kept: [TimeRange] = []
+        for part in joined where left > .zero {
+            kept.append(TimeRange(start: part.start, duration: min(part.duration, left)))
+            left = left - part.duration
+        }
+        guard kept != joined else { return }
+        notes.append("stops after \(length) s, as `limit` says")
+        if kept.count > 1 {
+            joined = kept
+        } else {
+            joined = []
+            range = kept.first
+        }
+    }
+
+    /// What is read, in order; empty for everything.
+    private var ranges: [TimeRange] { joined.isEmpty ? range.map { [$0] } ?? [] : joined }
+
+    /// How long what is read is.
+    private var span: MediaTime {
+        ranges.isEmpty ? description.duration : ranges.reduce(.zero) { $0 + $1.duration }
     }
 
     /// `cut: keyframe` widens the range to where the first copied track of pictures can begin and end.
@@ -182,7 +214,7 @@ struct JobPlanner {
         }
         let planner = MixPlanner(
             spec: spec, encode: encode, tracks: chosen.tracks, source: description,
-            duration: range?.duration ?? description.duration)
+            duration: span)
         guard chosen.tracks.allSatisfy({ checkDecodable($0, rule: chosen.rule) }),
             let (mix, source) = planner.plan(into: &sink)
         else { return [] }
@@ -199,7 +231,20 @@ struct JobPlanner {
         var transform = track.transform
         var wanted = rule.action
         var copied: TrackPlan.Action?
-        if case .copy(let place, let otherwise) = wanted {
+        if case .copy(let place, let otherwise) = wanted, !joined.isEmpty, track.mediaType != .subtitle {
+            guard let otherwise, job.cut?.value != .smart else {
+                sink.error(
+                    .copyRange,
+                    "several ranges are joined by compressing them anew, so \(label(track)) can't be copied",
+                    at: place,
+                    notes: job.rangeLocation.map { [Diagnostic.Note("the first range stands here", at: $0)] }
+                        ?? [],
+                    help: "`encode` it; one job for each range can copy")
+                return nil
+            }
+            wanted = otherwise
+            notes.append("\(label(track)) is compressed anew: several ranges are joined")
+        } else if case .copy(let place, let otherwise) = wanted {
             let copying = CopyPlanner(
                 job: job, container: container, source: source, description: description, range: range,
                 place: place, otherwise: otherwise, widenedTrack: widenedTrack)
@@ -228,7 +273,7 @@ struct JobPlanner {
             else { return nil }
             guard let picture = PicturePlanner(spec: spec, track: track).plan(into: &sink) else { return nil }
             var planner = VideoEncodingPlanner(
-                spec: spec, track: track, picture: picture, timeZero: description.timeZero, range: range,
+                spec: spec, track: track, picture: picture, timeZero: description.timeZero, ranges: ranges,
                 encoder: encoder)
             action = .encode(planner.plan())
             transform = picture.transform
@@ -268,12 +313,12 @@ struct JobPlanner {
             return nil
         }
         let expected = ExpectationPlanner(
-            track: track, action: action, range: range, container: container.value
-        ).expectation
+            track: track, action: action, container: container.value
+        ).expectation(of: ranges)
         guard expected.timeRange.duration > .zero else {
             sink.error(
                 .invalidRange, "\(label(track)) shows nothing in this range",
-                at: job.range?.range ?? rule.selection.range)
+                at: job.rangeLocation ?? rule.selection.range)
             return nil
         }
         if case .encode(let encoding) = action, max(encoding.encoder.width, encoding.encoder.height) > 16_384
@@ -303,8 +348,9 @@ struct JobPlanner {
     ) -> TrackPlan {
         let start = range?.start ?? .zero
         let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
+        let shown = joined.isEmpty ? end - start : span
         let expected = TrackPlan.Expectation(
-            frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: end - start), isExact: false)
+            frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,
             metadata: tags(of: track, rule: rule), disposition: rule.disposition ?? track.disposition,

@@ -28,6 +28,10 @@ public enum PlanText {
         if let range = job.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")
         }
+        for (index, range) in job.joinedRanges.enumerated() {
+            let name = index == 0 ? "joined" : "  then"
+            lines.append("  \(pad(name, 10)) \(range.start) s to \(range.end) s (\(range.duration) s)")
+        }
         if let asked = job.requestedRange {
             lines.append(
                 "  asked for  \(asked.start) s to \(asked.end) s; widened to where copied pictures can begin and end"

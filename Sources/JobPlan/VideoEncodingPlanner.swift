@@ -9,20 +9,20 @@ struct VideoEncodingPlanner {
     let track: SourceDescription.Track
     let picture: PicturePlanner.Picture
     let timeZero: MediaTime
-    let range: TimeRange?
+    let ranges: [TimeRange]
     let encoder: EncoderInfo
     var notes: [String] = []
     private var settings: [TrackPlan.Setting] = []
 
     init(
         spec: VideoEncodeSpec, track: SourceDescription.Track, picture: PicturePlanner.Picture,
-        timeZero: MediaTime, range: TimeRange?, encoder: EncoderInfo
+        timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo
     ) {
         self.spec = spec
         self.track = track
         self.picture = picture
         self.timeZero = timeZero
-        self.range = range
+        self.ranges = ranges
         self.encoder = encoder
     }
 
@@ -93,7 +93,7 @@ struct VideoEncodingPlanner {
     /// The tick in which every picture's time is whole.
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value { return rate.inverted }
-        return AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
+        return AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, ranges: ranges)
     }
 
     private func pixelFormat() -> PixelFormat {

@@ -17,6 +17,7 @@ struct SessionBuilder {
         }
         let reader = try AssetReader(asset: asset)
         reader.timeRange = plan.range
+        reader.joinedRanges = plan.joinedRanges
         reader.damagePolicy = plan.damagePolicy
         let writer = AssetWriter(output: output, container: container)
         writer.metadata = plan.metadata
@@ -52,6 +53,7 @@ struct SessionBuilder {
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
         let reader = try AssetReader(asset: asset)
         reader.timeRange = plan.range
+        reader.joinedRanges = plan.joinedRanges
         reader.damagePolicy = plan.damagePolicy
         let session = ReencodeSession(
             reader: reader, writer: AssetWriter(output: output, container: container))
@@ -91,6 +93,7 @@ struct SessionBuilder {
                     position,
                     LoudnessNormalizer(
                         asset: asset, track: $0, mix: track.mix, range: plan.range,
+                        joinedRanges: plan.joinedRanges,
                         damagePolicy: plan.damagePolicy, target: target),
                     encoding
                 )

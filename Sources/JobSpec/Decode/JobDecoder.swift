@@ -18,7 +18,7 @@ struct JobDecoder {
     func job(_ written: YAMLNode) -> JobSpec? {
         let node = Substitution(scope: scope, reader: reader).apply(to: written)
         guard let fields = reader.fields(node, as: Language.job) else { return nil }
-        let range = fields["range"].flatMap { timeRange($0.value) }
+        let ranges = fields["range"].map { timeRanges($0.value) } ?? []
         let tracks = fields["tracks"].flatMap { rules($0) }
         let named = reader.word(fields["container"]?.value, "`container`", of: ContainerType.names)
         let optimize = reader.boolean(fields["optimize_for_network"]?.value, "`optimize_for_network`")
@@ -40,7 +40,7 @@ struct JobDecoder {
         let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
         guard let tracks, container != nil || isTemplate else { return nil }
         let job = JobSpec(
-            id: id, base: base, asset: asset, assetID: assetID, range: range, tracks: tracks,
+            id: id, base: base, asset: asset, assetID: assetID, ranges: ranges, tracks: tracks,
             container: container, optimizeForNetwork: optimize, metadata: metadata, chapters: chapters,
             durationLimit: limit,
             cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
@@ -90,14 +90,19 @@ struct JobDecoder {
         return rules.isEmpty || rules.count < items.count ? nil : rules
     }
 
-    private func timeRange(_ node: YAMLNode) -> RangeSpec? {
-        if case .sequence = node.content {
-            reader.sink.error(
-                .notSupported,
-                "several ranges joined are part of the job language, but this version of tandem doesn't have them yet",
-                at: node.range)
-            return nil
+    private func timeRanges(_ node: YAMLNode) -> [RangeSpec] {
+        guard case .sequence(let items) = node.content else { return timeRange(node).map { [$0] } ?? [] }
+        if items.isEmpty {
+            reader.sink.error(.missingKey, "a list of ranges has at least one", at: node.range)
         }
+        if items.count > 1000 {
+            reader.sink.error(.yamlLimit, "more than 1000 ranges", at: node.range)
+            return []
+        }
+        return items.compactMap { timeRange($0) }
+    }
+
+    private func timeRange(_ node: YAMLNode) -> RangeSpec? {
         guard let fields = reader.fields(node, as: Language.range) else { return nil }
         let spec = RangeSpec(
             start: reader.time(fields["start"]?.value, "`start`"),

@@ -195,7 +195,10 @@ public enum Language {
                 "asset", asset,
                 "An asset's id, a path (it has a `/` or a `.`), or an asset written in place.", required: true
             ),
-            KeyInfo("range", .mapping(range), "What part of the asset; all of it when absent."),
+            KeyInfo(
+                "range", .oneOf([.mapping(range), .list(.mapping(range))]),
+                "What part of the asset; all of it when absent. A list of ranges is joined end to end, in its order."
+            ),
             KeyInfo(
                 "tracks",
                 .list(.oneOf([.mapping(videoTrack), .mapping(audioTrack), .mapping(subtitleTrack)])),

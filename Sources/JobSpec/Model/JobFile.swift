@@ -103,8 +103,8 @@ public final class JobSpec: Sendable {
     public let asset: AssetSpec
     /// The asset's id, where it has one and was named by it.
     public let assetID: Located<String>?
-    /// What part of it.
-    public let range: RangeSpec?
+    /// What parts of it, to be joined in this order; empty for all of it.
+    public let ranges: [RangeSpec]
     /// What becomes of its tracks, in output order.
     public let tracks: [TrackRule]
     /// The kind of file; nil while it hangs on what a pattern matches.
@@ -134,7 +134,7 @@ public final class JobSpec: Sendable {
     public let isTemplate: Bool
 
     init(
-        id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, range: RangeSpec?,
+        id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
         metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
         cut: Located<CutMode>?, expectations: [Expectation], onDamage: Located<DamagePolicy>?,
@@ -145,7 +145,7 @@ public final class JobSpec: Sendable {
         self.base = base
         self.asset = asset
         self.assetID = assetID
-        self.range = range
+        self.ranges = ranges
         self.tracks = tracks
         self.container = container
         self.optimizeForNetwork = optimizeForNetwork
@@ -160,6 +160,11 @@ public final class JobSpec: Sendable {
         self.destination = destination
         self.isTemplate = isTemplate
     }
+}
+
+extension JobSpec {
+    /// Where the first range was written.
+    public var rangeLocation: SourceRange? { ranges.first?.range }
 }
 
 /// A stretch of the asset's time line as a job file says it.

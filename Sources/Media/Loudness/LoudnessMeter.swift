@@ -8,7 +8,8 @@ public final class LoudnessMeter: Sendable {
 
     /// A meter for a track or a mix; `filters` come before it.
     public init(
-        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?, filters: String?,
+        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?,
+        joinedRanges: [TimeRange] = [], filters: String?,
         damagePolicy: DamagePolicy = .fail,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
@@ -16,7 +17,7 @@ public final class LoudnessMeter: Sendable {
         settings.filters = (filters.map { $0 + "," } ?? "") + "ebur128=peak=true:metadata=1"
         samples = try TrackSamples(
             asset: asset, track: track, mix: mix, settings: .audio(settings), range: range,
-            damagePolicy: damagePolicy, isCancelled: isCancelled)
+            joinedRanges: joinedRanges, damagePolicy: damagePolicy, isCancelled: isCancelled)
     }
 
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.

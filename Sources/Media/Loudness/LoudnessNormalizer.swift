@@ -13,6 +13,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     private let track: AssetTrack
     private let mix: AudioMix?
     private let range: TimeRange?
+    private let joinedRanges: [TimeRange]
     private let damagePolicy: DamagePolicy
     private let target: LoudnessTarget
     private let running = Guarded<(meter: LoudnessMeter?, isCancelled: Bool)>((nil, false))
@@ -20,12 +21,14 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     /// A normaliser for a stretch of a track, or of a mix.
     public init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?,
+        joinedRanges: [TimeRange] = [],
         damagePolicy: DamagePolicy = .fail, target: LoudnessTarget
     ) {
         self.asset = asset
         self.track = track
         self.mix = mix
         self.range = range
+        self.joinedRanges = joinedRanges
         self.damagePolicy = damagePolicy
         self.target = target
     }
@@ -98,7 +101,8 @@ public final class LoudnessNormalizer: @unchecked Sendable {
 
     private func measure(_ steps: [String]) throws -> Loudness {
         let meter = try LoudnessMeter(
-            asset: asset, track: track, mix: mix, range: range, filters: Self.joined(steps),
+            asset: asset, track: track, mix: mix, range: range, joinedRanges: joinedRanges,
+            filters: Self.joined(steps),
             damagePolicy: damagePolicy)
         let goesOn = running.withLock { running in
             running.meter = meter

@@ -29,6 +29,9 @@ public final class AssetReader: @unchecked Sendable {
 
     /// The stretch of the asset's time line that is read; nil for all of it. Set before reading starts.
     public var timeRange: TimeRange?
+    /// Several stretches, joined end to end in this order, instead of `timeRange`; samples are then vended on the time
+    /// line of the whole. Packets can't be joined, but for subtitles. Set before reading starts.
+    public var joinedRanges: [TimeRange] = []
     /// What becomes of damaged data. Set before reading starts.
     public var damagePolicy = DamagePolicy.fail
     /// The outputs, in the order they were added.
@@ -75,10 +78,7 @@ public final class AssetReader: @unchecked Sendable {
             state = .working
         }
         do {
-            switch asset.source {
-            case .pattern(let pattern): try startPattern(pattern)
-            case .file(let path): try startFile(path)
-            }
+            try start()
         } catch {
             state.withLock { $0 = .failed }
             for output in outputs { output.cancel() }
@@ -95,145 +95,31 @@ public final class AssetReader: @unchecked Sendable {
         for output in outputs { output.cancel() }
     }
 
-    private func context(for track: AssetTrack) -> ProducerContext {
-        ProducerContext(track: track, timeZero: contents.timeZero, range: timeRange)
+    private var factory: ProducerFactory {
+        ProducerFactory(
+            source: asset.source, timeZero: contents.timeZero, limits: asset.limits, interrupt: interrupt,
+            movement: movement, decoderThreads: decoderThreads,
+            ranges: joinedRanges.isEmpty ? timeRange.map { [$0] } ?? [] : joinedRanges)
     }
 
-    private func startFile(_ path: String) throws {
-        let isRanged = (timeRange?.start ?? .zero) > .zero
-        // Sparse tracks, and any track of a range that begins later (each kind has its own random-access
-        // points), read the file from their own place; the others share one demuxer.
-        func ownsLane(_ output: AssetReaderTrackOutput) -> Bool {
-            if case .smartCut = output.settings { return true }
-            return isRanged || (output.track.mediaType != .video && output.track.mediaType != .audio)
-        }
-        let shared = Set(outputs.filter { !ownsLane($0) }.flatMap { $0.tracks.map(\.index) })
-        let limits = asset.limits
-        for output in outputs { output.damage.follow(damagePolicy) }
+    /// Where what is vended begins and ends: on the asset's time line, or joined, on that of the whole.
+    var vendedRange: TimeRange? {
+        guard !joinedRanges.isEmpty else { return timeRange }
+        return TimeRange(start: .zero, duration: joinedRanges.reduce(.zero) { $0 + $1.duration })
+    }
+
+    private func start() throws {
+        let factory = factory
         do {
-            let lane =
-                shared.isEmpty
-                ? nil
-                : try DemuxLane(
-                    path: path, streams: shared, limits: limits, interrupt: interrupt,
-                    damage: outputs.first { !ownsLane($0) }?.damage ?? DamageTally())
+            let shared = outputs.filter { factory.canShare($0) }
+            let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
             for output in outputs {
-                if case .smartCut(let cut) = output.settings {
-                    output.begin(try smartCut(cut, of: output, path: path))
-                    continue
-                }
-                let makers = try output.tracks.map { track in
-                    let packets: PacketSource
-                    if let lane, !ownsLane(output) {
-                        packets = PacketSource(
-                            track: track, lane: lane, path: path, limits: limits, interrupt: interrupt,
-                            ownsLane: false, movement: movement, damage: output.damage)
-                    } else {
-                        packets = try PacketSource(
-                            track: track, path: path, limits: limits, interrupt: interrupt,
-                            movement: movement, damage: output.damage)
-                    }
-                    var context = context(for: track)
-                    context.damage = output.damage
-                    if isRanged { try seek(packets, to: context) }
-                    return (packets, context)
-                }
-                if let mix = output.mix {
-                    output.begin(try mixer(of: mix, output, makers))
-                } else if let (packets, context) = makers.first {
-                    output.begin(try producer(output, packets: packets, context: context))
-                }
+                output.damage.follow(damagePolicy)
+                output.begin(
+                    try factory.producer(for: output, lane: factory.canShare(output) ? lane : nil))
             }
         } catch let error as InputError {
             throw MediaError.input(error)
-        }
-    }
-
-    /// Sound decodes right only after what comes before it: its decoder starts a little earlier.
-    private func seek(_ packets: PacketSource, to context: ProducerContext) throws {
-        let preroll = MediaTime(value: context.track.mediaType == .audio ? 200 : 0, timescale: 1000)
-        let target = context.timeZero + context.start - preroll
-        try packets.seek(before: target.ticks(in: context.track.timeBase, rounding: .down))
-    }
-
-    private func producer(
-        _ output: AssetReaderTrackOutput, packets: PacketSource, context: ProducerContext
-    ) throws -> any SampleProducer {
-        switch output.settings {
-        case .passthrough where output.track.mediaType == .subtitle:
-            return try SubtitleProducer(packets: packets, context: context, codec: nil)
-        case .subtitle(let codec):
-            return try SubtitleProducer(packets: packets, context: context, codec: codec)
-        case .passthrough, .smartCut: return PassthroughProducer(packets: packets, context: context)
-        case .wholePackets: return PassthroughProducer(packets: packets, context: context, keepsWhole: true)
-        case .video(let settings):
-            let frames = try DecodedFrames(packets: packets, threads: decoderThreads, limits: asset.limits)
-            return VideoProducer(frames: frames, context: context, settings: settings)
-        case .audio(let settings):
-            let frames = try DecodedFrames(packets: packets, threads: 1, limits: asset.limits)
-            return AudioProducer(frames: frames, context: context, settings: settings)
-        }
-    }
-
-    /// Every track is brought to the mix's form and cut to the range; the sum is then one track like others.
-    private func mixer(
-        of mix: AudioMix, _ output: AssetReaderTrackOutput, _ sources: [(PacketSource, ProducerContext)]
-    ) throws -> AudioProducer {
-        guard let planar = SampleFormat(named: "fltp"), case .audio(let settings) = output.settings else {
-            throw MediaError.misuse("a mix is of sound")
-        }
-        let format = AudioFormat(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
-        let each = AudioOutputSettings(
-            sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
-        let inputs = try zip(sources, mix.inputs).map { source, input in
-            let frames = try DecodedFrames(packets: source.0, threads: 1, limits: asset.limits)
-            let producer: any SampleProducer = AudioProducer(
-                frames: frames, context: source.1, settings: each)
-            return (producer, input.volume)
-        }
-        let context = ProducerContext(track: output.track, timeZero: .zero, range: nil, isMixed: true)
-        return AudioProducer(
-            frames: MixedFrames(inputs, origin: timeRange?.start ?? .zero, format: format), context: context,
-            settings: settings)
-    }
-
-    /// Its parts are read one after the other, each through a demuxer of its own.
-    private func smartCut(_ cut: SmartCut, of output: AssetReaderTrackOutput, path: String) throws
-        -> SmartCutProducer
-    {
-        let context = context(for: output.track)
-        let (limits, interrupt, movement, threads) = (asset.limits, interrupt, movement, decoderThreads)
-        return try SmartCutProducer(
-            cut: cut, context: context,
-            open: { time in
-                let packets = try PacketSource(
-                    track: output.track, path: path, limits: limits, interrupt: interrupt, movement: movement)
-                try packets.seek(
-                    before: (context.timeZero + time).ticks(in: output.track.timeBase, rounding: .down))
-                return packets
-            },
-            frames: { try DecodedFrames(packets: $0, threads: threads, limits: limits) })
-    }
-
-    private func startPattern(_ pattern: TestPattern) throws {
-        for output in outputs {
-            // A generator never ends by itself; the pattern's own length does.
-            let end = min(timeRange?.end ?? pattern.duration, pattern.duration)
-            let range = TimeRange(start: timeRange?.start ?? .zero, end: end)
-            let context = ProducerContext(track: output.track, timeZero: .zero, range: range)
-            do {
-                let frames = try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
-                switch output.settings {
-                case .passthrough, .wholePackets, .smartCut, .subtitle:
-                    throw MediaError.misuse("a test pattern has no packets to copy")
-                case .video(let settings):
-                    output.begin(VideoProducer(frames: frames, context: context, settings: settings))
-                case .audio(let settings):
-                    output.begin(AudioProducer(frames: frames, context: context, settings: settings))
-                }
-            } catch let error as AVError {
-                throw MediaError.reading(track: output.track.label, at: nil, error)
-            }
         }
     }
 }

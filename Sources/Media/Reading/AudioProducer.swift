@@ -35,7 +35,7 @@ final class AudioProducer: SampleProducer {
     private var isFinished = false
     private var pendingSilence: Int64 = 0
     private var pendingFrame: Frame?
-    private(set) var droppedSamples = 0
+    var droppedSamples: Int { frames.droppedSamples }
 
     init(frames: any FrameStream, context: ProducerContext, settings: AudioOutputSettings) {
         self.frames = frames
@@ -84,8 +84,10 @@ final class AudioProducer: SampleProducer {
         let unit = Rational(1, rate)
         zero = context.timeZero.ticks(in: unit)
         start = context.start.ticks(in: unit)
-        end = [context.end, context.isMixed ? nil : context.track.editEnd].compactMap { $0?.ticks(in: unit) }
-            .min()
+        end = [context.end, context.isComposed ? nil : context.track.editEnd].compactMap {
+            $0?.ticks(in: unit)
+        }
+        .min()
         // Decoded samples follow one another better than rounded time stamps say (Matroska's milliseconds:
         // real files stray by 10 ms and come back); what strays further is a real gap or overlap.
         let isCoarse = frames.timeBase.double >= 0.000_5

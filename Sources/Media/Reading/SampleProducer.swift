@@ -15,8 +15,10 @@ struct ProducerContext: Sendable {
     let timeZero: MediaTime
     /// Nil: everything.
     let range: TimeRange?
-    /// It is a sum of tracks, which were cut to their edits one by one.
-    var isMixed = false
+    /// It is made of tracks or stretches that were cut to their edits and ends one by one.
+    var isComposed = false
+    /// The unit of pictures' times, where more than the range decides about it.
+    var tick: Rational?
     /// What becomes of damage.
     var damage = DamageTally()
 
@@ -25,7 +27,7 @@ struct ProducerContext: Sendable {
 
     /// The tick of the asset's time line in which the track's times, time zero and the range's ends are whole.
     var videoTick: Rational {
-        AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
+        tick ?? AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
     }
 }
 
@@ -34,6 +36,12 @@ protocol FrameStream: AnyObject {
     /// Puts the next frame into `frame`, with its pts in `timeBase` on the file's own clock; false at the end.
     func next(into frame: borrowing Frame) throws -> Bool
     var timeBase: Rational { get }
+    /// Frames that were left out on the way here because their times did not increase.
+    var droppedSamples: Int { get }
+}
+
+extension FrameStream {
+    var droppedSamples: Int { 0 }
 }
 
 /// Frames of a decoder.

@@ -9,11 +9,13 @@ struct TrackSamples: Sendable {
     /// Nothing is read before `start`. `isCancelled` is asked before every sample.
     init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
-        range: TimeRange? = nil, damagePolicy: DamagePolicy = .fail,
+        range: TimeRange? = nil, joinedRanges: [TimeRange] = [],
+        damagePolicy: DamagePolicy = .fail,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         reader = try AssetReader(asset: asset)
         reader.timeRange = range
+        reader.joinedRanges = joinedRanges
         reader.damagePolicy = damagePolicy
         if let mix, case .audio(let audio) = settings {
             output = try AssetReaderTrackOutput(

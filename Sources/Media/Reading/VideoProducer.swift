@@ -16,7 +16,8 @@ final class VideoProducer: SampleProducer {
     private var heldTime: Int64 = 0
     private var isFinished = false
     private let converter: VideoConverter?
-    private(set) var droppedSamples = 0
+    private var dropped = 0
+    var droppedSamples: Int { dropped + frames.droppedSamples }
 
     init(frames: any FrameStream, context: ProducerContext, settings: VideoOutputSettings) {
         self.frames = frames
@@ -49,7 +50,7 @@ final class VideoProducer: SampleProducer {
                 return finalSample()
             }
             guard frame.pts != noTimestamp else {
-                droppedSamples += 1
+                dropped += 1
                 continue
             }
             let time = frames.timeBase.rescale(frame.pts, to: tick) - zero
@@ -69,7 +70,7 @@ final class VideoProducer: SampleProducer {
                 track: context.track)
             if time <= heldTime {
                 // Two pictures for one moment: the later one decoded is what stays on screen.
-                droppedSamples += 1
+                dropped += 1
                 hold(frame, at: heldTime)
                 continue
             }
@@ -99,7 +100,9 @@ final class VideoProducer: SampleProducer {
         if last.duration > 0 { until = frameEnd }
         // Where something was left out, nobody knows whether this is the last one.
         let isLast = context.damage.count.skipped == 0
-        if isLast, context.track.isTimeRangeExact, trackEnd > heldTime { until = max(trackEnd, heldTime + 1) }
+        if isLast, !context.isComposed, context.track.isTimeRangeExact, trackEnd > heldTime {
+            until = max(trackEnd, heldTime + 1)
+        }
         if let end { until = min(until, end) }
         // Frozen since before the range: it stays on screen all through it.
         if until <= start { until = end ?? start + 1 }

@@ -138,8 +138,9 @@ public final class ReencodeSession: @unchecked Sendable {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
             guard !lanes.isEmpty else { throw MediaError.misuse("a session needs a track") }
             try writer.startWriting()
-            try writer.startSession(atSourceTime: reader.timeRange?.start ?? .zero)
-            if let range = reader.timeRange { try writer.endSession(atSourceTime: range.end) }
+            let range = reader.vendedRange
+            try writer.startSession(atSourceTime: range?.start ?? .zero)
+            if let range { try writer.endSession(atSourceTime: range.end) }
             try reader.startReading()
         } catch {
             note(error)

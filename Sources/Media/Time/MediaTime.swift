@@ -140,11 +140,17 @@ extension AssetReader {
     /// The tick in which pictures of a track are vended: its times, time zero and both ends of the range are whole
     /// in it, as far as that can be.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, range: TimeRange?) -> Rational {
+        videoTick(timeBase: timeBase, timeZero: timeZero, ranges: range.map { [$0] } ?? [])
+    }
+
+    /// The same for several ranges joined: every end but the last moves what comes after it.
+    public static func videoTick(timeBase: Rational, timeZero: MediaTime, ranges: [TimeRange]) -> Rational {
         // Finer ticks would leave mp4 no room for a picture that stays for minutes. The start moves every picture,
-        // the end the last one's length alone.
-        let start = [timeBase, timeZero.asTick, range?.start.asTick].compactMap { $0 }
+        // the last end the last one's length alone.
+        let inner = ranges.map(\.start) + ranges.dropLast().map(\.end)
+        let start = [timeBase, timeZero.asTick].compactMap { $0 } + inner.compactMap(\.asTick)
         let limit: Int32 = 3_000_000
-        return commonTick(start + [range?.end.asTick].compactMap { $0 }, limit: limit)
+        return commonTick(start + [ranges.last?.end.asTick].compactMap { $0 }, limit: limit)
             ?? commonTick(start, limit: limit) ?? timeBase
     }
 }

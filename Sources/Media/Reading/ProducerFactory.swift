@@ -1,0 +1,213 @@
+internal import LibAV
+
+/// Makes what an output's samples come from: demuxer, decoder, mixer, and one after the other where stretches are
+/// joined.
+struct ProducerFactory {
+    let source: Asset.Source
+    let timeZero: MediaTime
+    let limits: InputLimits
+    let interrupt: InterruptFlag
+    let movement: MovementCounter
+    let decoderThreads: Int
+    /// What is read; empty for everything.
+    let ranges: [TimeRange]
+
+    /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
+    /// the file from their own place; the others share one demuxer.
+    func canShare(_ output: AssetReaderTrackOutput) -> Bool {
+        guard case .file = source, ranges.count <= 1, (ranges.first?.start ?? .zero) <= .zero else {
+            return false
+        }
+        if case .smartCut = output.settings { return false }
+        return output.track.mediaType == .video || output.track.mediaType == .audio
+    }
+
+    /// The demuxer that some outputs share.
+    func lane(for outputs: [AssetReaderTrackOutput]) throws -> DemuxLane? {
+        guard case .file(let path) = source, let first = outputs.first else { return nil }
+        return try DemuxLane(
+            path: path, streams: Set(outputs.flatMap { $0.tracks.map(\.index) }), limits: limits,
+            interrupt: interrupt, damage: first.damage)
+    }
+
+    func producer(for output: AssetReaderTrackOutput, lane: DemuxLane?) throws -> any SampleProducer {
+        guard ranges.count > 1 else {
+            return try piece(output, output.settings, range: ranges.first, lane: lane)
+        }
+        return try joined(output)
+    }
+
+    // MARK: Several stretches
+
+    /// Each stretch is read plainly; what is asked of the sound or the pictures is done to the whole, so that filters
+    /// and converters see no joint.
+    private func joined(_ output: AssetReaderTrackOutput) throws -> any SampleProducer {
+        let track = output.track
+        var context = ProducerContext(track: track, timeZero: .zero, range: nil, isComposed: true)
+        context.damage = output.damage
+        switch output.settings {
+        case .video(let settings):
+            let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, ranges: ranges)
+            context.tick = tick
+            let parts = parts(of: output, as: .video(VideoOutputSettings()), tick: tick)
+            return VideoProducer(
+                frames: JoinedFrames(JoinedSamples(parts, tick: tick), timeBase: tick), context: context,
+                settings: settings)
+        case .audio(let settings):
+            let parts = parts(of: output, as: .audio(AudioOutputSettings()), tick: nil)
+            return AudioProducer(
+                frames: JoinedFrames(JoinedSamples(parts), timeBase: track.timeBase), context: context,
+                settings: settings)
+        case .passthrough where track.mediaType == .subtitle, .subtitle:
+            return JoinedSamples(parts(of: output, as: output.settings, tick: nil))
+        case .passthrough, .wholePackets, .smartCut:
+            throw MediaError.misuse("packets of several ranges can't be joined")
+        }
+    }
+
+    private func parts(
+        of output: AssetReaderTrackOutput, as settings: ReaderOutputSettings, tick: Rational?
+    ) -> [JoinedPart] {
+        var offset = MediaTime.zero
+        return ranges.map { range in
+            let begin = offset
+            offset = offset + range.duration
+            return JoinedPart(range: range) {
+                try piece(output, settings, range: range, lane: nil, tick: tick, offset: begin)
+            }
+        }
+    }
+
+    // MARK: One stretch
+
+    /// `offset` is where the stretch begins in the whole.
+    private func piece(
+        _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings, range: TimeRange?,
+        lane: DemuxLane?, tick: Rational? = nil, offset: MediaTime = .zero
+    ) throws -> any SampleProducer {
+        switch source {
+        case .pattern(let pattern):
+            return try generated(pattern, output, settings, range: range, tick: tick)
+        case .file(let path):
+            func context(_ track: AssetTrack) -> ProducerContext {
+                var context = ProducerContext(track: track, timeZero: timeZero, range: range)
+                context.tick = tick
+                context.damage = output.damage
+                return context
+            }
+            if case .smartCut(let cut) = settings {
+                return try smartCut(cut, path: path, context: context(output.track))
+            }
+            let inputs = try output.tracks.map { track in
+                let context = context(track)
+                return (try packets(of: track, path: path, lane: lane, context: context), context)
+            }
+            if let mix = output.mix, case .audio(let audio) = settings {
+                return try mixer(
+                    of: mix, audio, inputs, origin: (range?.start ?? .zero) - offset, damage: output.damage)
+            }
+            return try producer(settings, packets: inputs[0].0, context: inputs[0].1)
+        }
+    }
+
+    private func packets(
+        of track: AssetTrack, path: String, lane: DemuxLane?, context: ProducerContext
+    ) throws -> PacketSource {
+        if let lane {
+            return PacketSource(
+                track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
+                movement: movement, damage: context.damage)
+        }
+        let packets = try PacketSource(
+            track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
+            damage: context.damage)
+        guard context.start > .zero else { return packets }
+        // Sound decodes right only after what comes before it: its decoder starts a little earlier.
+        let preroll = MediaTime(value: track.mediaType == .audio ? 200 : 0, timescale: 1000)
+        let target = context.timeZero + context.start - preroll
+        try packets.seek(before: target.ticks(in: track.timeBase, rounding: .down))
+        return packets
+    }
+
+    private func producer(
+        _ settings: ReaderOutputSettings, packets: PacketSource, context: ProducerContext
+    ) throws -> any SampleProducer {
+        switch settings {
+        case .passthrough where context.track.mediaType == .subtitle:
+            return try SubtitleProducer(packets: packets, context: context, codec: nil)
+        case .subtitle(let codec):
+            return try SubtitleProducer(packets: packets, context: context, codec: codec)
+        case .passthrough, .smartCut: return PassthroughProducer(packets: packets, context: context)
+        case .wholePackets: return PassthroughProducer(packets: packets, context: context, keepsWhole: true)
+        case .video(let settings):
+            let frames = try DecodedFrames(packets: packets, threads: decoderThreads, limits: limits)
+            return VideoProducer(frames: frames, context: context, settings: settings)
+        case .audio(let settings):
+            let frames = try DecodedFrames(packets: packets, threads: 1, limits: limits)
+            return AudioProducer(frames: frames, context: context, settings: settings)
+        }
+    }
+
+    /// Every track is brought to the mix's form and cut to the range; the sum is then one track like others.
+    private func mixer(
+        of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(PacketSource, ProducerContext)],
+        origin: MediaTime, damage: DamageTally
+    ) throws -> AudioProducer {
+        guard let planar = SampleFormat(named: "fltp") else { throw MediaError.misuse("there is no fltp") }
+        let format = AudioFormat(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
+        let each = AudioOutputSettings(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
+        let inputs = try zip(sources, mix.inputs).map { source, input in
+            let frames = try DecodedFrames(packets: source.0, threads: 1, limits: limits)
+            let producer: any SampleProducer = AudioProducer(
+                frames: frames, context: source.1, settings: each)
+            return (producer, input.volume)
+        }
+        var context = ProducerContext(
+            track: sources[0].1.track, timeZero: .zero, range: nil, isComposed: true)
+        context.damage = damage
+        return AudioProducer(
+            frames: MixedFrames(inputs, origin: origin, format: format), context: context, settings: settings)
+    }
+
+    /// Its parts are read one after the other, each through a demuxer of its own.
+    private func smartCut(
+        _ cut: SmartCut, path: String, context: ProducerContext
+    ) throws -> SmartCutProducer {
+        let (limits, threads) = (limits, decoderThreads)
+        return try SmartCutProducer(
+            cut: cut, context: context,
+            open: { time in
+                let packets = try PacketSource(
+                    track: context.track, path: path, limits: limits, interrupt: interrupt,
+                    movement: movement)
+                try packets.seek(
+                    before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
+                return packets
+            },
+            frames: { try DecodedFrames(packets: $0, threads: threads, limits: limits) })
+    }
+
+    /// A generator never ends by itself; the pattern's own length does.
+    private func generated(
+        _ pattern: TestPattern, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
+        range: TimeRange?, tick: Rational?
+    ) throws -> any SampleProducer {
+        let end = min(range?.end ?? pattern.duration, pattern.duration)
+        var context = ProducerContext(
+            track: output.track, timeZero: .zero, range: TimeRange(start: range?.start ?? .zero, end: end))
+        context.tick = tick
+        do {
+            let frames = try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
+            switch settings {
+            case .passthrough, .wholePackets, .smartCut, .subtitle:
+                throw MediaError.misuse("a test pattern has no packets to copy")
+            case .video(let settings):
+                return VideoProducer(frames: frames, context: context, settings: settings)
+            case .audio(let settings):
+                return AudioProducer(frames: frames, context: context, settings: settings)
+            }
+        } catch let error as AVError {
+            throw MediaError.reading(track: output.track.label, at: nil, error)
+        }
+    }
+}
