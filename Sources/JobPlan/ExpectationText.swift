@@ -13,6 +13,8 @@ extension Expectation.Check {
         case .truePeak(let most): "true peak of at most \(most) dBTP"
         case .silence(let most): "no silence longer than \(most) s"
         case .black(let most): "no black pictures longer than \(most) s"
+        case .similarity(.ssim, let least): "SSIM of at least \(least)"
+        case .similarity(.psnr, let least): "PSNR of at least \(least) dB"
         case .decodes: "all of it decodes"
         }
     }

@@ -77,6 +77,14 @@ public struct JobPlan: Codable, Hashable, Sendable {
 }
 
 extension JobPlan {
+    /// What is read.
+    public var assetSource: Asset.Source {
+        switch source {
+        case .file(let path, _), .job(_, let path): .file(path)
+        case .pattern(let pattern): .pattern(pattern)
+        }
+    }
+
     /// One of its tracks is looked at once before it is compressed.
     public var hasTwoPasses: Bool {
         tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }

@@ -42,6 +42,7 @@ public final class BatchRunner: @unchecked Sendable {
     private let plan: BatchPlan
     private let files: [JobFile]
     private let limit: Int
+    private let keepsFailed: Bool
     private let observer: any RunObserver
     private let sources: Set<SourceFileKey>
     private let control = DispatchQueue(label: "tandem.batch")
@@ -59,7 +60,11 @@ public final class BatchRunner: @unchecked Sendable {
     private var isCancelled = false
 
     /// A runner of a plan; at most `limit` jobs at a time. `files` are the job files it was made of.
-    public init(plan: BatchPlan, files: [JobFile], limit: Int, observer: any RunObserver) {
+    /// `keepsFailed`: an output that fails its expectations stays, as `web.failed.mp4`.
+    public init(
+        plan: BatchPlan, files: [JobFile], limit: Int, keepsFailed: Bool = false, observer: any RunObserver
+    ) {
+        self.keepsFailed = keepsFailed
         self.plan = plan
         self.files = files
         self.limit = max(1, limit)
@@ -190,7 +195,7 @@ public final class BatchRunner: @unchecked Sendable {
             }
         }
         started += 1
-        let executor = JobExecutor(plan: plan, sources: sources, number: started)
+        let executor = JobExecutor(plan: plan, sources: sources, number: started, keepsFailed: keepsFailed)
         running[Key(file: job.file, id: job.id)] = executor
         observer.jobStarted(plan)
         executor.start { @Sendable outcome in

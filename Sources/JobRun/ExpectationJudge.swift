@@ -13,7 +13,9 @@ public struct JudgedExpectation: Sendable {
     /// It holds.
     public var holds: Bool
 
-    /// In one line.
+    /// What was wanted and what was found.
+    public var summary: String { "\(expectation.check.text): \(measured)" }
+    /// The same as a complaint.
     public var message: String { "expected \(expectation.check.text), measured \(measured)" }
 }
 
@@ -76,6 +78,15 @@ struct ExpectationJudge {
             guard let video else { return ("no track of pictures", false) }
             let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestBlack(of: video)
             return ("\(longest) s", longest <= most)
+        case .similarity(let metric, let least):
+            guard let video else { return ("no track of pictures", false) }
+            switch try similarity(metric, of: video, in: asset) {
+            case .counts(let source, let output):
+                return ("\(output) pictures of \(source), which can't be compared one by one", false)
+            case .mean(let value):
+                let shown = metric == .ssim ? "\((value * 10_000).rounded() / 10_000)" : Self.decibels(value)
+                return (shown, value >= least)
+            }
         case .decodes:
             do {
                 try StretchMeter(asset: asset, isCancelled: isCancelled).decodeAll()
@@ -86,6 +97,32 @@ struct ExpectationJudge {
                 return ("\(error)", false)
             }
         }
+    }
+
+    private static func decibels(_ value: Double) -> String {
+        value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference at all"
+    }
+
+    /// The output's first track of pictures beside what it was made of.
+    private func similarity(
+        _ metric: SimilarityMetric, of track: AssetTrack, in output: Asset
+    ) throws -> SimilarityMeter.Answer {
+        guard let planned = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
+            return .counts(source: 0, output: 0)
+        }
+        let source = Asset(plan.assetSource, timing: .fast)
+        guard
+            let original = try source.loadSynchronously().tracks.first(where: {
+                $0.index == planned.source.index
+            })
+        else { throw MediaError.misuse("source track \(planned.source.index) is no longer there") }
+        var settings = VideoOutputSettings()
+        if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
+        return try SimilarityMeter(
+            source: source, sourceTrack: original, settings: settings, range: plan.range,
+            joinedRanges: plan.joinedRanges, damagePolicy: plan.damagePolicy, output: output, track: track,
+            isCancelled: isCancelled
+        ).measure(metric)
     }
 
     private func measured(_ track: AssetTrack?, _ asset: Asset, _ known: inout Loudness?) throws -> Loudness?

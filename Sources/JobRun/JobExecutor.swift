@@ -16,6 +16,8 @@ final class JobExecutor: @unchecked Sendable {
     /// The sources of the whole call: none of them is ever replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
+    /// An output that fails its expectations stays, under another name.
+    private let keepsFailed: Bool
     private let queue = DispatchQueue(label: "tandem.job")
     private let begun = DispatchTime.now()
 
@@ -30,7 +32,8 @@ final class JobExecutor: @unchecked Sendable {
     private let running = Guarded(Running())
 
     /// `number` counts the starts of a batch.
-    init(plan: JobPlan, sources: Set<SourceFileKey>, number: Int) {
+    init(plan: JobPlan, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool) {
+        self.keepsFailed = keepsFailed
         self.number = number
         self.plan = plan
         self.sources = sources
@@ -222,9 +225,11 @@ final class JobExecutor: @unchecked Sendable {
         if isCancelled() { throw CancellationError() }
         if let first = judged.first(where: { !$0.holds }) {
             let rest = judged.count { !$0.holds } - 1
+            let kept = keepsFailed ? try keep(output) : nil
             throw JobFailure(
-                first.message + (rest > 0 ? " (and \(rest) more)" : ""), at: first.expectation.location,
-                rule: .expectationFailed)
+                first.message + (rest > 0 ? " (and \(rest) more)" : "")
+                    + (kept.map { "; kept as \($0)" } ?? ""),
+                at: first.expectation.location, rule: .expectationFailed)
         }
         output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
         try output.synchronize()
@@ -250,6 +255,20 @@ final class JobExecutor: @unchecked Sendable {
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
             })
+    }
+
+    /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of ours
+    /// is replaced.
+    private func keep(_ output: TemporaryFile) throws -> String {
+        let name = plan.destination.split(separator: "/").last.map(String.init) ?? "output"
+        let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
+        let kept = name[..<dot] + ".failed" + name[dot...]
+        output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
+        try output.synchronize()
+        let path = plan.destination.dropLast(name.count) + kept
+        let isOurs = if case .published = DestinationPath.occupant(of: String(path)) { true } else { false }
+        try output.publish(as: String(kept), replacing: isOurs)
+        return String(path)
     }
 
     /// What is missing of a track under `on_damage: skip`.

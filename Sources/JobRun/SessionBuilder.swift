@@ -10,7 +10,7 @@ struct SessionBuilder {
     func build(
         output: TemporaryFile, loudness: [Int: LoudnessNormalizer.Result], passes: [Int: EncoderPass]
     ) throws -> ReencodeSession {
-        let asset = Asset(assetSource, timing: .fast)
+        let asset = Asset(plan.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named(plan.container) else {
             throw MediaError.misuse("there is no container \(plan.container)")
@@ -23,7 +23,7 @@ struct SessionBuilder {
         writer.metadata = plan.metadata
         writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
-        if case .file(let path) = assetSource {
+        if case .file(let path) = plan.assetSource {
             writer.covers = try plan.covers.map { index in
                 guard let cover = try CoverArt.read(path: path, track: index) else {
                     throw MediaError.misuse("the cover in track \(index) is no longer there")
@@ -48,7 +48,7 @@ struct SessionBuilder {
     func buildFirstPass(
         output: TemporaryFile, files: PassFiles
     ) throws -> (session: ReencodeSession, positions: [Int]) {
-        let asset = Asset(assetSource, timing: .fast)
+        let asset = Asset(plan.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
         let reader = try AssetReader(asset: asset)
@@ -85,7 +85,7 @@ struct SessionBuilder {
             }
         }
         guard !wanted.isEmpty else { return [] }
-        let asset = Asset(assetSource, timing: .fast)
+        let asset = Asset(plan.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
         return wanted.compactMap { position, track, encoding, target in
             contents.tracks.first { $0.index == track.source.index }.map {
@@ -98,13 +98,6 @@ struct SessionBuilder {
                     encoding
                 )
             }
-        }
-    }
-
-    private var assetSource: Asset.Source {
-        switch plan.source {
-        case .file(let path, _), .job(_, let path): .file(path)
-        case .pattern(let pattern): .pattern(pattern)
         }
     }
 

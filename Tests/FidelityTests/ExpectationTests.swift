@@ -48,6 +48,9 @@ import Testing
         ("silence: { max: 1100ms }", true, ""), ("silence: { max: 900ms }", false, "measured 1"),
         ("black: { max: 1100ms }", true, ""), ("black: { max: 900ms }", false, "measured 1"),
         ("decodes: true", true, ""),
+        ("similarity: { ssim: { min: 0.97 }, psnr: { min: 35 } }", true, ""),
+        ("similarity: { ssim: { min: 0.99999 } }", false, "measured 0.9"),
+        ("similarity: { psnr: { min: 120 } }", false, " dB"),
     ])
     func whatIsExpectedMustHold(_ expect: String, _ holds: Bool, _ says: String) async throws {
         let scratch = try Scratch()
@@ -66,5 +69,66 @@ import Testing
         #expect(failure.message.contains(says), "\(failure.message)")
         #expect(failure.location.line == 10)
         #expect(scratch.contents == ["source.mkv"])
+    }
+
+    /// What is measured is what ffmpeg measures of the same pictures, scaled and cut as the job says.
+    @Test func similarityIsThatOfWhatWentIntoTheEncoder() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=3", "-c:v", "ffv1",
+            scratch.file("source.mkv"))
+        let yaml = """
+            version: 1
+            jobs:
+              it:
+                asset: ./source.mkv
+                range: { start: 1s, end: 2s }
+                tracks: [ { video: first, encode: { codec: h264, crf: 35, size: 160x120 } } ]
+                destination: o.mkv
+                expect: { similarity: { ssim: { min: 0 }, psnr: { min: 0 } } }
+            """
+        let result = try success(try await run(yaml, in: scratch.path))
+        let judge = try program(
+            "ffmpeg",
+            [
+                "-nostdin", "-i", scratch.file("o.mkv"), "-ss", "1", "-t", "1", "-i",
+                scratch.file("source.mkv"),
+                "-lavfi",
+                "[1:v]scale=160:120:flags=bicubic,settb=1/25,setpts=N,split[r1][r2];[0:v]settb=1/25,setpts=N,split[o1][o2];[o1][r1]ssim;[o2][r2]psnr",
+                "-f", "null", "-",
+            ])
+        func told(_ pattern: String) throws -> Double {
+            let line = try #require(judge.errors.split(separator: "\n").last { $0.contains(pattern) })
+            let rest = try #require(line.range(of: pattern)).upperBound
+            return try #require(Double(line[rest...].prefix { $0.isNumber || $0 == "." }))
+        }
+        let ssim = try #require(Double(result.expectations[0].measured))
+        let psnr = try #require(Double(result.expectations[1].measured.dropLast(3)))
+        #expect(abs(ssim - (try told("All:"))) < 0.0002, "\(result.expectations) \(judge.errors.suffix(400))")
+        #expect(
+            abs(psnr - (try told("average:"))) < 0.02, "\(result.expectations) \(judge.errors.suffix(400))")
+    }
+
+    @Test func whatFailsIsKeptOnRequest() async throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        for _ in 0..<2 {
+            let outcomes = try await run(
+                job("frames: 75", scratch.file("out.mp4")), in: scratch.path, keepsFailed: true)
+            guard case .failed(let failure) = outcomes[0].outcome else {
+                Issue.record("it did not fail")
+                return
+            }
+            #expect(
+                failure.message.hasSuffix("kept as \(scratch.file("out.failed.mp4"))"), "\(failure.message)")
+            #expect(scratch.contents == ["out.failed.mp4", "source.mkv"])
+        }
+        #expect(try Judge(scratch.file("out.failed.mp4")).pictures().times.count == 76)
+        // Somebody else's file of that name stays.
+        try scratch.write("mine", to: "out.failed.mp4")
+        let outcomes = try await run(
+            job("frames: 75", scratch.file("out.mp4")), in: scratch.path, keepsFailed: true)
+        #expect(!outcomes[0].outcome.isSuccess)
+        #expect(try String(contentsOfFile: scratch.file("out.failed.mp4"), encoding: .utf8) == "mine")
     }
 }

@@ -42,13 +42,16 @@ public final class Recorder: RunObserver {
 
 /// Plans and runs a job file given as text, in a folder; fails with the rendered messages where it is wrong.
 public func run(
-    _ yaml: String, in directory: String, limit: Int = 2, observer: any RunObserver = Recorder()
+    _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
+    observer: any RunObserver = Recorder()
 ) async throws -> [(id: String, file: String, outcome: JobOutcome)] {
     let (file, sink) = decode(yaml, directory: directory)
     guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
     let result = Planner.plan([file])
     guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
-    return await BatchRunner(plan: result.plan, files: result.files, limit: limit, observer: observer).run()
+    return await BatchRunner(
+        plan: result.plan, files: result.files, limit: limit, keepsFailed: keepsFailed, observer: observer
+    ).run()
 }
 
 /// The one outcome of a run, as a success; otherwise an error that says why not.

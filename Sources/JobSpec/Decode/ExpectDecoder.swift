@@ -38,6 +38,7 @@ struct ExpectDecoder {
             else { continue }
             add(entry, length(inner["max"]?.value, "`max`").map(make))
         }
+        if let entry = fields["similarity"] { list += similarity(entry.value) }
         if let entry = fields["decodes"], let value = reader.boolean(entry.value, "`decodes`") {
             if value.value { add(entry, .decodes) } else { wantsTrue(entry) }
         }
@@ -98,14 +99,27 @@ struct ExpectDecoder {
         }
     }
 
+    private func number(_ node: YAMLNode?, _ key: String, _ range: ClosedRange<Double>) -> Double? {
+        reader.value(node, "`\(key)`", "it is a number from \(range.lowerBound) to \(range.upperBound)") {
+            Quantity.number($0).flatMap { range.contains($0) ? $0 : nil }
+        }?.value
+    }
+
+    private func similarity(_ node: YAMLNode) -> [Expectation] {
+        guard let fields = reader.fields(node, as: Language.expectSimilarity) else { return [] }
+        return SimilarityMetric.allCases.compactMap { metric in
+            guard let entry = fields[metric.rawValue],
+                let inner = reader.fields(
+                    entry.value, as: metric == .ssim ? Language.expectSSIM : Language.expectPSNR),
+                let least = number(inner["min"]?.value, "min", metric == .ssim ? 0...1 : 0...200)
+            else { return nil }
+            return Expectation(check: .similarity(metric, min: least), location: entry.value.range)
+        }
+    }
+
     private func loudness(_ node: YAMLNode) -> [Expectation] {
         guard let fields = reader.fields(node, as: Language.expectLoudness) else { return [] }
         var list: [Expectation] = []
-        func number(_ node: YAMLNode?, _ key: String, _ range: ClosedRange<Double>) -> Double? {
-            reader.value(node, "`\(key)`", "it is a number from \(range.lowerBound) to \(range.upperBound)") {
-                Quantity.number($0).flatMap { range.contains($0) ? $0 : nil }
-            }?.value
-        }
         if let entry = fields["integrated"],
             let inner = reader.fields(entry.value, as: Language.expectIntegrated),
             let wanted = number(inner["is"]?.value, "is", -70...0)

@@ -69,6 +69,21 @@ extension Language {
             KeyInfo("loudness", .mapping(expectLoudness), "Loudness of its first track of sound."),
             KeyInfo("silence", .mapping(expectLongest), "Its longest silence, below -60 dB."),
             KeyInfo("black", .mapping(expectLongest), "Its longest run of black pictures."),
+            KeyInfo(
+                "similarity", .mapping(expectSimilarity),
+                "How much its first track of pictures is like what went into the encoder, on the mean."),
             KeyInfo("decodes", .boolean, "All of it decodes without an error."),
-        ], laterKeys: ["similarity"])
+        ])
+    static let expectSimilarity = MappingType(
+        "expectSimilarity", "`similarity`", "Pictures beside those that went into the encoder, on the mean.",
+        keys: [
+            KeyInfo("ssim", .mapping(expectSSIM), "Structural similarity, from 0 to 1."),
+            KeyInfo("psnr", .mapping(expectPSNR), "Peak signal to noise, in dB."),
+        ], alternatives: [.atLeastOne(["ssim", "psnr"])])
+    static let expectSSIM = MappingType(
+        "expectSSIM", "`ssim`", "Structural similarity.",
+        keys: [KeyInfo("min", .number(0...1), "At least so much.", required: true)])
+    static let expectPSNR = MappingType(
+        "expectPSNR", "`psnr`", "Peak signal to noise.",
+        keys: [KeyInfo("min", .number(0...200), "At least so many dB.", required: true)])
 }

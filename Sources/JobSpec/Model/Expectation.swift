@@ -22,6 +22,8 @@ public struct Expectation: Codable, Hashable, Sendable {
         case silence(max: MediaTime)
         /// The longest run of black pictures.
         case black(max: MediaTime)
+        /// Its pictures are like those that went into the encoder, on the mean.
+        case similarity(SimilarityMetric, min: Double)
         /// All of it decodes without an error.
         case decodes
     }

@@ -103,11 +103,14 @@ public final class TemporaryFile: @unchecked Sendable {
 
     /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
     /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
-    public func publish(replacing: Bool) throws {
+    public func publish(replacing: Bool) throws { try publish(as: name, replacing: replacing) }
+
+    /// The same under another name in the destination's folder.
+    public func publish(as name: String, replacing: Bool) throws {
         try state.withLock { state in
             guard !state.isPublished else { return }
             if let part = state.partName {
-                try move(part, replacing: replacing)
+                try move(part, to: name, replacing: replacing)
                 state.partName = nil
             } else if !replacing {
                 try link(as: name)
@@ -116,7 +119,7 @@ public final class TemporaryFile: @unchecked Sendable {
                 let part = Self.partName(for: name)
                 try link(as: part)
                 state.partName = part
-                try move(part, replacing: true)
+                try move(part, to: name, replacing: true)
                 state.partName = nil
             }
             state.isPublished = true
@@ -141,7 +144,7 @@ public final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    private func move(_ part: String, replacing: Bool) throws {
+    private func move(_ part: String, to name: String, replacing: Bool) throws {
         guard tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0
         else {
             if errno == EEXIST { throw MediaError.destinationExists }

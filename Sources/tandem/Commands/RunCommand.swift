@@ -24,6 +24,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "Jobs at a time; as many as there are processors when absent.")
     var jobs: Int?
 
+    @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
+    var keepFailed = false
+
     func validate() throws {
         if plan != nil, !spec.files.isEmpty || !spec.variables.isEmpty {
             throw ValidationError("--plan names the job files and variables itself")
@@ -62,7 +65,7 @@ struct RunCommand: AsyncParsableCommand {
         let runner = BatchRunner(
             plan: result.plan, files: result.files,
             limit: jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
-            observer: display)
+            keepsFailed: keepFailed, observer: display)
         let signals = SignalWatch(
             onFirstInterrupt: {
                 display.say("interrupted: running jobs finish, no further one starts; once more cancels them")

@@ -52,6 +52,10 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     "     \(id): track \(one.track): \(Self.signed(one.before.integrated)) LUFS, peak \(Self.signed(one.before.truePeak)) dBTP → \(Self.signed(one.after.integrated)) LUFS, peak \(Self.signed(one.after.truePeak)) dBTP"
                 )
             }
+            if !result.expectations.isEmpty {
+                let found = result.expectations.map(\.summary).joined(separator: "; ")
+                say("     \(id): as expected: \(TextRenderer.printable(found))")
+            }
             for warning in result.warnings { say("     \(id): warning: \(warning)") }
         case .skipped(let why): say(mark("skip", "36") + " \(id): \(why)")
         case .failed(let failure):

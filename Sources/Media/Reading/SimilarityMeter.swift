@@ -1,0 +1,64 @@
+public import LibAV
+
+/// Compares the pictures of an output with those that went into its encoder, or with the source's own where they were
+/// copied.
+public struct SimilarityMeter: Sendable {
+    /// What came of a comparison.
+    public enum Answer: Sendable {
+        /// The mean over all pictures.
+        case mean(Double)
+        /// There are not as many of one as of the other.
+        case counts(source: Int, output: Int)
+    }
+
+    private let reference: TrackSamples
+    private let output: Asset
+    private let track: AssetTrack
+    private let isCancelled: @Sendable () -> Bool
+
+    /// `settings`, `range` and the rest are those that the output was made with.
+    public init(
+        source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, range: TimeRange?,
+        joinedRanges: [TimeRange], damagePolicy: DamagePolicy, output: Asset, track: AssetTrack,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws {
+        reference = try TrackSamples(
+            asset: source, track: sourceTrack, settings: .video(settings), range: range,
+            joinedRanges: joinedRanges, damagePolicy: damagePolicy, isCancelled: isCancelled)
+        self.output = output
+        self.track = track
+        self.isCancelled = isCancelled
+    }
+
+    /// Decodes both from end to end. Throws `CancellationError` after a cancel.
+    public func measure(_ metric: SimilarityMetric) throws -> Answer {
+        try reference.start()
+        guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }
+        // What the decoder gives may be another form of the same, such as yuvj420p.
+        let settings = VideoOutputSettings(
+            pixelFormat: first.pixelFormat, size: PixelSize(width: first.width, height: first.height))
+        let made = try TrackSamples(
+            asset: output, track: track, settings: .video(settings), isCancelled: isCancelled)
+        try made.start()
+        var comparison = try PictureComparison.open(metric, like: first)
+        var (sources, outputs) = (1, 0)
+        var waiting: Frame? = consume first
+        while true {
+            var mine = try made.next()?.takeFrame()
+            var theirs = waiting.take()
+            if mine != nil { outputs += 1 }
+            guard mine != nil || theirs != nil else {
+                guard let mean = try comparison.result() else { return .counts(source: 0, output: 0) }
+                return .mean(mean)
+            }
+            guard let one = mine.take(), let other = theirs.take() else {
+                while try reference.next() != nil { sources += 1 }
+                while try made.next() != nil { outputs += 1 }
+                return .counts(source: sources, output: outputs)
+            }
+            try comparison.add(one, other)
+            waiting = try reference.next()?.takeFrame()
+            if waiting != nil { sources += 1 }
+        }
+    }
+}
