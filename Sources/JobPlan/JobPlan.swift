@@ -54,6 +54,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var chapters: [AssetChapter]
     /// Covers that go along, by their tracks in the source.
     public var covers: [Int]
+    /// Files that go along, by their tracks in the source.
+    public var attachments: [Int]
     /// The absolute path of the output.
     public var destination: String
     /// Where the destination was written.
@@ -77,6 +79,11 @@ public struct JobPlan: Codable, Hashable, Sendable {
 }
 
 extension JobPlan {
+    /// The time of day of the output's first picture.
+    public var timecode: String? {
+        tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
+    }
+
     /// What is read.
     public var assetSource: Asset.Source {
         switch source {

@@ -14,6 +14,7 @@ struct JobPlanner {
     var sink = DiagnosticSink()
     private var range: TimeRange?
     private var joined: [TimeRange] = []
+    private var attachments: [Int] = []
     private var requestedRange: TimeRange?
     private var widenedTrack: Int?
     private var notes: [String] = []
@@ -53,7 +54,7 @@ struct JobPlanner {
             }
             chosen.append(Chosen(rule: rule, tracks: found))
         }
-        if chosen.allSatisfy(\.tracks.isEmpty), !sink.hasErrors {
+        if chosen.allSatisfy({ $0.tracks.isEmpty || $0.rule.mediaType == .attachment }), !sink.hasErrors {
             sink.error(.noSuchTrack, "the job is left with no track at all", at: job.id.range)
         }
         let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
@@ -74,12 +75,22 @@ struct JobPlanner {
                 "\(container.value.name) holds one track alone; the rules select \(count)",
                 at: container.range)
         }
-        let tracks = chosen.flatMap { planned($0) }
+        let tracks = chosen.filter { $0.rule.mediaType != .attachment }.flatMap { planned($0) }
+        attachments = chosen.filter { $0.rule.mediaType == .attachment }.flatMap { $0.tracks.map(\.index) }
         guard !sink.hasErrors else { return nil }
         return assemble(tracks)
     }
 
-    private mutating func assemble(_ tracks: [TrackPlan]) -> JobPlan {
+    private mutating func assemble(_ planned: [TrackPlan]) -> JobPlan {
+        var tracks = planned
+        let first = tracks.firstIndex { $0.source.mediaType == .video }
+        let timecode = TimecodePlanner(
+            source: description, spec: job.metadata, container: container.value,
+            track: first.map { tracks[$0] }, start: ranges.first?.start ?? .zero
+        ).answer
+        if let first, let written = timecode?.written {
+            tracks[first].metadata.append(MetadataEntry(key: "timecode", value: written))
+        }
         let metadata = MetadataPlanner(
             spec: job.metadata, container: container.value, source: description.metadata)
         let timed = tracks.filter { $0.source.mediaType == .video || $0.source.mediaType == .audio }
@@ -93,7 +104,7 @@ struct JobPlanner {
             spec: job.metadata, container: container.value, source: description, isFile: isFile)
         let ledger = LedgerBuilder(
             source: description, tracks: tracks, metadata: metadata, chapters: chapters,
-            container: container.value, covers: covers)
+            container: container.value, covers: covers, attachments: attachments, timecode: timecode)
         return JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, source: source, timing: job.asset.timing,
@@ -103,6 +114,7 @@ struct JobPlanner {
             cut: range == nil && joined.isEmpty ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
             metadata: metadata.entries, chapters: chapters.chapters, covers: covers.kept,
+            attachments: attachments,
             destination: destination.path,
             destinationLocation: job.destination.path.range,
             ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,

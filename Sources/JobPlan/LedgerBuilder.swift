@@ -22,6 +22,8 @@ struct MetadataPlanner {
         let set = Set(spec.set.map(\.key.value))
         for entry in source {
             let key = entry.key
+            // It has an entry of its own.
+            if key.lowercased() == "timecode" { continue }
             let isKept =
                 switch spec.keep {
                 case .all: true
@@ -84,6 +86,8 @@ struct LedgerBuilder {
     let chapters: ChapterPlanner
     let container: ContainerType
     let covers: CoverPlanner
+    let attachments: [Int]
+    let timecode: (written: String?, reason: String)?
 
     var entries: [LedgerEntry] {
         var all = source.tracks.flatMap { entries(for: $0) }
@@ -92,6 +96,12 @@ struct LedgerBuilder {
                 LedgerEntry(
                     track: nil, item: "\(source.chapters.count) chapters", outcome: chapters.outcome,
                     reason: chapters.reason))
+        }
+        if let timecode, let code = source.timecode {
+            all.append(
+                LedgerEntry(
+                    track: nil, item: "timecode \(code)", outcome: timecode.written == nil ? .left : .copied,
+                    reason: timecode.reason))
         }
         for key in metadata.kept {
             all.append(LedgerEntry(track: nil, item: "tag \(key)", outcome: .copied, reason: "kept"))
@@ -112,6 +122,16 @@ struct LedgerBuilder {
                     LedgerEntry(
                         track: track.index, item: item, outcome: isKept ? .copied : .left,
                         reason: isKept ? "goes along" : covers.reason(track))
+                ]
+            }
+            if attachments.contains(track.index) {
+                return [LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "goes along")]
+            }
+            if track.isTimecode, timecode?.written != nil {
+                return [
+                    LedgerEntry(
+                        track: track.index, item: "timecode track", outcome: .copied,
+                        reason: "written anew")
                 ]
             }
             return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: "no rule selects it")]
@@ -174,6 +194,7 @@ struct LedgerBuilder {
             parts.append("\(track.sampleRate) Hz")
             if let layout = track.channelLayout { parts.append(layout.description) }
         }
+        if let file = track.fileName { parts.append("`\(file)`") }
         if let language = track.language { parts.append("(\(language))") }
         return parts.joined(separator: " ")
     }

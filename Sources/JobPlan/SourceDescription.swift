@@ -59,6 +59,10 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var language: String?
         /// The track's name.
         public var title: String?
+        /// The name of the file that an attachment is.
+        public var fileName: String?
+        /// Its samples count pictures: a track of timecode.
+        public var isTimecode: Bool
         /// Dispositions by libav's names.
         public var disposition: [String]
         /// Kinds of global side data.
@@ -79,6 +83,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     public var tracks: [Track]
     /// Its tags.
     public var metadata: [MetadataEntry]
+    /// The time of day of its first picture: `01:00:00:00`.
+    public var timecode: String?
     /// Its chapters.
     public var chapters: [AssetChapter]
 
@@ -89,6 +95,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         isDurationExact = contents.isDurationExact
         timeZero = contents.timeZero
         metadata = contents.metadata
+        timecode = Self.timecode(of: contents)
         chapters = contents.chapters
         tracks = contents.tracks.map { track in
             let format = track.format
@@ -108,7 +115,12 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 sampleRate: format.sampleRate,
                 sampleFormat: format.sampleFormat, channelLayout: format.channelLayout,
                 language: track.languageCode,
-                title: track.title, disposition: track.disposition.sorted(),
+                title: track.title,
+                fileName: track.mediaType == .attachment
+                    ? track.metadata.first { $0.key == "filename" }?.value : nil,
+                isTimecode: track.mediaType == .data
+                    && track.metadata.contains { $0.key.lowercased() == "timecode" },
+                disposition: track.disposition.sorted(),
                 sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" },
                 bitRate: format.bitRate)
         }
@@ -121,6 +133,9 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
         timeZero = .zero
         metadata = plan.metadata
+        timecode =
+            plan.tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?
+            .value
         chapters = plan.chapters
         tracks = plan.tracks.enumerated().map { index, track in
             var result = track.source
@@ -159,6 +174,13 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             result.channelLayout = encoder.channelLayout
             return result
         }
+    }
+
+    /// Pictures' own, else a track's, else the file's.
+    private static func timecode(of contents: AssetContents) -> String? {
+        let video = contents.tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
+        let tags = video.map(\.metadata) + contents.tracks.map(\.metadata) + [contents.metadata]
+        return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first
     }
 
     /// Tracks of a kind; covers are no video tracks.

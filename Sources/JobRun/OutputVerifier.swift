@@ -19,9 +19,21 @@ struct OutputVerifier {
             return "the finished output can't be read back: \(error)"
         }
         var tracks = contents.tracks.filter { !$0.isAttachedPicture }
-        // mp4 and mov keep chapters as a track of text, which libavformat adds.
-        if !plan.chapters.isEmpty, tracks.count == plan.tracks.count + 1, tracks.last?.mediaType == .data {
+        let files = tracks.count { $0.mediaType == .attachment }
+        guard files == plan.attachments.count else {
+            return "the output has \(files) attachments instead of \(plan.attachments.count)"
+        }
+        tracks.removeAll { $0.mediaType == .attachment }
+        // mp4 and mov keep chapters as a track of text and timecode as one of its own, which libavformat adds.
+        let added = (plan.chapters.isEmpty ? 0 : 1) + (plan.timecode == nil ? 0 : 1)
+        while tracks.count > plan.tracks.count, tracks.count <= plan.tracks.count + added,
+            tracks.last?.mediaType == .data
+        {
             tracks.removeLast()
+        }
+        let timecode = SourceDescription(contents).timecode
+        guard timecode == plan.timecode else {
+            return "the output's timecode is \(timecode ?? "none") instead of \(plan.timecode ?? "none")"
         }
         let covers = contents.tracks.count { $0.isAttachedPicture }
         guard covers == plan.covers.count else {

@@ -24,6 +24,12 @@ struct SessionBuilder {
         writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
         if case .file(let path) = plan.assetSource {
+            writer.attachments = try plan.attachments.map { index in
+                guard let file = try AttachedFile.read(path: path, track: index) else {
+                    throw MediaError.misuse("the attachment in track \(index) is no longer there")
+                }
+                return file
+            }
             writer.covers = try plan.covers.map { index in
                 guard let cover = try CoverArt.read(path: path, track: index) else {
                     throw MediaError.misuse("the cover in track \(index) is no longer there")
@@ -136,6 +142,7 @@ struct SessionBuilder {
         }
         input.transform = track.transform
         input.metadata = track.metadata
+        input.nominalFrameRate = track.source.frameRate
         input.disposition = Set(track.disposition)
         input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }
         let output: AssetReaderTrackOutput

@@ -12,14 +12,15 @@ struct TrackRuleDecoder {
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
                 .wrongType,
-                "a track rule is a mapping that begins with `video`, `audio` or `subtitle`, not \(node.kind)",
+                "a track rule is a mapping that begins with `video`, `audio`, `subtitle` or `attachment`, not \(node.kind)",
                 at: node.range)
             return nil
         }
         let kinds = entries.filter { ["video", "audio", "subtitle", "data", "attachment"].contains($0.key) }
         guard let kind = kinds.first else {
             reader.sink.error(
-                .missingKey, "a track rule begins with `video`, `audio` or `subtitle`: which tracks it takes",
+                .missingKey,
+                "a track rule begins with `video`, `audio`, `subtitle` or `attachment`: which tracks it takes",
                 at: node.range)
             return nil
         }
@@ -63,6 +64,7 @@ struct TrackRuleDecoder {
 
     private static let languages: [MediaType: MappingType] = [
         .video: Language.videoTrack, .audio: Language.audioTrack, .subtitle: Language.subtitleTrack,
+        .attachment: Language.attachmentTrack,
     ]
 
     private func action(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
@@ -81,7 +83,8 @@ struct TrackRuleDecoder {
     }
 
     private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
-        guard let encode = fields["encode"] else { return nil }
+        // What an attachment can't have was said when its keys were checked.
+        guard let encode = fields["encode"], type != .attachment else { return nil }
         if type == .subtitle { return subtitle(encode.value) }
         let language = type == .video ? Language.videoEncode : Language.audioEncode
         guard let node = settings.resolve(encode.value, as: language) else { return nil }

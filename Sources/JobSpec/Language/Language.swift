@@ -154,6 +154,13 @@ public enum Language {
                 "codec", .word(SubtitleCodec.allCases.map(\.rawValue)),
                 "The kind of text. Subtitles that are pictures can be copied alone.", required: true)
         ])
+    static let attachmentTrack = MappingType(
+        "attachmentTrack", "an attachment rule", "A rule for files that travel along, such as fonts.",
+        keys: [
+            KeyInfo("attachment", select, "Which ones.", required: true),
+            KeyInfo("copy", .boolean, "They are taken as they are.", required: true),
+            KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
+        ])
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         KeyInfo(
@@ -201,7 +208,11 @@ public enum Language {
             ),
             KeyInfo(
                 "tracks",
-                .list(.oneOf([.mapping(videoTrack), .mapping(audioTrack), .mapping(subtitleTrack)])),
+                .list(
+                    .oneOf([
+                        .mapping(videoTrack), .mapping(audioTrack), .mapping(subtitleTrack),
+                        .mapping(attachmentTrack),
+                    ])),
                 "What is read and how it is written, in output order.", required: true),
             KeyInfo(
                 "container", .word(ContainerType.names), "The kind of file.",

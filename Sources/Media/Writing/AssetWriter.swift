@@ -24,6 +24,8 @@ public final class AssetWriter: @unchecked Sendable {
     public var chapters: [AssetChapter] = []
     /// Covers beside the tracks. Set before writing starts.
     public var covers: [CoverArt] = []
+    /// Files beside the tracks. Set before writing starts.
+    public var attachments: [AttachedFile] = []
     /// The index goes to the front (`faststart`). Set before writing starts.
     public var shouldOptimizeForNetworkUse = false
     /// The inputs, in track order.
@@ -125,7 +127,7 @@ public final class AssetWriter: @unchecked Sendable {
     private func open() throws {
         let header = OutputHeader(
             container: container, inputs: inputs, metadata: metadata, chapters: chapters, covers: covers,
-            isForNetwork: shouldOptimizeForNetworkUse)
+            attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse)
         let opened = try header.write(to: output.descriptor)
         tracks = opened.tracks
         movieTimescale = opened.movieTimescale

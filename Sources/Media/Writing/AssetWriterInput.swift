@@ -12,6 +12,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     public let mediaType: MediaType
     /// What is done with samples.
     public let settings: WriterInputSettings
+    /// Pictures a second, which a timecode counts. Set before writing starts.
+    public var nominalFrameRate: Rational?
     /// How pictures are to be turned. Set before writing starts.
     public var transform: DisplayTransform?
     /// Tags of the track. Set before writing starts.

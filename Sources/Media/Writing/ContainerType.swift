@@ -66,7 +66,7 @@ public final class ContainerType: Hashable, Sendable {
         movie("m4a", muxer: "ipod", ["m4a"], [.audio]),
         ContainerType(
             name: "mkv", muxer: "matroska", extensions: ["mkv", "mka"],
-            mediaTypes: [.video, .audio, .subtitle],
+            mediaTypes: [.video, .audio, .subtitle, .attachment],
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: nil),
         ContainerType(
@@ -158,6 +158,9 @@ public final class ContainerType: Hashable, Sendable {
             }
         }
     }
+
+    /// It can say at what time of day its pictures begin.
+    public var hasTimecode: Bool { ["mp4", "mov", "mkv"].contains(name) }
 
     /// Delays at the start of sound can be said, given the encoder's own delay and the codec.
     func canDelayAudio(by samples: Int64, padding: Int64, codec: String) -> Bool {

@@ -7,6 +7,7 @@ struct OutputHeader {
     let metadata: [MetadataEntry]
     let chapters: [AssetChapter]
     let covers: [CoverArt]
+    let attachments: [AttachedFile]
     /// The index goes to the front.
     let isForNetwork: Bool
 
@@ -48,6 +49,7 @@ struct OutputHeader {
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
         let pictures = try addCovers(to: &muxer)
+        for file in attachments { try muxer.addAttachment(file.bytes, metadata: file.metadata) }
         let movieTimescale = movieTimescale(tracks)
         try muxer.writeHeader(options: options(movieTimescale: movieTimescale))
         for (cover, index) in pictures {
@@ -76,6 +78,8 @@ struct OutputHeader {
             // Parameter sets are out of band: Apple's players want it said.
             if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
         }
+        // A timecode counts pictures: their rate is nothing else's business.
+        if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         let aspect = parameters.sampleAspectRatio
         _ = try muxer.addStream(
             parameters, timeBase: timeBase, frameRate: rate,

@@ -1,0 +1,33 @@
+internal import CFFmpeg
+
+/// A time of day that pictures count, at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` where numbers are dropped.
+public struct Timecode: Hashable, Sendable {
+    private let rate: Rational
+    private let text: String
+
+    /// Nil where it is none, or where there is no timecode of that rate.
+    public init?(_ text: String, rate: Rational) {
+        var code = AVTimecode()
+        guard rate.isPositive, av_timecode_init_from_string(&code, rate.av, text, nil) >= 0 else {
+            return nil
+        }
+        self.rate = rate
+        self.text = text
+    }
+
+    /// The timecode so many pictures later.
+    public func advanced(by pictures: Int64) -> String {
+        var code = AVTimecode()
+        guard let count = Int32(exactly: pictures),
+            av_timecode_init_from_string(&code, rate.av, text, nil) >= 0
+        else { return text }
+        // The day ends at midnight.
+        code.flags |= AV_TIMECODE_FLAG_24HOURSMAX.rawValue
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(AV_TIMECODE_STR_SIZE)) { buffer in
+            guard let base = buffer.baseAddress, av_timecode_make_string(&code, base, count) != nil else {
+                return text
+            }
+            return String(cString: base)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobRun
+import TestSupport
+import Testing
+
+/// What travels along beside pictures and sound: timecode, attachments.
+@Suite struct CarriageTests {
+    private func timecodes(_ path: String) throws -> [String] {
+        let json = try Judge(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
+        return (json["streams"] as? [[String: Any]] ?? []).flatMap { stream in
+            (stream["tags"] as? [String: String] ?? [:]).filter { $0.key.lowercased() == "timecode" }.map(
+                \.value)
+        }
+    }
+
+    /// The output's timecode is that of its first picture, whatever becomes of the pictures.
+    @Test(arguments: [
+        (
+            "25", "01:00:00:00", "range: { start: 2s, end: 3s }",
+            "encode: { codec: h264, preset: ultrafast }", "01:00:02:00"
+        ),
+        (
+            "25", "23:59:59:20", "range: { start: 0.5s, end: 3s }",
+            "encode: { codec: h264, preset: ultrafast }", "00:00:00:07"
+        ),
+        (
+            "30000/1001", "00:00:59;28", "range: { start: 1.001s, end: 2s }", "encode: { codec: h264 }",
+            "00:01:01;00"
+        ),
+        ("24", "10:00:00:00", "range: { start: 1s, end: 2s }\n    cut: smart", "copy: true", "10:00:01:00"),
+        (
+            "25", "01:00:00:00", "range: [ { start: 3s, end: 4s }, { start: 0s, end: 1s } ]",
+            "encode: { codec: h264 }", "01:00:03:00"
+        ),
+        ("25", "01:00:00:00", "leftover: drop", "copy: true", "01:00:00:00"),
+        ("25", "01:00:00:00", "metadata: { keep: none }", "copy: true", ""),
+        ("25", "01:00:00:00", "metadata: { keep: [timecode] }", "copy: true", "01:00:00:00"),
+        ("25", "01:00:00:00", "range: { start: 1s, end: 2s }", "encode: { codec: h264, frame_rate: 30 }", ""),
+    ])
+    func timecodeMovesWithTheRange(
+        _ rate: String, _ timecode: String, _ range: String, _ action: String, _ wanted: String
+    ) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=\(rate):d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
+            "libx264", "-g", "\(rate == "24" ? 10 : 12)", "-c:a", "aac", "-timecode", timecode,
+            scratch.file("s.mov"))
+        #expect(try timecodes(scratch.file("s.mov")).contains(timecode))
+        for container in ["mov", "mp4", "mkv"] {
+            let yaml = """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mov
+                    \(range)
+                    tracks: [ { video: first, \(action) }, { audio: first, encode: { codec: aac } } ]
+                    destination: o.\(container)
+                """
+            _ = try success(try await run(yaml, in: scratch.path))
+            let found = try timecodes(scratch.file("o.\(container)"))
+            #expect(wanted.isEmpty ? found.isEmpty : found.first == wanted, "\(container): \(found)")
+            #expect(
+                try Judge(scratch.file("o.\(container)")).count("d")
+                    == (wanted.isEmpty || container == "mkv" ? 0 : 1))
+        }
+    }
+
+    @Test func filesTravelAlong() async throws {
+        let scratch = try Scratch()
+        try scratch.write(SubtitleTests.captions, to: "c.srt")
+        try scratch.write(String(repeating: "not a font, but nobody looks", count: 500), to: "one.ttf")
+        try scratch.write("another", to: "two.txt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-i", scratch.file("c.srt"), "-attach",
+            scratch.file("one.ttf"), "-metadata:s:t:0", "mimetype=application/x-truetype-font", "-attach",
+            scratch.file("two.txt"), "-metadata:s:t:1", "mimetype=text/plain", "-c:v", "libx264", "-c:s",
+            "ass",
+            scratch.file("s.mkv"))
+        func job(_ rules: String, _ target: String) -> String {
+            """
+            version: 1
+            jobs:
+              j:
+                asset: ./s.mkv
+                tracks: [ { video: first, copy: true }, \(rules) ]
+                destination: \(target)
+            """
+        }
+        for (rules, wanted) in [
+            ("{ attachment: all, copy: true }, { subtitle: all, copy: true }", ["one.ttf", "two.txt"]),
+            ("{ attachment: { codec: ttf }, copy: true }", ["one.ttf"]),
+            ("{ attachment: 1, copy: true }", ["two.txt"]),
+            ("{ attachment: 7, copy: true, optional: true }", []),
+        ] as [(String, [String])] {
+            _ = try success(try await run(job(rules, "o.mkv"), in: scratch.path))
+            for name in wanted {
+                let extracted = scratch.file("extracted-" + name)
+                let index = wanted.firstIndex(of: name) ?? 0
+                _ = try program(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-y", "-dump_attachment:t:\(index)", extracted, "-i",
+                        scratch.file("o.mkv"),
+                    ])
+                #expect(
+                    FileManager.default.contentsEqual(atPath: extracted, andPath: scratch.file(name)),
+                    "\(rules)")
+            }
+            #expect(try Judge(scratch.file("o.mkv")).count("t") == wanted.count, "\(rules)")
+        }
+        // What can't hold them says so before anything is read.
+        let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
+        #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
+    }
+}
