@@ -402,6 +402,8 @@ struct JobPlanner {
     private func carriedSideData(_ track: SourceDescription.Track, _ action: TrackPlan.Action) -> [String] {
         track.sideData.filter { kind in
             if case .copy = action { return ["mastering", "cll", "dovi"].contains(kind) }
+            // They describe a light that is no longer there.
+            if case .encode(let encoding) = action, encoding.video?.mapsTones == true { return false }
             return ["mastering", "cll"].contains(kind)
         }
     }
@@ -415,6 +417,13 @@ struct JobPlanner {
     }
 
     private mutating func checkPicture(_ track: SourceDescription.Track, rule: TrackRule) -> Bool {
+        if track.dolbyVisionProfile == 5 {
+            sink.error(
+                .cannotDecode,
+                "\(label(track)) is Dolby Vision profile 5, whose colours can't be told without its metadata",
+                at: rule.action.range, help: "`copy: true` takes it as it is")
+            return false
+        }
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
         sink.error(
             .cannotDecode,

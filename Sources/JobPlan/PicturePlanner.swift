@@ -28,7 +28,8 @@ struct PicturePlanner {
             picture.settings.deinterlacing = deinterlacing
             picture.isInterlaced = false
         }
-        guard checkColor(into: &sink), crop(&picture, into: &sink), turn(&picture, into: &sink),
+        picture.settings.mapsTones = mapsTones
+        guard checkToneMapping(into: &sink), crop(&picture, into: &sink), turn(&picture, into: &sink),
             filter(&picture, into: &sink)
         else {
             return nil
@@ -36,16 +37,20 @@ struct PicturePlanner {
         return picture
     }
 
-    /// From high to standard dynamic range takes tone mapping, which a change of transfer functions is not.
-    private func checkColor(into sink: inout DiagnosticSink) -> Bool {
+    /// From high to standard dynamic range: a change of transfer functions alone would leave most of it white.
+    private var mapsTones: Bool {
         let high: Set<String> = ["smpte2084", "arib-std-b67"]
-        guard let transfer = spec.color?.transfer, let own = track.color.transfer, high.contains(own),
-            !high.contains(transfer.value)
-        else { return true }
+        guard let transfer = spec.color?.transfer?.value, let own = track.color.transfer else { return false }
+        return high.contains(own) && !high.contains(transfer)
+    }
+
+    /// Light is mixed anew from what the source says of it: all of that must be known.
+    private func checkToneMapping(into sink: inout DiagnosticSink) -> Bool {
+        guard mapsTones, track.color.primaries == nil || track.color.matrix == nil else { return true }
         sink.error(
             .codecSetting,
-            "the source is of high dynamic range (\(own)); `\(transfer.value)` needs tone mapping, which isn't done here",
-            at: transfer.range)
+            "the source is of high dynamic range, and doesn't say its primaries or its matrix: its tones can't be mapped",
+            at: spec.color?.transfer?.range ?? spec.range)
         return false
     }
 

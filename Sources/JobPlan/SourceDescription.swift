@@ -39,6 +39,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var pixelAspectRatio: Rational?
         /// What the numbers of the picture mean.
         public var color: ColorDescription
+        /// The profile of its Dolby Vision.
+        public var dolbyVisionProfile: Int?
         /// Coded as fields.
         public var isInterlaced: Bool
         /// Average frames a second.
@@ -109,7 +111,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 timeBase: track.timeBase, width: format.width, height: format.height,
                 pixelFormat: format.pixelFormat,
                 pixelAspectRatio: format.pixelAspectRatio, color: format.color,
-                isInterlaced: format.isInterlaced == true,
+                dolbyVisionProfile: track.dolbyVisionProfile, isInterlaced: format.isInterlaced == true,
                 frameRate: track.nominalFrameRate, hasConstantFrameRate: contents.container == "pattern",
                 transform: track.preferredTransform, cleanAperture: format.cleanAperture,
                 sampleRate: format.sampleRate,
@@ -149,7 +151,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             result.timeRange = track.expected.timeRange
             result.isExact = track.expected.isExact
             result.sampleCount = track.expected.frames
-            result.sideData = []
+            result.sideData = track.sideData
+            if !track.sideData.contains("dovi") { result.dolbyVisionProfile = nil }
             result.cleanAperture = nil
             if case .subtitle(let codec) = track.action {
                 result.codec = codec.libavName

@@ -66,6 +66,9 @@ struct VideoEncodingPlanner {
         choices(into: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         describePicture()
+        if picture.settings.mapsTones {
+            notes.append("tones are mapped from high to standard dynamic range (hable)")
+        }
         warn(source: source, size: size, format: format)
 
         var video = picture.settings
@@ -73,7 +76,7 @@ struct VideoEncodingPlanner {
         video.size = size == source && inner == nil && video.isEmpty ? nil : size
         video.fit = spec.fit?.value ?? .stretch
         video.innerSize = inner
-        video.color = conversion
+        video.color = video.mapsTones ? targetColor : conversion
         video.sourceRange = conversion?.range == nil ? nil : sourceRange
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(

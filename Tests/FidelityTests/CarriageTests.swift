@@ -114,4 +114,72 @@ import Testing
         let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
         #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
     }
+
+    /// Adds Dolby Vision's record to the sample description of an mp4 whose index is at its end.
+    private func addDolbyVision(profile: UInt8, to path: String) throws {
+        var data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        func u32(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(data[at + $1]) } }
+        func find(_ type: String, in range: Range<Int>) throws -> Int {
+            var at = range.lowerBound
+            while at + 8 <= range.upperBound {
+                if Array(data[(at + 4)..<(at + 8)]) == Array(type.utf8) { return at }
+                at += u32(at)
+            }
+            throw JudgeError(message: "no \(type)")
+        }
+        var chain: [Int] = []
+        var range = 0..<data.count
+        for (type, skipped) in [
+            ("moov", 8), ("trak", 8), ("mdia", 8), ("minf", 8), ("stbl", 8), ("stsd", 16), ("hvc1", 86),
+        ] {
+            let at = try find(type, in: range)
+            chain.append(at)
+            range = (at + skipped)..<(at + u32(at))
+        }
+        let level: UInt8 = 3
+        let record: [UInt8] = [1, 0, profile << 1 | level >> 5, level << 3 | 0b101, profile == 8 ? 0x10 : 0]
+        let box = [0, 0, 0, 32] + Array((profile == 8 ? "dvvC" : "dvcC").utf8) + record
+        data.insert(contentsOf: box + [UInt8](repeating: 0, count: 32 - box.count), at: range.upperBound)
+        for at in chain {
+            let size = u32(at) + 32
+            for byte in 0..<4 { data[at + byte] = UInt8(size >> (8 * (3 - byte)) & 0xff) }
+        }
+        try Data(data).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Profile 5 has colours that nothing but its metadata explains; profile 8 has a picture that stands by itself.
+    @Test(arguments: [(UInt8(5), false), (8, true)]) func dolbyVision(_ profile: UInt8, _ isEncoded: Bool)
+        async throws
+    {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-c:v", "libx265", "-x265-params",
+            "log-level=none", "-tag:v", "hvc1", scratch.file("s.mp4"))
+        try addDolbyVision(profile: profile, to: scratch.file("s.mp4"))
+        func job(_ action: String, _ target: String) -> String {
+            "version: 1\njobs:\n  j: { asset: ./s.mp4, tracks: [ { video: first, \(action) } ], destination: \(target) }\n"
+        }
+        func dovi(_ name: String) throws -> Bool {
+            let stream = try Judge(scratch.file(name)).stream("v:0", "codec_name")
+            return (stream["side_data_list"] as? [[String: Any]] ?? []).contains {
+                ($0["side_data_type"] as? String ?? "").contains("DOVI")
+            }
+        }
+        #expect(try dovi("s.mp4"))
+        _ = try success(try await run(job("copy: true", "copy.mp4"), in: scratch.path))
+        #expect(try dovi("copy.mp4"))
+        let outcomes = try await run(
+            job("encode: { codec: hevc, preset: ultrafast }", "e.mp4"), in: scratch.path)
+        if isEncoded {
+            _ = try success(outcomes)
+            #expect(try !dovi("e.mp4"))
+        } else {
+            guard case .failed(let failure) = outcomes[0].outcome else {
+                Issue.record("profile 5 was compressed anew")
+                return
+            }
+            #expect(failure.message.contains("Dolby Vision profile 5"))
+            #expect(failure.location.line == 3)
+        }
+    }
 }

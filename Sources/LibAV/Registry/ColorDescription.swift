@@ -114,6 +114,17 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return parts.isEmpty ? nil : "zscale=" + parts.joined(separator: ":")
     }
 
+    /// The filters that map tones of a high dynamic range to what is said here: in linear light, where 100 nits are
+    /// white (`zscale`, `tonemap`).
+    public var toneMappingFilters: [String] {
+        var target = ["transfer=\(Self.zscaleName(transfer ?? "bt709"))"]
+        if let matrix { target.append("matrix=\(Self.zscaleName(matrix))") }
+        target.append("range=\(range == "pc" ? "full" : "limited")")
+        let primaries = primaries.map { ["zscale=primaries=\(Self.zscaleName($0))"] } ?? []
+        return ["zscale=transfer=linear:npl=100", "format=gbrpf32le"] + primaries
+            + ["tonemap=tonemap=hable:desat=0", "zscale=" + target.joined(separator: ":")]
+    }
+
     /// zscale calls some things otherwise.
     private static func zscaleName(_ name: String) -> String {
         [

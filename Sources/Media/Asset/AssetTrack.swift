@@ -70,6 +70,11 @@ public struct AssetTrack: Sendable {
         }
     }
 
+    /// The profile of its Dolby Vision: the third byte of its configuration record.
+    public var dolbyVisionProfile: Int? {
+        sideData.first { $0.kind == "dovi" }.flatMap { $0.bytes.count > 2 ? Int($0.bytes[2]) : nil }
+    }
+
     /// `video 0`-like name for messages, by position among the tracks of its kind.
     public var label: String { "track \(index) (\(isAttachedPicture ? "cover" : mediaType.rawValue))" }
 

@@ -35,6 +35,8 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var innerSize: PixelSize?
     /// Colour to convert to; nil where nothing is to be converted.
     public var color: ColorDescription?
+    /// Tones go from high to standard dynamic range on the way to `color`.
+    public var mapsTones = false
     /// The range that the numbers have, where it is to become another: frames don't always say.
     public var sourceRange: String?
     /// Frames a second, repeated or left out as needed; nil keeps every frame at its own time.
@@ -72,7 +74,11 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
             default: steps.append("scale=\(size.width):\(size.height):flags=bicubic")
             }
         }
-        if let color, let step = color.conversionFilter { steps.append(step) }
+        if let color, mapsTones {
+            steps += color.toneMappingFilters
+        } else if let color, let step = color.conversionFilter {
+            steps.append(step)
+        }
         if let sourceRange, let range = color?.range {
             steps.append("scale=in_range=\(sourceRange):out_range=\(range)")
         }
