@@ -347,10 +347,11 @@ struct JobPlanner {
                 at: rule.range)
             return nil
         }
+        let tags = tags(of: track, rule: rule)
         return TrackPlan(
             source: track, mix: mix, action: action, expected: expected, transform: transform,
             location: rule.range,
-            metadata: tags(of: track, rule: rule), disposition: rule.disposition ?? track.disposition,
+            metadata: tags.entries, tags: tags.ledger, disposition: rule.disposition ?? track.disposition,
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
     }
 
@@ -363,35 +364,20 @@ struct JobPlanner {
         let shown = joined.isEmpty ? end - start : span
         let expected = TrackPlan.Expectation(
             frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
+        let tags = tags(of: track, rule: rule)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,
-            metadata: tags(of: track, rule: rule), disposition: rule.disposition ?? track.disposition,
+            metadata: tags.entries, tags: tags.ledger, disposition: rule.disposition ?? track.disposition,
             sideData: [])
     }
 
-    /// Language and title follow their track, unless the rule says others.
-    private mutating func tags(of track: SourceDescription.Track, rule: TrackRule) -> [MetadataEntry] {
-        var tags: [MetadataEntry] = []
-        if let language = rule.language?.value ?? track.language {
-            if let written = LanguageCode.written(language, in: container.value) {
-                tags.append(MetadataEntry(key: "language", value: written))
-            } else if let place = rule.language?.range {
-                sink.error(
-                    .containerSetting, "\(container.value.name) can't say the language `\(language)`",
-                    at: place,
-                    notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                    help: "it has codes of three letters, without regions")
-            } else {
-                notes.append(
-                    "the language \(language) of \(label(track)) is left: \(container.value.name) can't say it"
-                )
-            }
-        }
-        if let title = rule.title?.value ?? track.title {
-            tags.append(
-                MetadataEntry(key: container.value.hasEditLists ? "handler_name" : "title", value: title))
-        }
-        return tags + rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
+    /// What is known of a track follows it, unless the rule says otherwise.
+    private mutating func tags(of track: SourceDescription.Track, rule: TrackRule) -> TrackTagPlanner {
+        var planner = TrackTagPlanner(
+            track: track, rule: rule, keep: job.metadata.keep, container: container)
+        planner.plan(into: &sink)
+        notes += planner.notes
+        return planner
     }
 
     private func label(_ track: SourceDescription.Track) -> String {

@@ -122,7 +122,7 @@ struct LedgerBuilder {
                     LedgerEntry(
                         track: track.index, item: item, outcome: isKept ? .copied : .left,
                         reason: isKept ? "goes along" : covers.reason(track))
-                ]
+                ] + (isKept ? coverTags(track) : [])
             }
             if attachments.contains(track.index) {
                 return [LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "goes along")]
@@ -157,6 +157,10 @@ struct LedgerBuilder {
                         + (use.mix.map { $0.inputs.count > 1 ? ", mixed" : "" } ?? ""))
             }
         }
+        result += tags(of: track, in: uses[0].element)
+        if let turn = track.transform, !turn.isIdentity {
+            result.append(self.turn(of: track, in: uses.map(\.element)))
+        }
         let carried = Set(uses.flatMap(\.element.sideData))
         for kind in track.sideData {
             let isCarried = carried.contains(kind)
@@ -184,6 +188,47 @@ struct LedgerBuilder {
                     reason: isBaked ? "the picture is cropped" : "libavformat 5.1 can't write it"))
         }
         return result
+    }
+
+    /// A mix has the tags of its first track.
+    private func tags(of track: SourceDescription.Track, in use: TrackPlan) -> [LedgerEntry] {
+        guard use.source.index == track.index else {
+            return track.tags.map {
+                LedgerEntry(
+                    track: track.index, item: "tag \($0.key)", outcome: .left,
+                    reason: "the mix has those of track \(use.source.index)")
+            }
+        }
+        return use.tags.map {
+            LedgerEntry(track: track.index, item: "tag \($0.key)", outcome: $0.outcome, reason: $0.reason)
+        }
+    }
+
+    private func turn(of track: SourceDescription.Track, in uses: [TrackPlan]) -> LedgerEntry {
+        let item = "display matrix"
+        if uses.contains(where: { $0.transform == track.transform }) {
+            return LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "kept")
+        }
+        let isBaked = uses.contains {
+            if case .encode(let encoding) = $0.action { encoding.video?.turn != nil } else { false }
+        }
+        return LedgerEntry(
+            track: track.index, item: item, outcome: isBaked ? .encoded : .left,
+            reason: isBaked ? "the picture is turned" : "the job turns the picture otherwise")
+    }
+
+    /// A cover keeps what describes the picture, where it is a stream.
+    private func coverTags(_ track: SourceDescription.Track) -> [LedgerEntry] {
+        track.tags.map { tag in
+            let isKept = ["title", "comment"].contains(tag.key) && container.name != "mkv"
+            return LedgerEntry(
+                track: track.index, item: "tag \(tag.key)", outcome: isKept ? .copied : .left,
+                reason: isKept
+                    ? "kept"
+                    : TrackTagPlanner.isTechnical(tag.key)
+                        ? "describes the source's own container"
+                        : "\(container.name) can't hold it of a cover")
+        }
     }
 
     static func name(_ track: SourceDescription.Track) -> String {

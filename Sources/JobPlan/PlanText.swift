@@ -43,12 +43,7 @@ public enum PlanText {
         lines.append("  container  \(container)")
         for (index, track) in job.tracks.enumerated() { lines += render(track, index) }
         lines.append("  ledger")
-        for entry in job.ledger {
-            let place = entry.track.map { "track \($0)" } ?? "file"
-            lines.append(
-                "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(entry.item)): \(entry.reason)"
-            )
-        }
+        lines += ledger(job.ledger)
         for expectation in job.expectations { lines.append("  expects    \(expectation.check.text)") }
         if job.damagePolicy == .skip {
             lines.append("  damage     what is damaged is skipped and counted")
@@ -58,6 +53,32 @@ public enum PlanText {
         if let size = job.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Tags of one place of which the same becomes stand in one line.
+    private static func ledger(_ entries: [LedgerEntry]) -> [String] {
+        struct Group: Hashable {
+            let track: Int?
+            let outcome: LedgerEntry.Outcome
+            let reason: String
+        }
+        let tags = entries.filter { $0.item.hasPrefix("tag ") }
+        let groups = Dictionary(grouping: tags) {
+            Group(track: $0.track, outcome: $0.outcome, reason: $0.reason)
+        }
+        var seen: Set<Group> = []
+        return entries.compactMap { entry in
+            var item = entry.item
+            if item.hasPrefix("tag ") {
+                let group = Group(track: entry.track, outcome: entry.outcome, reason: entry.reason)
+                guard seen.insert(group).inserted else { return nil }
+                let names = (groups[group] ?? []).map { String($0.item.dropFirst(4)) }
+                if names.count > 1 { item = "tags " + names.joined(separator: ", ") }
+            }
+            let place = entry.track.map { "track \($0)" } ?? "file"
+            return
+                "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(item)): \(entry.reason)"
+        }
     }
 
     private static func render(_ track: TrackPlan, _ index: Int) -> [String] {

@@ -61,6 +61,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var language: String?
         /// The track's name.
         public var title: String?
+        /// Its tags; empty where the container's own are those of its one track (Ogg).
+        public var tags: [MetadataEntry]
         /// The name of the file that an attachment is.
         public var fileName: String?
         /// Its samples count pictures: a track of timecode.
@@ -117,7 +119,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 sampleRate: format.sampleRate,
                 sampleFormat: format.sampleFormat, channelLayout: format.channelLayout,
                 language: track.languageCode,
-                title: track.title,
+                title: track.title, tags: contents.container == "ogg" ? [] : track.metadata,
                 fileName: track.mediaType == .attachment
                     ? track.metadata.first { $0.key == "filename" }?.value : nil,
                 isTimecode: track.mediaType == .data
@@ -148,6 +150,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             result.language = track.metadata.first { $0.key == "language" }?.value
             result.title =
                 track.metadata.first { $0.key == "title" || $0.key == "handler_name" }?.value
+            result.tags = track.metadata
             result.timeRange = track.expected.timeRange
             result.isExact = track.expected.isExact
             result.sampleCount = track.expected.frames

@@ -58,8 +58,16 @@ struct AssetLoader {
         return AssetContents(
             container: container, fileSize: demuxer.fileSize, tracks: tracks, duration: duration,
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
-            metadata: demuxer.metadata,
+            metadata: Self.metadata(demuxer, streams: streams),
             chapters: demuxer.chapters.map { Self.chapter($0, timeZero: timeZero) })
+    }
+
+    /// Ogg keeps a file's tags in its first stream.
+    private static func metadata(_ demuxer: borrowing Demuxer, streams: [StreamInfo]) -> [MetadataEntry] {
+        let own = demuxer.metadata
+        guard demuxer.formatName == "ogg", let first = streams.first else { return own }
+        let known = Set(own.map { $0.key.lowercased() })
+        return own + first.metadata.filter { !known.contains($0.key.lowercased()) }
     }
 
     private static func contents(of pattern: TestPattern) throws -> AssetContents {

@@ -1,0 +1,105 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Which of a track's tags go along, which its rule sets, and what becomes of the others.
+struct TrackTagPlanner {
+    let track: SourceDescription.Track
+    let rule: TrackRule
+    let keep: MetadataSpec.Keep
+    let container: Located<ContainerType>
+    /// What the output's track is tagged with.
+    private(set) var entries: [MetadataEntry] = []
+    /// What becomes of each of the source's.
+    private(set) var ledger: [TrackPlan.Tag] = []
+    private(set) var notes: [String] = []
+
+    init(
+        track: SourceDescription.Track, rule: TrackRule, keep: MetadataSpec.Keep,
+        container: Located<ContainerType>
+    ) {
+        self.track = track
+        self.rule = rule
+        self.keep = keep
+        self.container = container
+    }
+
+    /// What muxers and other programs write about a stream by themselves.
+    private static let technical: Set<String> = [
+        "encoder", "creation_time", "duration", "vendor_id", "bps", "number_of_frames", "number_of_bytes",
+        "source_id", "rotate", "major_brand", "minor_version", "compatible_brands", "variant_bitrate",
+        "id3v2_priv",
+    ]
+
+    /// True for what describes the container or the program that wrote it.
+    static func isTechnical(_ key: String) -> Bool {
+        let name = key.lowercased()
+        // mkvmerge's statistics end in a language.
+        let stem = name.split(separator: "-").first.map(String.init) ?? name
+        return technical.contains(stem) || name.hasPrefix("_statistics")
+    }
+
+    mutating func plan(into sink: inout DiagnosticSink) {
+        let type = container.value
+        let language = rule.language?.value ?? track.language
+        if let language {
+            if let written = LanguageCode.written(language, in: type) {
+                entries.append(MetadataEntry(key: "language", value: written))
+            } else if let place = rule.language?.range {
+                sink.error(
+                    .containerSetting, "\(type.name) can't say the language `\(language)`", at: place,
+                    notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                    help: "it has codes of three letters, without regions")
+            } else {
+                notes.append(
+                    "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is left: \(type.name) can't say it"
+                )
+            }
+        }
+        if let title = rule.title?.value ?? track.title {
+            entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
+        }
+        for tag in track.tags { account(for: tag) }
+        entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
+    }
+
+    private mutating func account(for tag: MetadataEntry) {
+        let name = tag.key.lowercased()
+        func note(_ outcome: LedgerEntry.Outcome, _ reason: String) {
+            ledger.append(TrackPlan.Tag(key: tag.key, outcome: outcome, reason: reason))
+        }
+        // It has an entry of its own.
+        if name == "timecode" { return }
+        if rule.metadata.contains(where: { $0.key.value.lowercased() == name }) {
+            return note(.left, "the rule sets it")
+        }
+        switch name {
+        case "language":
+            if rule.language != nil { return note(.left, "the rule sets it") }
+            guard let written = entries.first(where: { $0.key == "language" })?.value else {
+                return note(
+                    .left, track.language == nil ? "it says nothing" : "\(container.value.name) can't say it")
+            }
+            return note(.copied, written == tag.value ? "kept" : "as \(written)")
+        case "title", "handler_name":
+            if rule.title != nil { return note(.left, "the rule sets it") }
+            return tag.value == track.title
+                ? note(.copied, "kept") : note(.left, "a name that programs write by themselves")
+        default: break
+        }
+        if Self.isTechnical(tag.key) { return note(.left, "describes the source's own container") }
+        let isKept =
+            switch keep {
+            case .all: true
+            case .none: false
+            case .keys(let keys): keys.contains(tag.key)
+            }
+        guard isKept else { return note(.left, "the job doesn't keep it") }
+        guard container.value.hasTrackTags else {
+            return note(.left, "\(container.value.name) can't hold a track's own tags")
+        }
+        entries.append(tag)
+        note(.copied, "kept")
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The ledger is complete: whatever ffprobe and mediainfo report of a real file stands in the plan.
+@Suite struct LedgerTests {
+    private struct Account {
+        var entries: [(track: Int?, item: String, outcome: String, reason: String)] = []
+
+        func items(_ track: Int?) -> [String] { entries.filter { $0.track == track }.map(\.item) }
+        /// The track as a whole is left, or made anew, so that nothing of it is told apart.
+        func isLeft(_ track: Int) -> Bool {
+            entries.contains {
+                $0.track == track && !$0.item.hasPrefix("tag ")
+                    && ($0.outcome == "left"
+                        && ($0.reason.contains("no rule selects") || $0.item.hasPrefix("cover"))
+                        || $0.reason == "written anew")
+            }
+        }
+        func count(_ kind: String) -> Int { entries.filter { $0.item.hasPrefix(kind + " ") }.count }
+    }
+
+    private func plan(_ source: String, container: String, in scratch: Scratch) throws -> (Account?, String) {
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              j:
+                asset: "\(source)"
+                tracks:
+                  - { video: all, optional: true, encode: { codec: h264, preset: ultrafast, pixel_format: yuv420p } }
+                  - { audio: all, optional: true, encode: { codec: aac } }
+                  - { subtitle: all, optional: true, copy: true }
+                container: \(container)
+                destination: out.bin
+            """, to: "j.yaml")
+        let result = try program(
+            Places.tandem, ["plan", "--format", "json", "j.yaml"], directory: scratch.path)
+        guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any],
+            let jobs = (json["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]
+        else { throw JudgeError(message: "no plan of \(source): \(result.errors)") }
+        guard let job = jobs.first else {
+            let why = (json["diagnostics"] as? [[String: Any]])?.first?["message"] as? String
+            return (nil, why ?? "?")
+        }
+        var account = Account()
+        for entry in job["ledger"] as? [[String: Any]] ?? [] {
+            account.entries.append(
+                (
+                    entry["track"] as? Int, entry["item"] as? String ?? "", entry["outcome"] as? String ?? "",
+                    entry["reason"] as? String ?? ""
+                ))
+        }
+        return (account, "")
+    }
+
+    /// What ffprobe reports and the ledger doesn't have.
+    private func missing(_ account: Account, of path: String) throws -> [String] {
+        let json = try Judge(path).probe(["-show_format", "-show_streams", "-show_chapters"])
+        var missing: [String] = []
+        for stream in json["streams"] as? [[String: Any]] ?? [] {
+            let index = stream["index"] as? Int ?? -1
+            let items = account.items(index)
+            if items.isEmpty { missing.append("stream \(index)") }
+            if account.isLeft(index) { continue }
+            for (key, _) in stream["tags"] as? [String: String] ?? [:]
+            where key.lowercased() != "timecode" && !items.contains("tag \(key)") {
+                // Ogg's are the file's.
+                if !account.items(nil).contains("tag \(key)") { missing.append("\(index): tag \(key)") }
+            }
+            for datum in stream["side_data_list"] as? [[String: Any]] ?? [] {
+                let name = datum["side_data_type"] as? String ?? ""
+                let known = [
+                    "Display Matrix": "display matrix", "DOVI configuration record": "side data dovi",
+                    "Mastering display metadata": "side data mastering",
+                    "Content light level metadata": "side data cll",
+                ]
+                if !items.contains(known[name] ?? "side data \(name)") { missing.append("\(index): \(name)") }
+            }
+        }
+        let tags = (json["format"] as? [String: Any])?["tags"] as? [String: String] ?? [:]
+        for (key, _) in tags
+        where key.lowercased() != "timecode" && !account.items(nil).contains("tag \(key)") {
+            missing.append("tag \(key)")
+        }
+        if let chapters = json["chapters"] as? [Any], !chapters.isEmpty,
+            !account.items(nil).contains(where: { $0.hasSuffix("chapters") })
+        {
+            missing.append("chapters")
+        }
+        return missing + (try missingOfMediainfo(account, path))
+    }
+
+    /// mediainfo counts what it finds; where it finds more of a kind than the ledger has, something is missing.
+    private func missingOfMediainfo(_ account: Account, _ path: String) throws -> [String] {
+        let result = try program("mediainfo", ["--Output=JSON", path])
+        guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any],
+            let tracks = (json["media"] as? [String: Any])?["track"] as? [[String: Any]]
+        else { return [] }
+        func count(_ type: String) -> Int { tracks.filter { $0["@type"] as? String == type }.count }
+        var missing: [String] = []
+        for (type, kinds) in [
+            ("Video", ["video", "cover", "data"]), ("Audio", ["audio"]), ("Text", ["subtitle", "data"]),
+        ] where count(type) > kinds.reduce(0, { $0 + account.count($1) }) {
+            missing.append("mediainfo: \(count(type)) \(type)")
+        }
+        if count("Menu") > 0, !account.items(nil).contains(where: { $0.hasSuffix("chapters") }) {
+            missing.append("mediainfo: Menu")
+        }
+        let general = tracks.first { $0["@type"] as? String == "General" }
+        if general?["Cover"] as? String == "Yes", account.count("cover") == 0 {
+            missing.append("mediainfo: cover")
+        }
+        return missing
+    }
+
+    @Test(.enabled(if: Places.media != nil)) func everythingOfEveryRealFileIsAccountedFor() throws {
+        let media = try #require(Places.media)
+        let scratch = try Scratch()
+        var rows: [String] = []
+        for name in try FileManager.default.subpathsOfDirectory(atPath: media).sorted()
+        where ![".tsv", ".png", ".m3u8"].contains(where: name.hasSuffix) {
+            var isFolder: ObjCBool = false
+            let path = media + "/" + name
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue
+            else { continue }
+            var (account, why) = try plan(path, container: "mov", in: scratch)
+            if account == nil { (account, why) = try plan(path, container: "mkv", in: scratch) }
+            guard let account else {
+                rows.append("\(name) | refused: \(why)")
+                continue
+            }
+            let missing = try missing(account, of: path)
+            #expect(missing.isEmpty, "\(name): \(missing)")
+            let (copied, encoded, left) = (
+                account.entries.filter { $0.outcome == "copied" }.count,
+                account.entries.filter { $0.outcome == "encoded" }.count,
+                account.entries.filter { $0.outcome == "left" }.count
+            )
+            rows.append("\(name) | \(copied) copied, \(encoded) encoded, \(left) left")
+        }
+        print(rows.map { "ledger: " + $0 }.joined(separator: "\n"))
+        #expect(rows.count >= 60 && rows.filter { $0.contains("refused") }.count <= 8)
+    }
+}
