@@ -50,6 +50,14 @@ public enum Places {
         return candidates.first { FileManager.default.fileExists(atPath: $0 + "/MANIFEST.tsv") }
     }()
 
+    /// What takes minutes is left out (`TANDEM_QUICK=1`).
+    public static let isQuick = ProcessInfo.processInfo.environment["TANDEM_QUICK"] != nil
+
+    /// The independent judge beside the real files; nil where it is not.
+    public static let judge: String? = media.map { $0 + "/../tools/judge.py" }.flatMap {
+        FileManager.default.fileExists(atPath: $0) ? $0 : nil
+    }
+
     /// The program, built beside the tests.
     public static let tandem: String =
         ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"] ?? repository + "/.build/debug/tandem"

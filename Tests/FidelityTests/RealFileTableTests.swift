@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every real file that can be read, compressed without loss: what comes out is what the source shows, picture by
+/// picture and sample by sample; of long files two seconds are looked at. Judged by the independent judge beside the media; the table is printed.
+@Suite(.enabled(if: Places.judge != nil && !Places.isQuick))
+struct RealFileTableTests {
+    /// Files whose figures differ for a known reason.
+    private static let exceptions = [
+        // The decoder hides its first samples; the judge counts them, so that all lies later by as much.
+        "bear-vbr-xing-header.mp3": "sound", "gapless.mp3": "sound", "bear.opus": "sound",
+        // The judge waits for a key frame; what comes before it is shown here as it was coded.
+        "mp4-init-nonkeyframe.mp4": "pictures",
+        // Packed pictures have no times of their own, and the judge doesn't take them apart.
+        "packed_bframes.avi": "pictures",
+    ]
+
+    static let names: [String] = {
+        guard let media = Places.media,
+            let names = try? FileManager.default.contentsOfDirectory(atPath: media).sorted()
+        else { return [] }
+        return names.filter { name in
+            let isFile = (try? FileHandle(forReadingFrom: URL(fileURLWithPath: media + "/" + name))) != nil
+            return isFile && ![".tsv", ".png", "rollover"].contains(where: name.hasSuffix)
+        }
+    }()
+
+    private func figures(
+        _ what: String, _ source: String, _ output: String, isLong: Bool
+    ) throws -> [String: Any] {
+        let range = isLong ? ["--range", "0.5", "2.5"] : []
+        let result = try program("python3", [try #require(Places.judge), what, source, output] + range)
+        guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any] else {
+            throw JudgeError(message: "\(what) of \(source): \(result.errors)")
+        }
+        return json
+    }
+
+    private func rules(_ source: String) throws -> [String] {
+        let judge = Judge(source)
+        let json = try judge.probe(["-show_entries", "stream=codec_type:stream_disposition=attached_pic"])
+        var rules: [String] = []
+        for (type, encode) in [("video", "ffv1, orientation: bake"), ("audio", "pcm_f32le")] {
+            let found = (json["streams"] as? [[String: Any]] ?? []).contains { stream in
+                stream["codec_type"] as? String == type
+                    && (stream["disposition"] as? [String: Int])?["attached_pic"] != 1
+            }
+            if found { rules.append("{ \(type): first, encode: { codec: \(encode) } }") }
+        }
+        return rules
+    }
+
+    /// What the table says of a file; nil where it has neither pictures nor sound.
+    private func row(_ name: String, in scratch: Scratch) throws -> String? {
+        let source = try #require(Places.media) + "/" + name
+        let rules = (try? rules(source)) ?? []
+        let format = try Judge(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
+        let isLong = (format?["duration"] as? String).flatMap(Double.init) ?? 0 > 4
+        guard !rules.isEmpty else { return nil }
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              j:
+                asset: "\(source)"
+                \(isLong ? "range: { start: 0.5s, end: 2.5s }" : "x-range: all")
+                tracks: [ \(rules.joined(separator: ", ")) ]
+                destination: { path: o.mkv, if_exists: replace }
+            """, to: "j.yaml")
+        let result = try program(Places.tandem, ["run", "j.yaml"], directory: scratch.path)
+        guard result.status == 0 else {
+            let why = result.errors.split(separator: "\n").first { $0.hasPrefix("FAIL") } ?? "?"
+            return "refused: \(why.dropFirst(8))"
+        }
+        let output = scratch.file("o.mkv")
+        let exception = Self.exceptions[name]
+        var cells: [String] = []
+        if rules.contains(where: { $0.hasPrefix("{ video") }) {
+            let (times, pictures) = (
+                try figures("pts", source, output, isLong: isLong),
+                try figures("frames", source, output, isLong: isLong)
+            )
+            let error = times["max_error_ms"] as? Double ?? .infinity
+            let (wanted, same) = (pictures["expected"] as? Int ?? -1, pictures["identical"] as? Int ?? -2)
+            if exception != "pictures" {
+                #expect(same == wanted && pictures["got"] as? Int == wanted, "\(name): \(pictures)")
+                // Matroska's millisecond.
+                #expect(error <= 0.51, "\(name): \(times)")
+            }
+            cells.append("\(same) of \(wanted) pictures identical, times within \(error) ms")
+        }
+        if rules.contains(where: { $0.hasPrefix("{ audio") }) {
+            let sound = try figures("audio", source, output, isLong: isLong)
+            let (lag, alike) = (sound["lag_ms"] as? Double ?? .infinity, sound["correlation"] as? Double ?? 0)
+            if exception != "sound" {
+                #expect(abs(lag) <= 0.5 && alike > 0.9999, "\(name): \(sound)")
+            }
+            cells.append("sound within \(lag) ms, correlation \(alike)")
+        }
+        return cells.joined(separator: " | ") + (exception.map { " (see exceptions: \($0))" } ?? "")
+    }
+
+    @Test(arguments: names) func whatComesOutIsWhatTheSourceShows(_ name: String) throws {
+        guard let row = try row(name, in: try Scratch()) else { return }
+        print("table: \(name) | \(row)")
+    }
+}
