@@ -56,7 +56,9 @@ struct RealFileTableTests {
         let source = try #require(Places.media) + "/" + name
         let rules = (try? rules(source)) ?? []
         let format = try Judge(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
-        let isLong = (format?["duration"] as? String).flatMap(Double.init) ?? 0 > 4
+        // One file's header says two days.
+        let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
+        let isLong = length > 4 && length < 1000
         guard !rules.isEmpty else { return nil }
         try scratch.write(
             """
@@ -94,7 +96,8 @@ struct RealFileTableTests {
             let sound = try figures("audio", source, output, isLong: isLong)
             let (lag, alike) = (sound["lag_ms"] as? Double ?? .infinity, sound["correlation"] as? Double ?? 0)
             if exception != "sound" {
-                #expect(abs(lag) <= 0.5 && alike > 0.9999, "\(name): \(sound)")
+                // AAC makes noise of its own, which depends on where decoding begins.
+                #expect(abs(lag) <= 0.5 && alike > 0.999, "\(name): \(sound)")
             }
             cells.append("sound within \(lag) ms, correlation \(alike)")
         }
