@@ -99,7 +99,10 @@ struct CopyPlanner {
     ) -> Answer? {
         guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
         do {
-            guard let (found, scan) = try Self.scan(track, of: path, range: range) else { return .copy }
+            guard
+                let (found, scan) = try Self.scan(
+                    track, of: path, range: range, damagePolicy: job.onDamage?.value ?? .fail)
+            else { return .copy }
             guard let problem = scan.problem(allowsLeading: cut == .keyframe) else { return .copy }
             guard cut == .smart || cut == .smartOrExact else {
                 report(problem, range: range, into: &sink)
@@ -206,21 +209,24 @@ struct CopyPlanner {
 
     /// A track of a file and its packets around a range; nil where the track is gone.
     private static func scan(
-        _ track: SourceDescription.Track, of path: String, range: TimeRange
+        _ track: SourceDescription.Track, of path: String, range: TimeRange, damagePolicy: DamagePolicy
     ) throws -> (AssetTrack, CutScan)? {
         let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
         guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return nil }
         return (
             found,
-            try CutScan.read(path: path, track: found, timeZero: contents.timeZero, range: range)
+            try CutScan.read(
+                path: path, track: found, timeZero: contents.timeZero, range: range,
+                damagePolicy: damagePolicy)
         )
     }
 
     /// The range widened outwards to where copied pictures can begin and end. Nil where nothing is to be widened.
     static func widened(
-        _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime
+        _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime,
+        damagePolicy: DamagePolicy
     ) throws -> TimeRange? {
-        guard let (_, scan) = try scan(track, of: path, range: range),
+        guard let (_, scan) = try scan(track, of: path, range: range, damagePolicy: damagePolicy),
             scan.problem(allowsLeading: true) != nil
         else { return nil }
         let outward = scan.outward

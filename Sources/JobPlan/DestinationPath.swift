@@ -93,12 +93,23 @@ public struct DestinationPath: Hashable, Sendable {
         return isUntouched(path) ? .published : .foreign
     }
 
-    /// Tandem published it, and nobody wrote into it since.
-    private static func isUntouched(_ path: String) -> Bool {
+    /// The extended attribute that marks an output which failed its expectations and was kept.
+    public static let failureAttribute = "user.tandem.failed"
+
+    /// A kept failure of that job is at a path, and nobody wrote into it since.
+    public static func isKeptFailure(of job: String, at path: String) -> Bool {
+        isUntouched(path, failureAttribute, job: job)
+    }
+
+    /// Tandem made it, and nobody wrote into it since.
+    private static func isUntouched(
+        _ path: String, _ attribute: String = attribute, job: String? = nil
+    ) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = getxattr(path, attribute, &bytes, bytes.count)
         guard count > 0 else { return false }
         let parts = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
+        if let job, parts.dropFirst(2).joined(separator: " ") != job { return false }
         return parts.count >= 2 && parts[0] == "1"
             && TemporaryFile.fingerprint(path: path) == String(parts[1])
     }

@@ -78,7 +78,8 @@ struct JobPlanner {
         let tracks = chosen.filter { $0.rule.mediaType != .attachment }.flatMap { planned($0) }
         attachments = chosen.filter { $0.rule.mediaType == .attachment }.flatMap { $0.tracks.map(\.index) }
         guard !sink.hasErrors else { return nil }
-        return assemble(tracks)
+        let plan = assemble(tracks)
+        return sink.hasErrors ? nil : plan
     }
 
     private mutating func assemble(_ planned: [TrackPlan]) -> JobPlan {
@@ -86,10 +87,14 @@ struct JobPlanner {
         let first = tracks.firstIndex { $0.source.mediaType == .video }
         let timecode = TimecodePlanner(
             source: description, spec: job.metadata, container: container.value,
-            track: first.map { tracks[$0] }, start: ranges.first?.start ?? .zero
+            track: first.map { tracks[$0] }, start: ranges.first?.start ?? .zero,
+            setting: timecodeSetting(of: first.map { tracks[$0] })
         ).answer
-        if let first, let written = timecode?.written {
-            tracks[first].metadata.append(MetadataEntry(key: "timecode", value: written))
+        if let first {
+            tracks[first].metadata.removeAll { $0.key.lowercased() == "timecode" }
+            if let written = timecode?.written {
+                tracks[first].metadata.append(MetadataEntry(key: "timecode", value: written))
+            }
         }
         let metadata = MetadataPlanner(
             spec: job.metadata, container: container.value, source: description.metadata)
@@ -121,6 +126,36 @@ struct JobPlanner {
             tracks: tracks, expectations: job.expectations,
             ledger: ledger.entries, expectedDuration: duration,
             expectedSize: SizeEstimate.bytes(of: tracks), notes: notes)
+    }
+
+    /// The timecode that the job or the pictures' rule sets; one that can't be is an error.
+    private mutating func timecodeSetting(of track: TrackPlan?) -> String? {
+        let rules = job.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
+        guard
+            let (key, value) = (rules + job.metadata.set).first(where: {
+                $0.key.value.lowercased() == "timecode"
+            })
+        else { return nil }
+        let rate: Rational? =
+            if case .encode(let encoding)? = track?.action {
+                encoding.video?.frameRate ?? track?.source.frameRate
+            } else { track?.source.frameRate }
+        guard container.value.hasTimecode, let rate else {
+            sink.error(
+                .containerSetting,
+                track == nil
+                    ? "a timecode counts pictures, and the output has none"
+                    : "\(container.value.name) can't hold a timecode", at: key.range)
+            return nil
+        }
+        guard Timecode(value, rate: rate) != nil else {
+            sink.error(
+                .invalidValue,
+                "`\(value)` is no timecode at \(rate) frames a second; one is written 01:00:00:00",
+                at: key.range)
+            return nil
+        }
+        return value
     }
 
     /// `limit` ends the range earlier.
@@ -180,7 +215,8 @@ struct JobPlanner {
         do {
             guard
                 let wide = try CopyPlanner.widened(
-                    asked, track: track, path: path, end: description.duration)
+                    asked, track: track, path: path, end: description.duration,
+                    damagePolicy: job.onDamage?.value ?? .fail)
             else { return }
             requestedRange = asked
             range = wide

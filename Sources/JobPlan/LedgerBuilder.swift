@@ -43,7 +43,10 @@ struct MetadataPlanner {
                 kept.append(key)
             }
         }
-        entries += spec.set.map { MetadataEntry(key: $0.key.value, value: $0.value) }
+        // The timecode is a track's.
+        entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
+            MetadataEntry(key: $0.key.value, value: $0.value)
+        }
         self.entries = entries
         self.left = left
         self.kept = kept

@@ -141,44 +141,57 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             plan.tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?
             .value
         chapters = plan.chapters
-        tracks = plan.tracks.enumerated().map { index, track in
-            var result = track.source
-            result.index = index
-            result.id = index + 1
-            result.transform = track.transform
-            result.disposition = track.disposition
-            result.language = track.metadata.first { $0.key == "language" }?.value
-            result.title =
-                track.metadata.first { $0.key == "title" || $0.key == "handler_name" }?.value
-            result.tags = track.metadata
-            result.timeRange = track.expected.timeRange
-            result.isExact = track.expected.isExact
-            result.sampleCount = track.expected.frames
-            result.sideData = track.sideData
-            if !track.sideData.contains("dovi") { result.dolbyVisionProfile = nil }
-            result.cleanAperture = nil
-            if case .subtitle(let codec) = track.action {
-                result.codec = codec.libavName
-                result.timeBase = Rational(1, 1000)
+        tracks =
+            plan.tracks.enumerated().map { index, track in
+                var result = track.source
+                result.index = index
+                result.id = index + 1
+                result.transform = track.transform
+                result.disposition = track.disposition
+                result.language = track.metadata.first { $0.key == "language" }?.value
+                result.title =
+                    track.metadata.first { $0.key == "title" || $0.key == "handler_name" }?.value
+                result.tags = track.metadata
+                result.timeRange = track.expected.timeRange
+                result.isExact = track.expected.isExact
+                result.sampleCount = track.expected.frames
+                result.sideData = track.sideData
+                if !track.sideData.contains("dovi") { result.dolbyVisionProfile = nil }
+                result.cleanAperture = nil
+                if case .subtitle(let codec) = track.action {
+                    result.codec = codec.libavName
+                    result.timeBase = Rational(1, 1000)
+                }
+                guard case .encode(let encoding) = track.action else { return result }
+                let encoder = encoding.encoder
+                result.codec = encoding.codec
+                result.isDecodable = true
+                result.isLossless = false
+                result.timeBase = encoder.timeBase
+                result.width = encoder.width
+                result.height = encoder.height
+                result.pixelFormat = encoder.pixelFormat
+                result.pixelAspectRatio = encoder.sampleAspectRatio
+                result.frameRate = encoder.frameRate
+                result.hasConstantFrameRate =
+                    encoding.video?.frameRate != nil
+                    || track.source.hasConstantFrameRate && track.expected.isExact
+                result.sampleRate = encoder.sampleRate
+                result.sampleFormat = encoder.sampleFormat
+                result.channelLayout = encoder.channelLayout
+                return result
+            } + Self.attachments(of: plan)
+    }
+
+    /// Attachments come after the tracks.
+    private static func attachments(of plan: JobPlan) -> [Track] {
+        plan.attachments.enumerated().compactMap { position, index in
+            guard var track = plan.sourceDescription.tracks.first(where: { $0.index == index }) else {
+                return nil
             }
-            guard case .encode(let encoding) = track.action else { return result }
-            let encoder = encoding.encoder
-            result.codec = encoding.codec
-            result.isDecodable = true
-            result.isLossless = false
-            result.timeBase = encoder.timeBase
-            result.width = encoder.width
-            result.height = encoder.height
-            result.pixelFormat = encoder.pixelFormat
-            result.pixelAspectRatio = encoder.sampleAspectRatio
-            result.frameRate = encoder.frameRate
-            result.hasConstantFrameRate =
-                encoding.video?.frameRate != nil
-                || track.source.hasConstantFrameRate && track.expected.isExact
-            result.sampleRate = encoder.sampleRate
-            result.sampleFormat = encoder.sampleFormat
-            result.channelLayout = encoder.channelLayout
-            return result
+            track.index = plan.tracks.count + position
+            track.id = track.index + 1
+            return track
         }
     }
 

@@ -10,9 +10,12 @@ struct TimecodePlanner {
     /// The output's first track of pictures.
     let track: TrackPlan?
     let start: MediaTime
+    /// What the job says it is.
+    let setting: String?
 
     /// The output's timecode, or why it has none. Nil where the source has none.
     var answer: (written: String?, reason: String)? {
+        if let setting { return (setting, "the job sets it") }
         guard let timecode = source.timecode else { return nil }
         guard isWanted else { return (nil, "the job doesn't keep it") }
         guard let track, let rate = track.source.frameRate else {
@@ -25,7 +28,9 @@ struct TimecodePlanner {
         guard let code = Timecode(timecode, rate: rate) else {
             return (nil, "there is no timecode at \(rate) frames a second")
         }
-        let moved = code.advanced(by: start.ticks(in: rate.inverted, rounding: .down))
+        // It counts from the first picture, which may come late.
+        let passed = max(.zero, start - track.source.timeRange.start)
+        let moved = code.advanced(by: passed.ticks(in: rate.inverted, rounding: .down))
         return (moved, moved == timecode ? "kept" : "moved with the range to \(moved)")
     }
 

@@ -225,10 +225,8 @@ final class JobExecutor: @unchecked Sendable {
         if isCancelled() { throw CancellationError() }
         if let first = judged.first(where: { !$0.holds }) {
             let rest = judged.count { !$0.holds } - 1
-            let kept = keepsFailed ? try keep(output) : nil
             throw JobFailure(
-                first.message + (rest > 0 ? " (and \(rest) more)" : "")
-                    + (kept.map { "; kept as \($0)" } ?? ""),
+                first.message + (rest > 0 ? " (and \(rest) more)" : "") + (keepsFailed ? keep(output) : ""),
                 at: first.expectation.location, rule: .expectationFailed)
         }
         output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
@@ -257,18 +255,26 @@ final class JobExecutor: @unchecked Sendable {
             })
     }
 
-    /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of ours
-    /// is replaced.
-    private func keep(_ output: TemporaryFile) throws -> String {
+    /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
+    /// same job is replaced. Tells what came of it.
+    private func keep(_ output: TemporaryFile) -> String {
         let name = plan.destination.split(separator: "/").last.map(String.init) ?? "output"
         let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
-        let kept = name[..<dot] + ".failed" + name[dot...]
-        output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
-        try output.synchronize()
-        let path = plan.destination.dropLast(name.count) + kept
-        let isOurs = if case .published = DestinationPath.occupant(of: String(path)) { true } else { false }
-        try output.publish(as: String(kept), replacing: isOurs)
-        return String(path)
+        let kept = String(name[..<dot] + ".failed" + name[dot...])
+        let path = String(plan.destination.dropLast(name.count)) + kept
+        let isOurs =
+            DestinationPath.isKeptFailure(of: plan.id, at: path)
+            && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
+        output.setAttribute(DestinationPath.failureAttribute, "1 \(output.fingerprint) \(plan.id)")
+        do {
+            try output.synchronize()
+            try output.publish(as: kept, replacing: isOurs)
+            return "; kept as \(path)"
+        } catch MediaError.destinationExists {
+            return "; not kept, since \(path) is another file"
+        } catch {
+            return "; not kept: \(error)"
+        }
     }
 
     /// What is missing of a track under `on_damage: skip`.
@@ -278,6 +284,12 @@ final class JobExecutor: @unchecked Sendable {
         if report.damage.skipped > 0 {
             let first = report.damage.first.map { ", the first at \($0) s" } ?? ""
             parts.append("\(report.damage.skipped) damaged packets or pictures skipped\(first)")
+        }
+        if track.expected.isExact, let frames = track.expected.frames {
+            let missing = frames - report.appendedSamples - report.droppedSamples
+            if missing > report.damage.skipped {
+                parts.append("\(missing) pictures fewer than its index promises")
+            }
         }
         let promised = track.expected.timeRange.end
         if promised - report.end > MediaTime(value: 1, timescale: 10) {

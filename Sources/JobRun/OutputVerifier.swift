@@ -32,8 +32,8 @@ struct OutputVerifier {
             tracks.removeLast()
         }
         let timecode = SourceDescription(contents).timecode
-        guard timecode == plan.timecode else {
-            return "the output's timecode is \(timecode ?? "none") instead of \(plan.timecode ?? "none")"
+        if let wanted = plan.timecode, wanted != timecode {
+            return "the output's timecode is \(timecode ?? "none") instead of \(wanted)"
         }
         let covers = contents.tracks.count { $0.isAttachedPicture }
         guard covers == plan.covers.count else {

@@ -58,10 +58,18 @@ public struct YAMLParser {
         let queue = DispatchQueue(label: "tandem.yaml")
         defer { queue.sync {} }
         var batch = YAMLEventBatch()
+        var depth = 0
         while true {
             var event = yaml_event_t()
             let isFine = yaml_parser_parse(&parser, &event) == 1
-            let isLast = !isFine || event.type == YAML_STREAM_END_EVENT
+            switch event.type {
+            case YAML_SEQUENCE_START_EVENT, YAML_MAPPING_START_EVENT: depth += 1
+            case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: depth -= 1
+            default: break
+            }
+            // libyaml's time grows with the square of the depth: it must not be asked for more than is allowed.
+            let isTooDeep = depth > limits.depth
+            let isLast = !isFine || isTooDeep || event.type == YAML_STREAM_END_EVENT
             batch.add(event)
             yaml_event_delete(&event)
             guard isLast || batch.isFull else { continue }

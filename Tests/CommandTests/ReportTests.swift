@@ -234,7 +234,7 @@ import Testing
             var vars = "v0: xxxxxxxxxx"
             for i in 1...40 { vars += ", v\(i): \"${v\(i - 1)}${v\(i - 1)}\"" }
             bytes = Array("version: 1\nvars: { \(vars), v: \"${v40}\" }\n\(job)".utf8)
-        case "levels": bytes = Array(String(repeating: "[", count: 100_000).utf8)
+        case "levels": bytes = Array(String(repeating: "[", count: 3_000_000).utf8)
         case "aliases":
             var text = "version: 1\nx-a: [&a0 [x,x,x,x,x,x,x,x,x,x]"
             for i in 1..<12 {

@@ -110,6 +110,15 @@ import Testing
             }
             #expect(try Judge(scratch.file("o.mkv")).count("t") == wanted.count, "\(rules)")
         }
+        // Another job that reads the output finds them there.
+        let chain = """
+            version: 1
+            jobs:
+              a: { asset: ./s.mkv, tracks: [ { video: first, copy: true }, { attachment: 0, copy: true } ], destination: a.mkv }
+              b: { asset: { job: a }, tracks: [ { video: first, copy: true }, { attachment: all, copy: true } ], destination: b.mkv }
+            """
+        _ = try success(try await run(chain, in: scratch.path), "b")
+        #expect(try Judge(scratch.file("b.mkv")).count("t") == 1)
         // What can't hold them says so before anything is read.
         let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
         #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
@@ -181,5 +190,59 @@ import Testing
             #expect(failure.message.contains("Dolby Vision profile 5"))
             #expect(failure.location.line == 3)
         }
+    }
+
+    /// The job's own timecode wins; one that can't be is an error at its place.
+    @Test func aTimecodeOfTheJobsOwn() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx264", "-timecode", "01:00:00:00",
+            scratch.file("s.mov"))
+        func job(_ rule: String, _ more: String, _ target: String) -> String {
+            """
+            version: 1
+            jobs:
+              j:
+                asset: ./s.mov
+                tracks: [ { video: first, copy: true\(rule) } ]
+                destination: \(target)
+            \(more)
+            """
+        }
+        for (rule, more) in [
+            (", metadata: { TIMECODE: \"10:00:00:00\" }", ""),
+            ("", "    metadata: { set: { timecode: \"10:00:00:00\" } }"),
+        ] {
+            for target in ["o.mov", "o.mkv", "o.mp4"] {
+                _ = try success(try await run(job(rule, more, target), in: scratch.path))
+                let found = try timecodes(scratch.file(target))
+                #expect(Set(found) == ["10:00:00:00"], "\(target): \(found)")
+            }
+        }
+        for (value, target, words) in [
+            ("25:61:00:00", "o.mov", "is no timecode"), ("10:00:00:00", "o.ts", "ts can't hold a timecode"),
+        ] {
+            let outcomes = try await run(
+                job(", metadata: { timecode: \"\(value)\" }", "", target), in: scratch.path)
+            guard case .failed(let failure) = outcomes[0].outcome else {
+                Issue.record("\(value) in \(target) is not refused")
+                continue
+            }
+            #expect(failure.message.contains(words) && failure.location.line == 5, "\(failure.message)")
+        }
+    }
+
+    /// Pictures that begin late begin with the timecode.
+    @Test func timecodeOfLatePictures() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=6", "-itsoffset", "2", "-f", "lavfi", "-i",
+            "testsrc2=s=160x120:r=25:d=4", "-map", "1", "-map", "0", "-c:v", "libx264", "-bf", "0",
+            "-fps_mode", "passthrough", "-c:a", "aac",
+            "-timecode", "01:00:00:00", scratch.file("s.mov"))
+        let yaml =
+            "version: 1\njobs:\n  j: { asset: ./s.mov, range: { start: 3s, end: 5s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: o.mov }\n"
+        _ = try success(try await run(yaml, in: scratch.path))
+        #expect(try timecodes(scratch.file("o.mov")).first == "01:00:01:00")
     }
 }

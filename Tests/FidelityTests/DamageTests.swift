@@ -135,4 +135,34 @@ import Testing
             try await run(job("s.mp4", tracks, policy: "skip", to: "o.mkv"), in: scratch.path))
         #expect(!why.isEmpty && scratch.contents == ["s.mp4"], "\(why)")
     }
+
+    /// What lies behind a hole in Matroska is kept, and every track is told to miss something.
+    @Test func theNextPacketAfterAHoleIsKept() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.mkv")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=12", "-f", "lavfi", "-i", "sine=d=12", "-c:v",
+            "libx264", "-g", "25", "-c:a", "aac", "-cluster_time_limit", "1000", source)
+        let data = try Data(contentsOf: URL(fileURLWithPath: source))
+        try overwrite(source, at: data.count / 2, with: [UInt8](repeating: 0, count: data.count / 8))
+        let outcomes = try await run(
+            job(
+                "s.mkv", "{ video: first, copy: true }, { audio: first, copy: true }", policy: "skip",
+                to: "o.mkv"),
+            in: scratch.path)
+        let result = try success(outcomes)
+        #expect(result.tracks.allSatisfy { $0.damage.skipped > 0 && $0.damage.first != nil })
+        func packets(_ path: String, _ selector: String) throws -> Int {
+            let result = try program(
+                "ffmpeg",
+                [
+                    "-v", "quiet", "-nostdin", "-i", path, "-map", "0:\(selector)", "-c", "copy", "-f",
+                    "framemd5", "-",
+                ])
+            return result.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.count
+        }
+        for selector in ["v:0", "a:0"] {
+            #expect(try packets(scratch.file("o.mkv"), selector) == packets(source, selector), "\(selector)")
+        }
+    }
 }

@@ -124,11 +124,12 @@ import Testing
             #expect(scratch.contents == ["out.failed.mp4", "source.mkv"])
         }
         #expect(try Judge(scratch.file("out.failed.mp4")).pictures().times.count == 76)
-        // Somebody else's file of that name stays.
+        // Somebody else's file of that name stays, and what failed is still said.
         try scratch.write("mine", to: "out.failed.mp4")
         let outcomes = try await run(
             job("frames: 75", scratch.file("out.mp4")), in: scratch.path, keepsFailed: true)
-        #expect(!outcomes[0].outcome.isSuccess)
+        guard case .failed(let failure) = outcomes[0].outcome else { return }
+        #expect(failure.rule == .expectationFailed && failure.message.contains("measured 76; not kept"))
         #expect(try String(contentsOfFile: scratch.file("out.failed.mp4"), encoding: .utf8) == "mine")
     }
 }

@@ -199,4 +199,34 @@ import Testing
             #expect(failure.location.line == 6)
         }
     }
+
+    /// A stretch in which a track has nothing takes its time all the same, the first one too.
+    @Test func nothingInTheFirstStretch() async throws {
+        let scratch = try Scratch()
+        try scratch.write("1\n00:00:03,000 --> 00:00:03,500\nlate\n", to: "c.srt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-itsoffset", "2", "-f", "lavfi", "-i",
+            "sine=d=2:r=48000", "-i", scratch.file("c.srt"), "-map", "0", "-map", "1", "-map", "2", "-c:v",
+            "libx264", "-c:a", "pcm_s16le", "-c:s", "srt", scratch.file("s.mkv"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mkv
+                    range: [ { start: 0s, end: 1s }, { start: 2.5s, end: 4s } ]
+                    tracks:
+                      - { video: first, encode: { codec: h264, preset: ultrafast } }
+                      - { audio: first, encode: { codec: flac } }
+                      - { subtitle: first, copy: true }
+                    destination: o.mkv
+                """, in: scratch.path))
+        let output = Judge(scratch.file("o.mkv"))
+        let cue = try #require(try output.cues().first)
+        #expect(abs(cue.start - 1.5) < 0.002 && abs(cue.end - 2) < 0.002, "\(cue)")
+        let sound = try output.sound(rate: 48_000)
+        let first = try #require(sound.firstIndex { abs($0) > 0.01 })
+        #expect(abs(first - 48_000) < 100 && abs(sound.count - 120_000) <= 96, "\(first) \(sound.count)")
+    }
 }

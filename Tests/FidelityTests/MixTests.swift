@@ -139,4 +139,36 @@ import Testing
             #expect(failure.location.line == 7)
         }
     }
+
+    /// A test signal has one track of sound; its volume is as much the job's as any.
+    @Test func aTestSignalHasAVolumeToo() async throws {
+        let scratch = try Scratch()
+        let yaml = """
+            version: 1
+            assets: { bars: { pattern: smpte, duration: 2s, tone: 1kHz } }
+            jobs:
+              full: { asset: bars, tracks: [ { audio: first, encode: { codec: pcm_f32le } } ], destination: a.wav }
+              mixed:
+                asset: bars
+                range: [ { start: 0s, end: 1s }, { start: 0.5s, end: 1.5s } ]
+                tracks:
+                  - { audio: all, mix: [ { audio: 0, volume: [ { at: 0s, value: 0 }, { at: 2s, value: 1 } ] } ], encode: { codec: pcm_f32le } }
+                destination: b.wav
+            """
+        for (id, _, outcome) in try await run(yaml, in: scratch.path) {
+            guard case .succeeded = outcome else {
+                Issue.record("\(id): \(outcome)")
+                return
+            }
+        }
+        let (full, mixed) = (
+            try samples(scratch.file("a.wav"), track: 0), try samples(scratch.file("b.wav"), track: 0)
+        )
+        #expect(mixed.count == 2 * rate)
+        let joined = full[0..<rate] + full[(rate / 2)..<(rate * 3 / 2)]
+        let worst = zip(joined, mixed).enumerated().map { index, pair in
+            abs(pair.0 * Float(index) / Float(2 * rate) - pair.1)
+        }.max()
+        #expect(worst ?? 1 < 1e-4)
+    }
 }

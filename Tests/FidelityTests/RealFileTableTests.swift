@@ -55,7 +55,8 @@ struct RealFileTableTests {
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(Places.media) + "/" + name
         let rules = (try? rules(source)) ?? []
-        let format = try Judge(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
+        let format =
+            try Judge(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
         // One file's header says two days.
         let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
         let isLong = length > 4 && length < 1000

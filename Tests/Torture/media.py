@@ -77,7 +77,7 @@ def job(source, rng):
         tracks = ["{ video: first, optional: true, copy: true }", "{ audio: first, optional: true, copy: true }"]
         cut = ""
         if rng.random() < 0.5:
-            cut = "\n    range: { start: 0.3s, end: 60% }\n    cut: " + rng.choice(["keyframe", "smart-or-exact"])
+            cut = "\n    range: { start: 0.3s, end: 60% }\n    cut: " + rng.choice(["keyframe", "smart-or-exact"] if policy == "fail" else ["keyframe", "exact"])
         copies = True
     else:
         container, cut, copies = "mov", "", False

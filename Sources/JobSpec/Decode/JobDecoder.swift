@@ -59,11 +59,7 @@ struct JobDecoder {
 
     /// Every way to cut but `exact` is about copied pictures. Defaults may say it to jobs that have none.
     private func checkCut(_ job: JobSpec) {
-        if let damage = job.onDamage, damage.value == .skip, let cut = job.cut, cut.value == .smart {
-            reader.sink.error(
-                .conflictingKeys, "a smart cut is its source byte for byte, so nothing can be skipped in it",
-                at: damage.range, notes: [Diagnostic.Note("`cut` stands here", at: cut.range)])
-        }
+        if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
         }
@@ -75,6 +71,23 @@ struct JobDecoder {
             at: cut.range,
             notes: [Diagnostic.Note("pictures are compressed anew here", at: first.action.range)],
             help: "`copy: true` in the rule; `encode` beside it says how the edges are made")
+    }
+
+    /// What compares an output with its source one by one leaves no room for parts that are missing.
+    private func checkSkipping(_ job: JobSpec, _ place: SourceRange) {
+        if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
+            reader.sink.error(
+                .conflictingKeys, "a smart cut is its source byte for byte, so nothing can be skipped in it",
+                at: place, notes: [Diagnostic.Note("`cut` stands here", at: cut.range)])
+        }
+        for expectation in job.expectations {
+            guard case .similarity = expectation.check else { continue }
+            reader.sink.error(
+                .conflictingKeys,
+                "pictures are compared one by one with the source's, so none can be skipped", at: place,
+                notes: [Diagnostic.Note("`similarity` stands here", at: expectation.location)])
+            break
+        }
     }
 
     private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {

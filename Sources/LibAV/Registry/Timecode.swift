@@ -13,6 +13,8 @@ public struct Timecode: Hashable, Sendable {
         }
         self.rate = rate
         self.text = text
+        // The library counts on from what is none, such as 25:61:00:00.
+        guard advanced(by: 0).filter(\.isNumber) == text.filter(\.isNumber) else { return nil }
     }
 
     /// The timecode so many pictures later.

@@ -30,6 +30,7 @@ public struct CutScan: Sendable {
     /// Reads the packets. Times are on the asset's time line.
     public static func read(
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, withDigests: Bool = false,
+        damagePolicy: DamagePolicy = .fail,
         limits: InputLimits = InputLimits(), isCancelled: () -> Bool = { false }
     ) throws -> CutScan {
         let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
@@ -37,7 +38,9 @@ public struct CutScan: Sendable {
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
         let zero = timeZero.ticks(in: tick)
         let bitstream = CutBitstream(track.format.parameters)
-        let source = try PacketSource(track: track, path: path, limits: limits)
+        let damage = DamageTally()
+        damage.follow(damagePolicy)
+        let source = try PacketSource(track: track, path: path, limits: limits, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
         // Leading pictures of a key frame come after it and are shown before it; the second one past the end tells
         // where the first one's group can end.

@@ -28,7 +28,7 @@ final class DemuxLane: @unchecked Sendable {
 
     let queue = DispatchQueue(label: "tandem.demux")
     private let demuxer: Demuxer
-    private let damage: DamageTally
+    private let damage: [DamageTally]
     private var waiting: [Int: WaitingBox] = [:]
     private var selected: Set<Int>
     private var isAtEnd = false
@@ -44,9 +44,9 @@ final class DemuxLane: @unchecked Sendable {
     /// Below this many packets bytes don't count: a few huge pictures are no sign of bad interleaving.
     static let packetFloor = 16
 
-    /// `damage` decides about what the container's reader can't understand.
+    /// `damage` decides about what the container's reader can't understand, for each track that may miss something.
     init(
-        path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: DamageTally
+        path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally]
     ) throws(InputError) {
         self.damage = damage
         demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt, isKnown: true)
@@ -85,8 +85,17 @@ final class DemuxLane: @unchecked Sendable {
         if let thrown { throw thrown }
     }
 
-    private func isTolerated(_ error: AVError) -> Bool {
-        (try? damage.meet(error, of: "the container")) != nil
+    /// Every track may miss something; when, the packet after it tells.
+    private func isTolerated(_ error: AVError, before packet: borrowing Packet) -> Bool {
+        var time: MediaTime?
+        if error.isPartial, packet.dts != noTimestamp || packet.pts != noTimestamp,
+            let stream = try? demuxer.stream(packet.streamIndex),
+            TimeBounds.holds(packet, timeBase: stream.timeBase)
+        {
+            time = MediaTime(
+                ticks: packet.pts != noTimestamp ? packet.pts : packet.dts, timeBase: stream.timeBase)
+        }
+        return damage.allSatisfy { (try? $0.meet(error, of: "the container", at: time)) != nil }
     }
 
     private func read(_ stream: Int) throws(AVError) -> Answer {
@@ -104,10 +113,13 @@ final class DemuxLane: @unchecked Sendable {
                     isAtEnd = true
                     break
                 }
-            } catch  where isTolerated(error) {
-                // A container that can't be read on ends here; where only a part of it was left out, it goes on.
-                isAtEnd = !error.isPartial
-                continue
+            } catch  where isTolerated(error, before: packet) {
+                // A container that can't be read on ends here; where only a part of it was left out, the packet after
+                // that is there.
+                if !error.isPartial {
+                    isAtEnd = true
+                    break
+                }
             } catch {
                 // Every track learns of it, each after what it still has.
                 failure = error

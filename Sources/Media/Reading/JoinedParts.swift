@@ -3,19 +3,19 @@ internal import LibAV
 /// One of several stretches that follow one another in an output, and how its samples are made.
 struct JoinedPart {
     let range: TimeRange
+    /// Where it begins in the output.
+    let offset: MediaTime
     let make: () throws -> any SampleProducer
 }
 
 /// Samples of several stretches, one after the other, on the time line of what comes of them. A stretch is opened when
-/// its turn comes.
+/// its turn comes; one that has none of the track's samples takes its time all the same.
 final class JoinedSamples: SampleProducer {
     private let parts: [JoinedPart]
     private var index = 0
     private var current: (any SampleProducer)?
-    /// The unit that joints fall on; that of the first sample where none is given.
-    private var tick: Rational?
-    /// Where the current stretch begins in the output.
-    private var offset: Int64 = 0
+    /// The unit that joints fall on; each sample's own where none is given.
+    private let tick: Rational?
     private var dropped = 0
 
     /// `tick` is one in which every sample's time and every end is whole, where there is one.
@@ -33,9 +33,8 @@ final class JoinedSamples: SampleProducer {
             current = producer
             if var sample = try producer.next() {
                 let unit = tick ?? sample.timeBase
-                tick = unit
-                // Lengths are counted in samples or ticks, so that sound that goes on has no gap of a sample.
-                let shift = unit.rescale(offset - start(of: part, in: unit), to: sample.timeBase)
+                let moved = part.offset.ticks(in: unit) - part.range.start.ticks(in: unit)
+                let shift = unit.rescale(moved, to: sample.timeBase)
                 sample.pts += shift
                 sample.dts += shift
                 return sample
@@ -43,13 +42,9 @@ final class JoinedSamples: SampleProducer {
             dropped += producer.droppedSamples
             current = nil
             index += 1
-            if let tick { offset += end(of: part, in: tick) - start(of: part, in: tick) }
         }
         return nil
     }
-
-    private func start(of part: JoinedPart, in tick: Rational) -> Int64 { part.range.start.ticks(in: tick) }
-    private func end(of part: JoinedPart, in tick: Rational) -> Int64 { part.range.end.ticks(in: tick) }
 }
 
 /// The same as frames, for a producer that treats the whole like one track.

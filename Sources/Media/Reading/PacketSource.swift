@@ -33,7 +33,7 @@ final class PacketSource {
         movement: MovementCounter = MovementCounter(), damage: DamageTally = DamageTally()
     ) throws(InputError) {
         let lane = try DemuxLane(
-            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: damage)
+            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
         self.init(
             track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: true,
             movement: movement, damage: damage)
@@ -90,7 +90,7 @@ final class PacketSource {
 
     private func reopenLane() throws {
         lane = try DemuxLane(
-            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: damage)
+            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
     }
 
     /// Goes to a random-access point from which everything from `target` on can be decoded; `target` is in

@@ -24,10 +24,10 @@ struct ProducerFactory {
 
     /// The demuxer that some outputs share.
     func lane(for outputs: [AssetReaderTrackOutput]) throws -> DemuxLane? {
-        guard case .file(let path) = source, let first = outputs.first else { return nil }
+        guard case .file(let path) = source else { return nil }
         return try DemuxLane(
             path: path, streams: Set(outputs.flatMap { $0.tracks.map(\.index) }), limits: limits,
-            interrupt: interrupt, damage: first.damage)
+            interrupt: interrupt, damage: outputs.map(\.damage))
     }
 
     func producer(for output: AssetReaderTrackOutput, lane: DemuxLane?) throws -> any SampleProducer {
@@ -72,7 +72,7 @@ struct ProducerFactory {
         return ranges.map { range in
             let begin = offset
             offset = offset + range.duration
-            return JoinedPart(range: range) {
+            return JoinedPart(range: range, offset: begin) {
                 try piece(output, settings, range: range, lane: nil, tick: tick, offset: begin)
             }
         }
@@ -87,7 +87,9 @@ struct ProducerFactory {
     ) throws -> any SampleProducer {
         switch source {
         case .pattern(let pattern):
-            return try generated(pattern, output, settings, range: range, tick: tick)
+            return try generated(
+                pattern, output, settings, range: range, tick: tick,
+                origin: (range?.start ?? .zero) - offset)
         case .file(let path):
             func context(_ track: AssetTrack) -> ProducerContext {
                 var context = ProducerContext(track: track, timeZero: timeZero, range: range)
@@ -103,8 +105,10 @@ struct ProducerFactory {
                 return (try packets(of: track, path: path, lane: lane, context: context), context)
             }
             if let mix = output.mix, case .audio(let audio) = settings {
-                return try mixer(
-                    of: mix, audio, inputs, origin: (range?.start ?? .zero) - offset, damage: output.damage)
+                let frames = try inputs.map {
+                    (try DecodedFrames(packets: $0.0, threads: 1, limits: limits) as any FrameStream, $0.1)
+                }
+                return try mixer(of: mix, audio, frames, origin: (range?.start ?? .zero) - offset)
             }
             return try producer(settings, packets: inputs[0].0, context: inputs[0].1)
         }
@@ -150,21 +154,20 @@ struct ProducerFactory {
 
     /// Every track is brought to the mix's form and cut to the range; the sum is then one track like others.
     private func mixer(
-        of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(PacketSource, ProducerContext)],
-        origin: MediaTime, damage: DamageTally
+        of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(any FrameStream, ProducerContext)],
+        origin: MediaTime
     ) throws -> AudioProducer {
         guard let planar = SampleFormat(named: "fltp") else { throw MediaError.misuse("there is no fltp") }
         let format = AudioFormat(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
         let each = AudioOutputSettings(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
-        let inputs = try zip(sources, mix.inputs).map { source, input in
-            let frames = try DecodedFrames(packets: source.0, threads: 1, limits: limits)
+        let inputs = zip(sources, mix.inputs).map { source, input in
             let producer: any SampleProducer = AudioProducer(
-                frames: frames, context: source.1, settings: each)
+                frames: source.0, context: source.1, settings: each)
             return (producer, input.volume)
         }
         var context = ProducerContext(
             track: sources[0].1.track, timeZero: .zero, range: nil, isComposed: true)
-        context.damage = damage
+        context.damage = sources[0].1.damage
         return AudioProducer(
             frames: MixedFrames(inputs, origin: origin, format: format), context: context, settings: settings)
     }
@@ -190,7 +193,7 @@ struct ProducerFactory {
     /// A generator never ends by itself; the pattern's own length does.
     private func generated(
         _ pattern: TestPattern, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
-        range: TimeRange?, tick: Rational?
+        range: TimeRange?, tick: Rational?, origin: MediaTime
     ) throws -> any SampleProducer {
         let end = min(range?.end ?? pattern.duration, pattern.duration)
         var context = ProducerContext(
@@ -204,6 +207,9 @@ struct ProducerFactory {
             case .video(let settings):
                 return VideoProducer(frames: frames, context: context, settings: settings)
             case .audio(let settings):
+                if let mix = output.mix {
+                    return try mixer(of: mix, settings, [(frames, context)], origin: origin)
+                }
                 return AudioProducer(frames: frames, context: context, settings: settings)
             }
         } catch let error as AVError {

@@ -103,7 +103,7 @@ public final class ContainerType: Hashable, Sendable {
                 "copyright", "grouping",
                 "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track",
                 "disc",
-                "encoder",
+                "encoder", "timecode",
             ])
     }
 
