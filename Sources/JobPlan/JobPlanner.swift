@@ -230,7 +230,9 @@ struct JobPlanner {
     private mutating func checkLeftovers(_ chosen: [Int]) {
         guard let leftover = job.leftover, leftover.value != .drop else { return }
         let taken = Set(chosen)
-        for track in description.tracks where !taken.contains(track.index) {
+        // Covers and timecode are no rule's business; the ledger has them.
+        for track in description.tracks
+        where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
             let message = "no rule selects track \(track.index) of the source: \(LedgerBuilder.name(track))"
             if leftover.value == .error {
                 sink.error(.leftoverTrack, message, at: leftover.range)
