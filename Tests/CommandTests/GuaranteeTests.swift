@@ -128,10 +128,10 @@ import Testing
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 1280x720, duration: 3600s }", video: "codec: h264",
+                asset: "{ pattern: testsrc, size: 1280x720, duration: 300s }", video: "codec: h264",
                 destination: "out.mp4",
                 more:
-                    "  two: { asset: { pattern: smpte, duration: 3600s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
+                    "  two: { asset: { pattern: smpte, duration: 300s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
             ),
             to: "jobs.yaml")
         let script = """
@@ -151,6 +151,32 @@ import Testing
         #expect(result.status == Int32(status), "\(result.errors)")
         #expect(Date().timeIntervalSince(begun) < 60)
         #expect(scratch.contents == ["jobs.yaml", "log"])
+    }
+
+    /// A signal that comes right after the start, on a machine with much to do and from a parent that blocks it.
+    @Test func noSignalIsLost() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            jobFile(
+                asset: "{ pattern: testsrc, size: 320x180, duration: 300s }", video: "codec: h264",
+                destination: "out.mp4"), to: "jobs.yaml")
+        let script = """
+            import signal, subprocess, sys
+            busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+            block = lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            for n in range(20):
+                p = subprocess.Popen([sys.argv[1], "run", "jobs.yaml"], stderr=subprocess.PIPE,
+                                     preexec_fn=block if n % 2 else None)
+                while b"one: started" not in p.stderr.readline(): pass
+                p.terminate()
+                try: p.communicate(timeout=30)
+                except subprocess.TimeoutExpired: p.kill()
+                if p.returncode != 143: print(n, p.returncode)
+            for p in busy: p.kill()
+            """
+        let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
+        #expect(scratch.contents == ["jobs.yaml"])
     }
 
     @Test func theFirstInterruptFinishesWhatRuns() throws {

@@ -66,7 +66,7 @@ struct RunCommand: AsyncParsableCommand {
             plan: result.plan, files: result.files,
             limit: jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
             keepsFailed: keepFailed, observer: display)
-        let signals = SignalWatch(
+        let signals = try SignalWatch(
             onFirstInterrupt: {
                 display.say("interrupted: running jobs finish, no further one starts; once more cancels them")
                 runner.stopAdmitting()

@@ -1,11 +1,17 @@
 internal import ArgumentParser
+internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Locking
 
 /// Turns SIGINT and SIGTERM into calls, and remembers what the exit status must be.
 ///
-/// Unchecked `Sendable`: the sources are made and activated in the initialiser and only kept alive afterwards.
+/// Handlers write into a pipe, and are there when the initialiser returns. Dispatch's own signal sources are registered
+/// some time later, on its manager's thread; until then an ignored signal is lost (measured under load: one of ten that
+/// came right after the first job had started). Masks and signalfd don't do: the main thread of a program that waits in
+/// `dispatch_main` lies in sigsuspend, with nothing blocked.
+///
+/// Unchecked `Sendable`: the source is made and activated in the initialiser and only kept alive afterwards.
 final class SignalWatch: @unchecked Sendable {
     private struct Seen: Sendable {
         var interrupts = 0
@@ -13,29 +19,30 @@ final class SignalWatch: @unchecked Sendable {
     }
 
     private let seen = Guarded(Seen())
-    private let sources: [any DispatchSourceSignal]
+    private let source: any DispatchSourceRead
 
-    init(onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
-        let queue = DispatchQueue(label: "tandem.signals")
-        func source(_ number: Int32) -> any DispatchSourceSignal {
-            signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: queue)
-        }
-        let (interrupt, terminate) = (source(SIGINT), source(SIGTERM))
-        sources = [interrupt, terminate]
-        interrupt.setEventHandler { @Sendable [weak self] in
-            let count = self?.seen.withLock { seen in
-                seen.interrupts += 1
-                return seen.interrupts
+    init(
+        onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void
+    ) throws {
+        let descriptor = tandem_watch_signals()
+        guard descriptor >= 0 else { throw ExitCode.environment }
+        source = DispatchSource.makeReadSource(
+            fileDescriptor: descriptor, queue: DispatchQueue(label: "tandem.signals"))
+        source.setEventHandler { @Sendable [weak self] in
+            while let self, let number = Self.next(descriptor) {
+                let isFirst = seen.withLock { seen in
+                    if number == SIGTERM { seen.isTerminated = true } else { seen.interrupts += 1 }
+                    return number == SIGINT && seen.interrupts == 1
+                }
+                if isFirst { onFirstInterrupt() } else { onCancel() }
             }
-            if count == 1 { onFirstInterrupt() } else { onCancel() }
         }
-        terminate.setEventHandler { @Sendable [weak self] in
-            self?.seen.withLock { $0.isTerminated = true }
-            onCancel()
-        }
-        interrupt.activate()
-        terminate.activate()
+        source.activate()
+    }
+
+    private static func next(_ descriptor: Int32) -> Int32? {
+        var number: UInt8 = 0
+        return read(descriptor, &number, 1) == 1 ? Int32(number) : nil
     }
 
     /// 130, 143, or nil when no signal came.
