@@ -92,6 +92,13 @@ extension JobPlan {
         }
     }
 
+    /// What of it is read, and how damage is treated.
+    public var extent: ReadingExtent {
+        ReadingExtent(
+            ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
+        )
+    }
+
     /// One of its tracks is looked at once before it is compressed.
     public var hasTwoPasses: Bool {
         tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }

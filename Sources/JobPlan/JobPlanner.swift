@@ -259,12 +259,11 @@ struct JobPlanner {
 
     /// The tracks that a rule makes of those that it selects.
     private mutating func planned(_ chosen: Chosen) -> [TrackPlan] {
-        guard let spec = chosen.rule.mix, case .encodeAudio(let encode) = chosen.rule.action else {
+        guard let spec = chosen.rule.mix, case .encodeAudio = chosen.rule.action else {
             return chosen.tracks.compactMap { track($0, by: chosen.rule, mix: nil) }
         }
         let planner = MixPlanner(
-            spec: spec, encode: encode, tracks: chosen.tracks, source: description,
-            duration: span)
+            spec: spec, tracks: chosen.tracks, source: description, duration: span)
         guard chosen.tracks.allSatisfy({ checkDecodable($0, rule: chosen.rule) }),
             let (mix, source) = planner.plan(into: &sink)
         else { return [] }

@@ -10,9 +10,11 @@ struct MetadataPlanner {
     let kept: [String]
 
     /// Tags that describe the file they came from, not what is in it.
-    private static let technical: Set<String> = [
-        "major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "duration", "track",
-        "com.android.version",
+    private static let technical = technicalTags.union(["com.android.version"])
+
+    /// The same of a file and of a track.
+    static let technicalTags: Set<String> = [
+        "major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "duration",
     ]
 
     init(spec: MetadataSpec, container: ContainerType, source: [MetadataEntry]) {
@@ -24,17 +26,11 @@ struct MetadataPlanner {
             let key = entry.key
             // It has an entry of its own.
             if key.lowercased() == "timecode" { continue }
-            let isKept =
-                switch spec.keep {
-                case .all: true
-                case .none: false
-                case .keys(let keys): keys.contains(key)
-                }
             if set.contains(key) {
                 left.append((key, "the job sets it"))
-            } else if !isKept {
+            } else if !spec.keep.contains(key) {
                 left.append((key, "the job doesn't keep it"))
-            } else if Self.technical.contains(key.lowercased()), key != "track" {
+            } else if Self.technical.contains(key.lowercased()) {
                 left.append((key, "describes the source's own container"))
             } else if let keys = container.metadataKeys, !keys.contains(key.lowercased()) {
                 left.append((key, "\(container.name) can't hold it"))
@@ -67,14 +63,7 @@ struct CoverPlanner {
                 \.index)
     }
 
-    private var isWanted: Bool {
-        guard isFile else { return false }
-        return switch spec.keep {
-        case .all: true
-        case .none: false
-        case .keys(let keys): keys.contains("cover")
-        }
-    }
+    private var isWanted: Bool { isFile && spec.keep.contains("cover") }
 
     func reason(_ track: SourceDescription.Track) -> String {
         isWanted ? "\(container.name) can't hold it" : "the job doesn't keep it"
@@ -90,7 +79,7 @@ struct LedgerBuilder {
     let container: ContainerType
     let covers: CoverPlanner
     let attachments: [Int]
-    let timecode: (written: String?, reason: String)?
+    let timecode: TimecodePlanner.Answer?
 
     var entries: [LedgerEntry] {
         var all = source.tracks.flatMap { entries(for: $0) }
@@ -103,7 +92,7 @@ struct LedgerBuilder {
         if let timecode, let code = source.timecode {
             all.append(
                 LedgerEntry(
-                    track: nil, item: "timecode \(code)", outcome: timecode.written == nil ? .left : .copied,
+                    track: nil, item: "timecode \(code)", outcome: timecode.outcome,
                     reason: timecode.reason))
         }
         for key in metadata.kept {

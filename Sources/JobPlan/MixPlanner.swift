@@ -6,7 +6,6 @@ internal import Media
 /// Resolves how some tracks of sound become one.
 struct MixPlanner {
     let spec: MixSpec
-    let encode: AudioEncodeSpec
     let tracks: [SourceDescription.Track]
     let source: SourceDescription
     /// How long the output is, about: what volumes' times are of.
@@ -14,7 +13,7 @@ struct MixPlanner {
 
     /// The mix and the track that it is like; nil where something is wrong, which the sink says.
     func plan(into sink: inout DiagnosticSink) -> (AudioMix, SourceDescription.Track)? {
-        guard var sum = tracks.first, let format = SampleFormat(named: "fltp") else { return nil }
+        guard var sum = tracks.first else { return nil }
         guard let volumes = volumes(into: &sink) else { return nil }
         // As rich as the richest, so that nothing is lost before `encode` says what is kept.
         let rate = tracks.map(\.sampleRate).max() ?? 0
@@ -27,7 +26,7 @@ struct MixPlanner {
         sum.isLossless = tracks.allSatisfy(\.isLossless)
         sum.sampleRate = rate
         sum.channelLayout = layout
-        sum.sampleFormat = format
+        sum.sampleFormat = .planarFloat
         sum.sampleCount = nil
         let mix = AudioMix(
             inputs: tracks.map { AudioMix.Input(track: $0.index, volume: volumes[$0.index] ?? .full) },

@@ -29,6 +29,8 @@ public struct Planner {
     private let files: [JobFile]
     private let probe: Probe
     private var probed: [String: Swift.Result<SourceDescription, any Error>] = [:]
+    /// URLs that were looked at: many jobs may read one.
+    private var remotes: [String: FileIdentity] = [:]
     private var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     private var plans: [Key: JobPlan] = [:]
@@ -211,7 +213,9 @@ public struct Planner {
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil
             }
-            guard let identity = FileIdentity(location: url.value) else {
+            let known = remotes[url.value] ?? FileIdentity(location: url.value)
+            remotes[url.value] = known
+            guard let identity = known else {
                 sink.error(.sourceUnreadable, "the server answers no more", at: url.range)
                 return nil
             }

@@ -99,7 +99,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         isDurationExact = contents.isDurationExact
         timeZero = contents.timeZero
         metadata = contents.metadata
-        timecode = Self.timecode(of: contents)
+        timecode = contents.timecode
         chapters = contents.chapters
         tracks = contents.tracks.map { track in
             let format = track.format
@@ -137,9 +137,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
         timeZero = .zero
         metadata = plan.metadata
-        timecode =
-            plan.tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?
-            .value
+        timecode = plan.timecode
         chapters = plan.chapters
         tracks =
             plan.tracks.enumerated().map { index, track in
@@ -193,13 +191,6 @@ public struct SourceDescription: Codable, Hashable, Sendable {
             track.id = track.index + 1
             return track
         }
-    }
-
-    /// Pictures' own, else a track's, else the file's.
-    private static func timecode(of contents: AssetContents) -> String? {
-        let video = contents.tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
-        let tags = video.map(\.metadata) + contents.tracks.map(\.metadata) + [contents.metadata]
-        return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first
     }
 
     /// Tracks of a kind; covers are no video tracks.

@@ -13,32 +13,38 @@ struct TimecodePlanner {
     /// What the job says it is.
     let setting: String?
 
-    /// The output's timecode, or why it has none. Nil where the source has none.
-    var answer: (written: String?, reason: String)? {
-        if let setting { return (setting, "the job sets it") }
+    /// What comes of it.
+    struct Answer {
+        /// The output's.
+        var written: String?
+        /// What becomes of the source's.
+        var outcome: LedgerEntry.Outcome
+        /// Why.
+        var reason: String
+    }
+
+    /// Nil where neither the source nor the job has one.
+    var answer: Answer? {
+        if let setting { return Answer(written: setting, outcome: .left, reason: "the job sets it") }
         guard let timecode = source.timecode else { return nil }
-        guard isWanted else { return (nil, "the job doesn't keep it") }
+        guard spec.keep.contains("timecode") else { return left("the job doesn't keep it") }
         guard let track, let rate = track.source.frameRate else {
-            return (nil, "the output has no pictures to count")
+            return left("the output has no pictures to count")
         }
-        guard container.hasTimecode else { return (nil, "\(container.name) can't hold it") }
+        guard container.hasTimecode else { return left("\(container.name) can't hold it") }
         if case .encode(let encoding) = track.action, let wanted = encoding.video?.frameRate, wanted != rate {
-            return (nil, "the frame rate changes")
+            return left("the frame rate changes")
         }
         guard let code = Timecode(timecode, rate: rate) else {
-            return (nil, "there is no timecode at \(rate) frames a second")
+            return left("there is no timecode at \(rate) frames a second")
         }
         // It counts from the first picture, which may come late.
         let passed = max(.zero, start - track.source.timeRange.start)
         let moved = code.advanced(by: passed.ticks(in: rate.inverted, rounding: .down))
-        return (moved, moved == timecode ? "kept" : "moved with the range to \(moved)")
+        return Answer(
+            written: moved, outcome: .copied,
+            reason: moved == timecode ? "kept" : "moved with the range to \(moved)")
     }
 
-    private var isWanted: Bool {
-        switch spec.keep {
-        case .all: true
-        case .none: false
-        case .keys(let keys): keys.contains("timecode")
-        }
-    }
+    private func left(_ reason: String) -> Answer { Answer(written: nil, outcome: .left, reason: reason) }
 }

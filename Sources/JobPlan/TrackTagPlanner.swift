@@ -26,11 +26,10 @@ struct TrackTagPlanner {
     }
 
     /// What muxers and other programs write about a stream by themselves.
-    private static let technical: Set<String> = [
-        "encoder", "creation_time", "duration", "vendor_id", "bps", "number_of_frames", "number_of_bytes",
-        "source_id", "rotate", "major_brand", "minor_version", "compatible_brands", "variant_bitrate",
+    private static let technical = MetadataPlanner.technicalTags.union([
+        "vendor_id", "bps", "number_of_frames", "number_of_bytes", "source_id", "rotate", "variant_bitrate",
         "id3v2_priv",
-    ]
+    ])
 
     /// True for what describes the container or the program that wrote it.
     static func isTechnical(_ key: String) -> Bool {
@@ -89,13 +88,7 @@ struct TrackTagPlanner {
         default: break
         }
         if Self.isTechnical(tag.key) { return note(.left, "describes the source's own container") }
-        let isKept =
-            switch keep {
-            case .all: true
-            case .none: false
-            case .keys(let keys): keys.contains(tag.key)
-            }
-        guard isKept else { return note(.left, "the job doesn't keep it") }
+        guard keep.contains(tag.key) else { return note(.left, "the job doesn't keep it") }
         guard container.value.hasTrackTags else {
             return note(.left, "\(container.value.name) can't hold a track's own tags")
         }

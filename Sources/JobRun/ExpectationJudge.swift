@@ -119,8 +119,8 @@ struct ExpectationJudge {
         var settings = VideoOutputSettings()
         if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
         return try SimilarityMeter(
-            source: source, sourceTrack: original, settings: settings, range: plan.range,
-            joinedRanges: plan.joinedRanges, damagePolicy: plan.damagePolicy, output: output, track: track,
+            source: source, sourceTrack: original, settings: settings, extent: plan.extent,
+            output: output, track: track,
             isCancelled: isCancelled
         ).measure(metric)
     }
@@ -130,7 +130,7 @@ struct ExpectationJudge {
         guard let track else { return nil }
         if known == nil {
             known = try LoudnessMeter(
-                asset: asset, track: track, range: nil, filters: nil, isCancelled: isCancelled
+                asset: asset, track: track, filters: nil, isCancelled: isCancelled
             ).measure()
         }
         return known

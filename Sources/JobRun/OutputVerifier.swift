@@ -31,9 +31,8 @@ struct OutputVerifier {
         {
             tracks.removeLast()
         }
-        let timecode = SourceDescription(contents).timecode
-        if let wanted = plan.timecode, wanted != timecode {
-            return "the output's timecode is \(timecode ?? "none") instead of \(wanted)"
+        if let wanted = plan.timecode, wanted != contents.timecode {
+            return "the output's timecode is \(contents.timecode ?? "none") instead of \(wanted)"
         }
         let covers = contents.tracks.count { $0.isAttachedPicture }
         guard covers == plan.covers.count else {

@@ -16,26 +16,14 @@ struct SessionBuilder {
             throw MediaError.misuse("there is no container \(plan.container)")
         }
         let reader = try AssetReader(asset: asset)
-        reader.timeRange = plan.range
-        reader.joinedRanges = plan.joinedRanges
-        reader.damagePolicy = plan.damagePolicy
+        reader.extent = plan.extent
         let writer = AssetWriter(output: output, container: container)
         writer.metadata = plan.metadata
         writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
         if case .file(let path) = plan.assetSource {
-            writer.attachments = try plan.attachments.map { index in
-                guard let file = try AttachedFile.read(path: path, track: index) else {
-                    throw MediaError.misuse("the attachment in track \(index) is no longer there")
-                }
-                return file
-            }
-            writer.covers = try plan.covers.map { index in
-                guard let cover = try CoverArt.read(path: path, track: index) else {
-                    throw MediaError.misuse("the cover in track \(index) is no longer there")
-                }
-                return cover
-            }
+            writer.attachments = try AttachedFile.read(path: path, tracks: plan.attachments)
+            writer.covers = try CoverArt.read(path: path, tracks: plan.covers)
         }
         let session = ReencodeSession(reader: reader, writer: writer)
         for (position, track) in plan.tracks.enumerated() {
@@ -58,9 +46,7 @@ struct SessionBuilder {
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
         let reader = try AssetReader(asset: asset)
-        reader.timeRange = plan.range
-        reader.joinedRanges = plan.joinedRanges
-        reader.damagePolicy = plan.damagePolicy
+        reader.extent = plan.extent
         let session = ReencodeSession(
             reader: reader, writer: AssetWriter(output: output, container: container))
         var positions: [Int] = []
@@ -98,9 +84,7 @@ struct SessionBuilder {
                 (
                     position,
                     LoudnessNormalizer(
-                        asset: asset, track: $0, mix: track.mix, range: plan.range,
-                        joinedRanges: plan.joinedRanges,
-                        damagePolicy: plan.damagePolicy, target: target),
+                        asset: asset, track: $0, mix: track.mix, extent: plan.extent, target: target),
                     encoding
                 )
             }
@@ -145,12 +129,8 @@ struct SessionBuilder {
         input.nominalFrameRate = track.source.frameRate
         input.disposition = Set(track.disposition)
         input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }
-        let output: AssetReaderTrackOutput
-        if let mix = track.mix, case .audio(let audio) = settings {
-            output = try AssetReaderTrackOutput(mixing: contents.tracks, mix: mix, settings: audio)
-        } else {
-            output = AssetReaderTrackOutput(track: source, settings: settings)
-        }
+        let output = try AssetReaderTrackOutput(
+            track: source, mix: track.mix, of: contents, settings: settings)
         try session.addTrack(output: output, input: input)
     }
 }

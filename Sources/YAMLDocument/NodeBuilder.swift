@@ -122,9 +122,7 @@ final class NodeBuilder: @unchecked Sendable {
     private func range(_ event: YAMLEvent) -> SourceRange { range(event.start, event.end) }
 
     private func range(_ start: YAMLEvent.Mark, _ end: YAMLEvent.Mark) -> SourceRange {
-        SourceRange(
-            source: source, line: Int(start.line) + 1, column: Int(start.column) + 1,
-            endLine: Int(end.line) + 1, endColumn: Int(end.column) + 1)
+        SourceRange(source, from: start, to: end)
     }
 
     private func leaf(_ event: YAMLEvent, of batch: YAMLEventBatch) -> YAMLNode? {

@@ -1,4 +1,5 @@
 internal import CLibYAML
+internal import Diagnostics
 internal import Glibc
 
 /// What libyaml found, in a form of its own size; its texts are in its batch.
@@ -36,6 +37,15 @@ struct YAMLEvent {
     var anchor: Range<Int32> = 0..<0
     /// A tag; empty for none.
     var tag: Range<Int32> = 0..<0
+}
+
+extension SourceRange {
+    /// Between two of libyaml's marks, which count from 0.
+    init(_ source: SourceFile, from start: YAMLEvent.Mark, to end: YAMLEvent.Mark) {
+        self.init(
+            source: source, line: Int(start.line) + 1, column: Int(start.column) + 1,
+            endLine: Int(end.line) + 1, endColumn: Int(end.column) + 1)
+    }
 }
 
 /// Some events in order, with their texts.

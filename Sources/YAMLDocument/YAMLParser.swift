@@ -9,8 +9,8 @@ public struct YAMLParser {
     private let source: SourceFile
     private let limits: YAMLLimits
 
-    /// Batches of events that may wait for the builder, so that a deep or a long document is not read to its end when
-    /// its beginning is wrong already.
+    /// Batches of events that may wait for the builder: a bound on memory, and a long document is not read to its end
+    /// when its beginning is wrong already.
     private static let ahead = 8
 
     private init(file: String, limits: YAMLLimits) {
@@ -120,9 +120,7 @@ public struct YAMLParser {
     }
 
     private func range(_ mark: yaml_mark_t) -> SourceRange {
-        SourceRange(
-            source: source, line: Int(mark.line) + 1, column: Int(mark.column) + 1,
-            endLine: Int(mark.line) + 1, endColumn: Int(mark.column) + 1)
+        SourceRange(source, from: YAMLEvent.Mark(mark), to: YAMLEvent.Mark(mark))
     }
 
     private static func position(of offset: Int, in bytes: [UInt8], file: String) -> SourceRange {

@@ -68,12 +68,7 @@ import Testing
         let media = try #require(Places.media)
         let scratch = try Scratch()
         var table: [String] = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: media).sorted()
-        where !name.hasSuffix(".tsv") {
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: media + "/" + name, isDirectory: &isFolder),
-                !isFolder.boolValue
-            else { continue }
+        for name in Places.mediaFiles {
             let yaml = """
                 version: 1
                 jobs:

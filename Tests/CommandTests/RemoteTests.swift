@@ -5,6 +5,7 @@ import Testing
 /// A web server for one test: parts of files, and ways to misbehave by the first folder of the path.
 final class RangeServer {
     let port: Int
+    private let scheme: String
     private let process = Process()
 
     private static let script = """
@@ -49,15 +50,22 @@ final class RangeServer {
                 except OSError:
                     pass
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        if len(sys.argv) > 2:
+            import ssl
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(sys.argv[2])
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         print(server.server_port, flush=True)
         server.serve_forever()
         """
 
-    init(serving folder: String) throws {
+    /// `certificate`: a file with a key and a certificate, for https.
+    init(serving folder: String, certificate: String? = nil) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", Self.script, folder]
+        process.arguments = ["python3", "-c", Self.script, folder] + (certificate.map { [$0] } ?? [])
         process.standardOutput = output
+        scheme = certificate == nil ? "http" : "https"
         try process.run()
         var line = Data()
         while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0a]) {
@@ -72,7 +80,7 @@ final class RangeServer {
     /// Not by SIGTERM: a program that a dispatch thread starts has it blocked.
     func stop() { kill(process.processIdentifier, SIGKILL) }
 
-    func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+    func url(_ path: String) -> String { "\(scheme)://127.0.0.1:\(port)/\(path)" }
 }
 
 @Suite struct RemoteTests {
@@ -132,6 +140,28 @@ final class RangeServer {
         }
         let probe = try program(Places.tandem, ["probe", "http://127.0.0.1:9/a.mp4"])
         #expect(probe.status == 1 && probe.errors.contains("the network is not allowed"))
+    }
+
+    /// Whoever signs a certificate for himself is nobody.
+    @Test func aCertificateIsChecked() throws {
+        let scratch = try Scratch()
+        let (key, certificate) = (scratch.file("key"), scratch.file("certificate"))
+        let made = try program(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "1",
+                "-keyout", key, "-out", certificate,
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("s.wav"))
+        let both =
+            try String(contentsOfFile: key, encoding: .utf8)
+            + String(contentsOfFile: certificate, encoding: .utf8)
+        let server = try RangeServer(serving: scratch.path, certificate: scratch.write(both, to: "both"))
+        defer { server.stop() }
+        let result = try program(Places.tandem, ["probe", "--allow-network", server.url("ok/s.wav")])
+        #expect(result.status == 1 && !result.text.contains("audio"), "\(result.text) \(result.errors)")
+        #expect(result.errors.contains("can't be fetched"), "\(result.errors)")
     }
 
     @Test(arguments: [

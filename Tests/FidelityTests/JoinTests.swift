@@ -25,17 +25,6 @@ import Testing
         return list
     }
 
-    private func samples(_ path: String, rate: Int) throws -> [Float] {
-        let result = try program(
-            "ffmpeg",
-            [
-                "-v", "error", "-nostdin", "-i", path, "-map", "0:a:0", "-ac", "1", "-ar", "\(rate)", "-f",
-                "f32le", "-",
-            ])
-        let data = [UInt8](result.output)
-        return data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-    }
-
     @Test(arguments: [
         (["-g", "12"], "mp4"), (["-g", "250", "-bf", "3"], "mkv"),
         (["-vf", "select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr"], "mov"), (["-bf", "2"], "ts"),
@@ -74,7 +63,7 @@ import Testing
             #expect(picture.hash == originals[want.picture].hash)
         }
         let sound = try before.sound(rate: 48_000)
-        let joined = try samples(scratch.file("o.mkv"), rate: 48_000)
+        let joined = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         let slices = Self.ranges.flatMap { range -> [Float] in
             Array(sound[Int((range.0 * 48_000).rounded())..<Int((range.1 * 48_000).rounded())])
         }
@@ -156,7 +145,7 @@ import Testing
                     destination: o.mkv
                     expect: { duration: { is: 1.1s, within: 1ms }, silence: { max: 0.5s } }
                 """, in: scratch.path))
-        let sound = try samples(scratch.file("o.mkv"), rate: 48_000)
+        let sound = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         #expect(sound.count == 52_800)
         // Dither alone.
         let loud = (14_400..<38_400).filter { abs(sound[$0]) > 1e-4 }

@@ -118,12 +118,8 @@ import Testing
         let media = try #require(Places.media)
         let scratch = try Scratch()
         var rows: [String] = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: media).sorted()
-        where ![".tsv", ".png", ".m3u8"].contains(where: name.hasSuffix) {
-            var isFolder: ObjCBool = false
+        for name in Places.mediaFiles where ![".png", ".m3u8"].contains(where: name.hasSuffix) {
             let path = media + "/" + name
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue
-            else { continue }
             var (account, why) = try plan(path, container: "mov", in: scratch)
             if account == nil { (account, why) = try plan(path, container: "mkv", in: scratch) }
             guard let account else {

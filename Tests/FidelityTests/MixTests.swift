@@ -18,17 +18,6 @@ import Testing
         return path
     }
 
-    private func samples(_ path: String, track: Int) throws -> [Float] {
-        let result = try program(
-            "ffmpeg",
-            [
-                "-v", "error", "-nostdin", "-i", path, "-map", "0:a:\(track)", "-ar", "\(rate)", "-f",
-                "f32le",
-                "-",
-            ])
-        return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-    }
-
     private func mixed(_ rule: String, range: String, in scratch: Scratch) async throws -> [Float] {
         _ = try source(in: scratch)
         let yaml = """
@@ -44,14 +33,14 @@ import Testing
                 destination: o.wav
             """
         _ = try success(try await run(yaml, in: scratch.path))
-        return try samples(scratch.file("o.wav"), track: 0)
+        return try Judge(scratch.file("o.wav")).samples(rate: rate)
     }
 
     /// The largest difference from a sum with a volume at each sample, by track.
     private func error(
         _ output: [Float], of path: String, from start: Int, volume: (_ track: Int, _ sample: Int) -> Float
     ) throws -> Float {
-        let tracks = try (0..<3).map { try samples(path, track: $0) }
+        let tracks = try (0..<3).map { try Judge(path).samples(track: $0, rate: rate) }
         let offsets = [0, 0, rate * 3 / 2]
         var worst: Float = 0
         for index in output.indices {
@@ -162,7 +151,8 @@ import Testing
             }
         }
         let (full, mixed) = (
-            try samples(scratch.file("a.wav"), track: 0), try samples(scratch.file("b.wav"), track: 0)
+            try Judge(scratch.file("a.wav")).samples(rate: rate),
+            try Judge(scratch.file("b.wav")).samples(rate: rate)
         )
         #expect(mixed.count == 2 * rate)
         let joined = full[0..<rate] + full[(rate / 2)..<(rate * 3 / 2)]

@@ -16,15 +16,7 @@ struct RealFileTableTests {
         "packed_bframes.avi": "pictures",
     ]
 
-    static let names: [String] = {
-        guard let media = Places.media,
-            let names = try? FileManager.default.contentsOfDirectory(atPath: media).sorted()
-        else { return [] }
-        return names.filter { name in
-            let isFile = (try? FileHandle(forReadingFrom: URL(fileURLWithPath: media + "/" + name))) != nil
-            return isFile && ![".tsv", ".png", "rollover"].contains(where: name.hasSuffix)
-        }
-    }()
+    static let names = Places.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
 
     private func figures(
         _ what: String, _ source: String, _ output: String, isLong: Bool

@@ -205,7 +205,7 @@ import Testing
         #expect(throws: CancellationError.self) { try meter.longestBlack(of: video) }
         #expect(throws: CancellationError.self) { try meter.longestSilence(of: audio) }
         #expect(throws: CancellationError.self) {
-            try LoudnessMeter(asset: asset, track: audio, range: nil, filters: nil, isCancelled: isCancelled)
+            try LoudnessMeter(asset: asset, track: audio, filters: nil, isCancelled: isCancelled)
                 .measure()
         }
     }

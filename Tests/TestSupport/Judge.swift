@@ -102,15 +102,19 @@ public struct Judge: Sendable {
         return values.min() ?? 0
     }
 
-    /// Mono samples from time zero on, each at its own time, at a rate.
-    public func sound(rate: Int) throws -> [Float] {
+    /// What a track of sound decodes to, interleaved, at a rate; all its channels where no number is given.
+    public func samples(track: Int = 0, channels: Int? = nil, rate: Int) throws -> [Float] {
+        let mixed = channels.map { ["-ac", "\($0)"] } ?? []
         let result = try program(
             "ffmpeg",
-            [
-                "-v", "error", "-nostdin", "-i", path, "-map", "0:a:0", "-ac", "1", "-ar", "\(rate)", "-f",
-                "f32le", "-",
-            ])
-        var samples = result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+            ["-v", "error", "-nostdin", "-i", path, "-map", "0:a:\(track)"] + mixed
+                + ["-ar", "\(rate)", "-f", "f32le", "-"])
+        return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+
+    /// Mono samples from time zero on, each at its own time, at a rate.
+    public func sound(rate: Int) throws -> [Float] {
+        var samples = try samples(channels: 1, rate: rate)
         let frames =
             try probe([
                 "-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries", "frame=pts_time",

@@ -50,6 +50,18 @@ public enum Places {
         return candidates.first { FileManager.default.fileExists(atPath: $0 + "/MANIFEST.tsv") }
     }()
 
+    /// The files of `media`, by their names there, sorted; none where there are none.
+    public static let mediaFiles: [String] = {
+        guard let media, let names = try? FileManager.default.subpathsOfDirectory(atPath: media) else {
+            return []
+        }
+        return names.sorted().filter { name in
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: media + "/" + name, isDirectory: &isFolder)
+            return exists && !isFolder.boolValue && !name.hasSuffix(".tsv")
+        }
+    }()
+
     /// What takes minutes is left out (`TANDEM_QUICK=1`).
     public static let isQuick = ProcessInfo.processInfo.environment["TANDEM_QUICK"] != nil
 

@@ -54,12 +54,12 @@ struct JobDecoder {
             needs: needs ?? [], destination: destination, isTemplate: isTemplate)
         ContainerCheck.check(job, into: &reader.sink)
         checkCut(job)
+        if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
         return job
     }
 
     /// Every way to cut but `exact` is about copied pictures. Defaults may say it to jobs that have none.
     private func checkCut(_ job: JobSpec) {
-        if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
         }

@@ -451,6 +451,15 @@ public struct MetadataSpec: Sendable {
         case none
         /// Those named.
         case keys([String])
+
+        /// It keeps one of that name.
+        public func contains(_ key: String) -> Bool {
+            switch self {
+            case .all: true
+            case .none: false
+            case .keys(let keys): keys.contains(key)
+            }
+        }
     }
     /// Which of the source's are kept.
     public var keep: Keep = .all

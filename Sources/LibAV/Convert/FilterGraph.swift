@@ -19,7 +19,8 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { FilterGraph.free(graph) }
 
-    private static func free(_ graph: UnsafeMutablePointer<AVFilterGraph>) {
+    /// Frees a graph and what was logged of it.
+    static func free(_ graph: UnsafeMutablePointer<AVFilterGraph>) {
         LogBridge.forget(graph)
         var copy: UnsafeMutablePointer<AVFilterGraph>? = graph
         avfilter_graph_free(&copy)

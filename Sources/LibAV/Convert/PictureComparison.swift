@@ -36,11 +36,7 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
         self.peak = peak
     }
 
-    deinit {
-        LogBridge.forget(graph)
-        var copy: UnsafeMutablePointer<AVFilterGraph>? = graph
-        avfilter_graph_free(&copy)
-    }
+    deinit { FilterGraph.free(graph) }
 
     /// For pictures like `frame`.
     public static func open(
@@ -67,9 +63,7 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
                 graph: graph, sources: (first, second), sink: sink, metric: metric,
                 peak: Double((1 << Int(descriptor.pointee.comp.0.depth)) - 1))
         } catch {
-            LogBridge.forget(graph)
-            var copy: UnsafeMutablePointer<AVFilterGraph>? = graph
-            avfilter_graph_free(&copy)
+            FilterGraph.free(graph)
             throw error
         }
     }

@@ -37,14 +37,7 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
         var left = samples
         while left > 0 {
             let run = min(left, 8192)
-            let frame = try Frame.audio(
-                format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
-                samples: Int32(run))
-            try check(
-                av_samples_set_silence(
-                    frame.raw.pointee.extended_data, 0, Int32(run), Int32(format.layout.channels),
-                    format.sampleFormat.av),
-                "av_samples_set_silence")
+            let frame = try Frame.silence(format, samples: Int32(run))
             try append(frame)
             left -= run
         }

@@ -13,19 +13,21 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     private let interrupt: InterruptFlag
     /// The path as given.
     public let path: String
+    /// The bytes that it reads, for whoever looks at what libavformat doesn't tell.
+    public let source: any ByteSource
     /// The size of the file in bytes.
-    public let fileSize: Int64
+    public var fileSize: Int64 { source.size }
     private let isMatroska: Bool
 
     private init(
         adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
-        interrupt: InterruptFlag, path: String, fileSize: Int64
+        interrupt: InterruptFlag, path: String, source: any ByteSource
     ) {
         self.context = context
         self.io = io
         self.interrupt = interrupt
         self.path = path
-        self.fileSize = fileSize
+        self.source = source
         isMatroska = String(cString: context.pointee.iformat.pointee.name).hasPrefix("matroska")
     }
 
@@ -55,7 +57,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             let context = try openContext(
                 io: io, path: path, limits: limits, interrupt: interrupt, isKnown: isKnown)
             return Demuxer(
-                adopting: context, io: io, interrupt: interrupt, path: path, fileSize: source.size)
+                adopting: context, io: io, interrupt: interrupt, path: path, source: source)
         } catch {
             InputContext.free(io)
             throw error

@@ -51,7 +51,8 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
             }
             let sink = Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue()
             do throws(AVError) {
-                target.pointee = try sink.makeReader()
+                guard let source = FileSource(borrowing: sink.descriptor) else { return tandem_eio }
+                target.pointee = try InputContext.make(over: source)
                 return 0
             } catch {
                 return error.code
@@ -61,7 +62,7 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         context.pointee.io_close2 = { _, io in
             guard let io else { return 0 }
             let failure = io.pointee.error
-            FileSink.free(io)
+            InputContext.free(io)
             return failure
         }
         return Muxer(adopting: context, io: io, sink: sink)

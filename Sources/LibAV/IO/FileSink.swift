@@ -1,14 +1,13 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// A seekable output over a file descriptor: written by offset, and readable again by the muxer's own
-/// second pass (index in front). The descriptor belongs to the caller.
+/// A seekable output over a file descriptor, written by offset. The descriptor belongs to the caller.
 ///
 /// Unchecked `Sendable`: used by the one muxer that owns it, on the muxer's queue.
 final class FileSink: @unchecked Sendable {
     let descriptor: Int32
     private var position: Int64 = 0
-    /// The first write or read error, as a negative code; it never clears.
+    /// The first write error, as a negative code; it never clears.
     private(set) var failure: Int32 = 0
     /// Bytes written so far, rewrites included.
     private(set) var bytesWritten: Int64 = 0
@@ -16,23 +15,9 @@ final class FileSink: @unchecked Sendable {
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
-        try makeContext(writable: true)
-    }
-
-    /// A second, read-only context on the same file, for the muxer that moves its index forward.
-    func makeReader() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
-        let reader = FileSink(descriptor: descriptor)
-        return try reader.makeContext(writable: false)
-    }
-
-    private func makeContext(writable: Bool) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
         let opaque = Unmanaged.passRetained(self).toOpaque()
         let context = tandem_avio_alloc(
-            1 << 17, writable ? 1 : 0, opaque,
-            { opaque, data, size in
-                guard let opaque, let data else { return tandem_einval }
-                return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().read(data, size)
-            },
+            1 << 17, 1, opaque, nil,
             { opaque, data, size in
                 guard let opaque, let data else { return tandem_einval }
                 return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().write(data, size)
@@ -53,21 +38,6 @@ final class FileSink: @unchecked Sendable {
         var copy: UnsafeMutablePointer<AVIOContext>? = context
         tandem_avio_free(&copy)
         if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
-    }
-
-    private func read(_ data: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
-        while true {
-            let got = pread(descriptor, data, Int(count), off_t(position))
-            if got > 0 {
-                position += Int64(got)
-                return Int32(got)
-            }
-            if got == 0 { return tandem_eof }
-            if errno != EINTR {
-                failure = tandem_averror(errno)
-                return failure
-            }
-        }
     }
 
     private func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {

@@ -21,6 +21,8 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
         defer { av_dict_free(&options) }
         av_dict_set(&options, "protocol_whitelist", "http,https,tcp,tls", 0)
         av_dict_set_int(&options, "rw_timeout", Self.patience * 1_000_000, 0)
+        // The library trusts any certificate unless it is told to look.
+        av_dict_set_int(&options, "tls_verify", 1, 0)
         av_dict_set_int(&options, "reconnect", 1, 0)
         av_dict_set_int(&options, "reconnect_delay_max", 4, 0)
         var opened: UnsafeMutablePointer<AVIOContext>?

@@ -100,6 +100,8 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public static var none: SampleFormat { SampleFormat(AV_SAMPLE_FMT_NONE) }
     /// 16-bit integers, interleaved.
     public static var s16: SampleFormat { SampleFormat(AV_SAMPLE_FMT_S16) }
+    /// Floating point of 32 bits, a plane a channel.
+    public static var planarFloat: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLTP) }
     /// Its name, `none` where it has none.
     public var description: String { av_get_sample_fmt_name(av).map { String(cString: $0) } ?? "none" }
     /// Size of one sample of one channel.

@@ -16,8 +16,8 @@ struct AssetLoader {
         let demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt)
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
-        let movie = names.contains("mov") ? MovieInspector(path: path) : nil
-        if names.contains("matroska"), let expected = MatroskaInspector.segmentEnd(path: path),
+        let movie = names.contains("mov") ? MovieInspector(demuxer.source) : nil
+        if names.contains("matroska"), let expected = MatroskaInspector.segmentEnd(of: demuxer.source),
             expected > demuxer.fileSize
         {
             throw InputError(path: path, reason: .truncated(expected: expected, got: demuxer.fileSize))

@@ -96,6 +96,12 @@ public struct AssetContents: Sendable {
         tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
     }
 
+    /// The time of day of the first picture, as the pictures' track says it, else any track, else the file.
+    public var timecode: String? {
+        let tags = tracks(of: .video).map(\.metadata) + tracks.map(\.metadata) + [metadata]
+        return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first
+    }
+
     /// Tracks that are good for something.
     public func tracks(with characteristic: MediaCharacteristic) -> [AssetTrack] {
         tracks.filter { $0.characteristics.contains(characteristic) }

@@ -7,18 +7,20 @@ public struct AttachedFile: Sendable {
     /// What it is: `filename`, `mimetype`.
     public let metadata: [MetadataEntry]
 
-    /// The attachment that is a track of a file; nil where it has none there.
+    /// The attachments that are some tracks of a file. Throws where one is not there.
     public static func read(
-        path: String, track: Int, limits: InputLimits = InputLimits()
-    ) throws -> AttachedFile? {
+        path: String, tracks: [Int], limits: InputLimits = InputLimits()
+    ) throws -> [AttachedFile] {
+        guard !tracks.isEmpty else { return [] }
         let demuxer = try Demuxer.open(path: path, limits: limits)
-        guard track < demuxer.streamCount else { return nil }
-        let stream = try demuxer.stream(track)
-        guard stream.parameters.mediaType == .attachment, !stream.parameters.extradata.isEmpty else {
-            return nil
+        return try tracks.map { track in
+            let stream = try demuxer.stream(track)
+            guard stream.parameters.mediaType == .attachment, !stream.parameters.extradata.isEmpty else {
+                throw MediaError.misuse("the attachment in track \(track) is no longer there")
+            }
+            return AttachedFile(
+                bytes: stream.parameters.extradata,
+                metadata: stream.metadata.filter { ["filename", "mimetype", "title"].contains($0.key) })
         }
-        return AttachedFile(
-            bytes: stream.parameters.extradata,
-            metadata: stream.metadata.filter { ["filename", "mimetype", "title"].contains($0.key) })
     }
 }

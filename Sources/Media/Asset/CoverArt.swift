@@ -16,13 +16,19 @@ public struct CoverArt: Sendable {
         "webp": (mime: "image/webp", name: "cover.webp"), "tiff": (mime: "image/tiff", name: "cover.tiff"),
     ]
 
-    /// The cover that is a track of a file; nil where it has none there.
-    public static func read(path: String, track: Int, limits: InputLimits = InputLimits()) throws -> CoverArt?
-    {
+    /// The covers that are some tracks of a file. Throws where one is not there.
+    public static func read(
+        path: String, tracks: [Int], limits: InputLimits = InputLimits()
+    ) throws -> [CoverArt] {
+        guard !tracks.isEmpty else { return [] }
         let demuxer = try Demuxer.open(path: path, limits: limits)
-        guard track < demuxer.streamCount, let bytes = demuxer.attachedPicture(of: track) else { return nil }
-        let stream = try demuxer.stream(track)
-        return CoverArt(parameters: stream.parameters, bytes: bytes, metadata: stream.metadata)
+        return try tracks.map { track in
+            guard let bytes = demuxer.attachedPicture(of: track) else {
+                throw MediaError.misuse("the cover in track \(track) is no longer there")
+            }
+            let stream = try demuxer.stream(track)
+            return CoverArt(parameters: stream.parameters, bytes: bytes, metadata: stream.metadata)
+        }
     }
 }
 

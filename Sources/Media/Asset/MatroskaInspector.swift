@@ -3,8 +3,7 @@ internal import LibAV
 /// Where a Matroska file says it ends: libavformat reads a shorter one to its end without a word.
 enum MatroskaInspector {
     /// The end of the segment in bytes; nil where the file doesn't say (live streams) or can't be read.
-    static func segmentEnd(path: String) -> Int64? {
-        guard let source = try? SourceLocation.open(path) else { return nil }
+    static func segmentEnd(of source: any ByteSource) -> Int64? {
         let count = Int(min(4096, source.size))
         guard count > 16, let bytes = source.bytes(at: 0, count) else { return nil }
         var at = 0

@@ -23,12 +23,6 @@ struct MovieInspector: Sendable {
     private static let entryLimit = 65_536
 
     /// Reads a source; nil where it has no readable movie box.
-    init?(path: String) {
-        guard let source = try? SourceLocation.open(path) else { return nil }
-        self.init(source)
-    }
-
-    /// Reads an open source.
     init?(_ source: any ByteSource) {
         var offset: Int64 = 0
         var boxes = 0

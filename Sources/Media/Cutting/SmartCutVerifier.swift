@@ -135,7 +135,8 @@ public struct SmartCutVerifier: Sendable {
     /// Decoded pictures of a stretch.
     private func pictures(_ asset: Asset, _ track: AssetTrack, _ range: TimeRange) throws -> TrackSamples {
         let samples = try TrackSamples(
-            asset: asset, track: track, settings: .video(VideoOutputSettings()), range: range,
+            asset: asset, track: track, settings: .video(VideoOutputSettings()),
+            extent: ReadingExtent(range),
             isCancelled: isCancelled)
         try samples.start()
         return samples

@@ -8,16 +8,15 @@ public final class LoudnessMeter: Sendable {
 
     /// A meter for a track or a mix; `filters` come before it.
     public init(
-        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?,
-        joinedRanges: [TimeRange] = [], filters: String?,
-        damagePolicy: DamagePolicy = .fail,
+        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
+        filters: String?,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         var settings = AudioOutputSettings()
         settings.filters = (filters.map { $0 + "," } ?? "") + "ebur128=peak=true:metadata=1"
         samples = try TrackSamples(
-            asset: asset, track: track, mix: mix, settings: .audio(settings), range: range,
-            joinedRanges: joinedRanges, damagePolicy: damagePolicy, isCancelled: isCancelled)
+            asset: asset, track: track, mix: mix, settings: .audio(settings), extent: extent,
+            isCancelled: isCancelled)
     }
 
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.

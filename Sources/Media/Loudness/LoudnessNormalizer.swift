@@ -12,24 +12,19 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     private let asset: Asset
     private let track: AssetTrack
     private let mix: AudioMix?
-    private let range: TimeRange?
-    private let joinedRanges: [TimeRange]
-    private let damagePolicy: DamagePolicy
+    private let extent: ReadingExtent
     private let target: LoudnessTarget
     private let running = Guarded<(meter: LoudnessMeter?, isCancelled: Bool)>((nil, false))
 
     /// A normaliser for a stretch of a track, or of a mix.
     public init(
-        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, range: TimeRange?,
-        joinedRanges: [TimeRange] = [],
-        damagePolicy: DamagePolicy = .fail, target: LoudnessTarget
+        asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
+        target: LoudnessTarget
     ) {
         self.asset = asset
         self.track = track
         self.mix = mix
-        self.range = range
-        self.joinedRanges = joinedRanges
-        self.damagePolicy = damagePolicy
+        self.extent = extent
         self.target = target
     }
 
@@ -101,9 +96,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
 
     private func measure(_ steps: [String]) throws -> Loudness {
         let meter = try LoudnessMeter(
-            asset: asset, track: track, mix: mix, range: range, joinedRanges: joinedRanges,
-            filters: Self.joined(steps),
-            damagePolicy: damagePolicy)
+            asset: asset, track: track, mix: mix, extent: extent, filters: Self.joined(steps))
         let goesOn = running.withLock { running in
             running.meter = meter
             return !running.isCancelled

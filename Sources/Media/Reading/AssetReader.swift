@@ -18,7 +18,7 @@ public enum SessionStatus: String, Sendable {
 
 /// Reads one asset through any number of outputs (AVFoundation's `AVAssetReader`). A reader is used once.
 ///
-/// Unchecked `Sendable`: `outputs` and `timeRange` are frozen by `startReading`; the rest is behind the mutex.
+/// Unchecked `Sendable`: `outputs` and `extent` are frozen by `startReading`; the rest is behind the mutex.
 public final class AssetReader: @unchecked Sendable {
     /// The asset that is read.
     public let asset: Asset
@@ -27,13 +27,14 @@ public final class AssetReader: @unchecked Sendable {
     private let movement = MovementCounter()
     private let state = Guarded(SessionStatus.unknown)
 
-    /// The stretch of the asset's time line that is read; nil for all of it. Set before reading starts.
-    public var timeRange: TimeRange?
-    /// Several stretches, joined end to end in this order, instead of `timeRange`; samples are then vended on the time
-    /// line of the whole. Packets can't be joined, but for subtitles. Set before reading starts.
-    public var joinedRanges: [TimeRange] = []
-    /// What becomes of damaged data. Set before reading starts.
-    public var damagePolicy = DamagePolicy.fail
+    /// What is read. Of several ranges, samples are vended on the time line of the whole; packets can't be joined, but
+    /// for subtitles. Set before reading starts.
+    public var extent = ReadingExtent()
+    /// The one stretch of the asset's time line that is read; nil for all of it, or for several.
+    public var timeRange: TimeRange? {
+        get { extent.ranges.count == 1 ? extent.ranges[0] : nil }
+        set { extent.ranges = newValue.map { [$0] } ?? [] }
+    }
     /// The outputs, in the order they were added.
     public private(set) var outputs: [AssetReaderTrackOutput] = []
     /// Threads of each video decoder, 0 for as many as it likes. Half the processors by default: the encoder
@@ -98,14 +99,7 @@ public final class AssetReader: @unchecked Sendable {
     private var factory: ProducerFactory {
         ProducerFactory(
             source: asset.source, timeZero: contents.timeZero, limits: asset.limits, interrupt: interrupt,
-            movement: movement, decoderThreads: decoderThreads,
-            ranges: joinedRanges.isEmpty ? timeRange.map { [$0] } ?? [] : joinedRanges)
-    }
-
-    /// Where what is vended begins and ends: on the asset's time line, or joined, on that of the whole.
-    var vendedRange: TimeRange? {
-        guard !joinedRanges.isEmpty else { return timeRange }
-        return TimeRange(start: .zero, duration: joinedRanges.reduce(.zero) { $0 + $1.duration })
+            movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges)
     }
 
     private func start() throws {
@@ -114,7 +108,7 @@ public final class AssetReader: @unchecked Sendable {
             let shared = outputs.filter { factory.canShare($0) }
             let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
             for output in outputs {
-                output.damage.follow(damagePolicy)
+                output.damage.follow(extent.damagePolicy)
                 output.begin(
                     try factory.producer(for: output, lane: factory.canShare(output) ? lane : nil))
             }

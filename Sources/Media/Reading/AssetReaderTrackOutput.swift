@@ -65,6 +65,17 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         self.settings = .audio(settings)
     }
 
+    /// An output of a track, or where there is a mix, of that; `contents` are its asset's.
+    public convenience init(
+        track: AssetTrack, mix: AudioMix?, of contents: AssetContents, settings: ReaderOutputSettings
+    ) throws {
+        if let mix, case .audio(let audio) = settings {
+            try self.init(mixing: contents.tracks, mix: mix, settings: audio)
+        } else {
+            self.init(track: track, settings: settings)
+        }
+    }
+
     /// What was left out because it was damaged.
     public var damagedSamples: DamageTally.Count { damage.count }
 

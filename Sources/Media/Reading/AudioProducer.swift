@@ -147,9 +147,7 @@ final class AudioProducer: SampleProducer {
         }
         let run = min(pendingSilence, 4096)
         pendingSilence -= run
-        let fifo = try SampleFIFO(format: source)
-        try fifo.appendSilence(Int(run))
-        return try convert(try fifo.take(Int(run)))
+        return try convert(try Frame.silence(source, samples: Int32(run)))
     }
 
     private func convert(_ frame: consuming Frame) throws -> SampleBuffer? {
@@ -208,9 +206,7 @@ final class AudioProducer: SampleProducer {
             if Int64(rest.sampleCount) > missing { rest.narrow(start: 0, count: Int(missing)) }
             return vend(rest)
         }
-        let fifo = try SampleFIFO(format: output)
-        try fifo.appendSilence(Int(min(missing, 4096)))
-        return vend(try fifo.take(Int(min(missing, 4096))))
+        return vend(try Frame.silence(output, samples: Int32(min(missing, 4096))))
     }
 
     private func vend(_ frame: consuming Frame) -> SampleBuffer {

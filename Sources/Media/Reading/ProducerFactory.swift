@@ -108,7 +108,7 @@ struct ProducerFactory {
                 let frames = try inputs.map {
                     (try DecodedFrames(packets: $0.0, threads: 1, limits: limits) as any FrameStream, $0.1)
                 }
-                return try mixer(of: mix, audio, frames, origin: (range?.start ?? .zero) - offset)
+                return mixer(of: mix, audio, frames, origin: (range?.start ?? .zero) - offset)
             }
             return try producer(settings, packets: inputs[0].0, context: inputs[0].1)
         }
@@ -156,10 +156,10 @@ struct ProducerFactory {
     private func mixer(
         of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(any FrameStream, ProducerContext)],
         origin: MediaTime
-    ) throws -> AudioProducer {
-        guard let planar = SampleFormat(named: "fltp") else { throw MediaError.misuse("there is no fltp") }
-        let format = AudioFormat(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
-        let each = AudioOutputSettings(sampleFormat: planar, sampleRate: mix.sampleRate, layout: mix.layout)
+    ) -> AudioProducer {
+        let format = AudioFormat(sampleFormat: .planarFloat, sampleRate: mix.sampleRate, layout: mix.layout)
+        let each = AudioOutputSettings(
+            sampleFormat: .planarFloat, sampleRate: mix.sampleRate, layout: mix.layout)
         let inputs = zip(sources, mix.inputs).map { source, input in
             let producer: any SampleProducer = AudioProducer(
                 frames: source.0, context: source.1, settings: each)
@@ -208,7 +208,7 @@ struct ProducerFactory {
                 return VideoProducer(frames: frames, context: context, settings: settings)
             case .audio(let settings):
                 if let mix = output.mix {
-                    return try mixer(of: mix, settings, [(frames, context)], origin: origin)
+                    return mixer(of: mix, settings, [(frames, context)], origin: origin)
                 }
                 return AudioProducer(frames: frames, context: context, settings: settings)
             }

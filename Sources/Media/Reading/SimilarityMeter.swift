@@ -16,15 +16,15 @@ public struct SimilarityMeter: Sendable {
     private let track: AssetTrack
     private let isCancelled: @Sendable () -> Bool
 
-    /// `settings`, `range` and the rest are those that the output was made with.
+    /// `settings` and `extent` are those that the output was made with.
     public init(
-        source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, range: TimeRange?,
-        joinedRanges: [TimeRange], damagePolicy: DamagePolicy, output: Asset, track: AssetTrack,
+        source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, extent: ReadingExtent,
+        output: Asset, track: AssetTrack,
         isCancelled: @escaping @Sendable () -> Bool
     ) throws {
         reference = try TrackSamples(
-            asset: source, track: sourceTrack, settings: .video(settings), range: range,
-            joinedRanges: joinedRanges, damagePolicy: damagePolicy, isCancelled: isCancelled)
+            asset: source, track: sourceTrack, settings: .video(settings), extent: extent,
+            isCancelled: isCancelled)
         self.output = output
         self.track = track
         self.isCancelled = isCancelled

@@ -9,20 +9,13 @@ struct TrackSamples: Sendable {
     /// Nothing is read before `start`. `isCancelled` is asked before every sample.
     init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
-        range: TimeRange? = nil, joinedRanges: [TimeRange] = [],
-        damagePolicy: DamagePolicy = .fail,
+        extent: ReadingExtent = ReadingExtent(),
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         reader = try AssetReader(asset: asset)
-        reader.timeRange = range
-        reader.joinedRanges = joinedRanges
-        reader.damagePolicy = damagePolicy
-        if let mix, case .audio(let audio) = settings {
-            output = try AssetReaderTrackOutput(
-                mixing: try asset.loadSynchronously().tracks, mix: mix, settings: audio)
-        } else {
-            output = AssetReaderTrackOutput(track: track, settings: settings)
-        }
+        reader.extent = extent
+        output = try AssetReaderTrackOutput(
+            track: track, mix: mix, of: try asset.loadSynchronously(), settings: settings)
         self.isCancelled = isCancelled
         try reader.add(output)
     }

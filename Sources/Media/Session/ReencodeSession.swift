@@ -138,7 +138,7 @@ public final class ReencodeSession: @unchecked Sendable {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
             guard !lanes.isEmpty else { throw MediaError.misuse("a session needs a track") }
             try writer.startWriting()
-            let range = reader.vendedRange
+            let range = reader.extent.vended
             try writer.startSession(atSourceTime: range?.start ?? .zero)
             if let range { try writer.endSession(atSourceTime: range.end) }
             try reader.startReading()
