@@ -34,7 +34,7 @@ let package = Package(
                 ])
             ]),
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .systemLibrary(name: "CLinux"),
+        .target(name: "CLinux"),
         .target(name: "Locking", swiftSettings: house),
         .target(name: "Diagnostics", dependencies: ["Locking"], swiftSettings: house),
         // Floor 1

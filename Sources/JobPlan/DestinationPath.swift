@@ -106,7 +106,7 @@ public struct DestinationPath: Hashable, Sendable {
         _ path: String, _ attribute: String = attribute, job: String? = nil
     ) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 1024)
-        let count = getxattr(path, attribute, &bytes, bytes.count)
+        let count = tandem_getxattr(path, attribute, &bytes, bytes.count)
         guard count > 0 else { return false }
         let parts = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
         if let job, parts.dropFirst(2).joined(separator: " ") != job { return false }

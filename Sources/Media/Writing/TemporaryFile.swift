@@ -93,7 +93,7 @@ public final class TemporaryFile: @unchecked Sendable {
     @discardableResult
     public func setAttribute(_ name: String, _ value: String) -> Bool {
         let bytes = Array(value.utf8)
-        return fsetxattr(descriptor, name, bytes, bytes.count, 0) == 0
+        return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
     /// Brings the file's data to disk (`fsync`).

@@ -1,0 +1,48 @@
+// Linux calls that Swift's Glibc module doesn't have. No system header with structures is included here: a structure
+// would belong to whichever module happened to be compiled first.
+#ifndef TANDEM_CLINUX_H
+#define TANDEM_CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// renameat2(2) with RENAME_NOREPLACE, or without flags. 0, or -1 with errno.
+int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
+
+// fsetxattr(2) and getxattr(2).
+int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
+long tandem_getxattr(const char *path, const char *name, void *value, size_t size);
+
+// Few arenas, and big blocks straight from the system: pictures go back to it when they are freed.
+// Measured on a 720p re-encode: 8 % less memory, no slower.
+void tandem_tune_allocator(void);
+
+// From when this returns on, each SIGINT and SIGTERM is a byte in a pipe, whatever the mask of the thread that takes it.
+// Returns the end to read from, which doesn't block, or -1.
+int tandem_watch_signals(void);
+
+// A pair of connected sockets that keep the order of bytes and carry descriptors; both close on exec.
+int tandem_socketpair(int pair[2]);
+
+// sendmsg(2): some bytes, and descriptors with the first of them. Bytes sent, or -1 with errno.
+long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
+
+// recvmsg(2): bytes, and descriptors (closed on exec) where some came along. `*count` is room on entry, their number on
+// return. Bytes received, 0 at the end, or -1 with errno.
+long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count);
+
+// What a worker could not be kept from; bits of the result of tandem_lock_down.
+enum {
+    TANDEM_NO_LANDLOCK = 1,      // the kernel has none: files are as open as for anybody
+    TANDEM_NO_NETWORK_LOCK = 2,  // it has one without network rules
+    TANDEM_NO_NEW_PRIVS = 4,     // prctl failed
+};
+
+// Takes from this thread, and those it starts, everything but reading under `readable` and writing under `writable`
+// (both end with null). Must come before other threads are made. `network` leaves connecting allowed.
+int tandem_lock_down(const char *const *readable, const char *const *writable, int network);
+
+// The signal that this process gets when its parent is gone.
+void tandem_die_with_parent(void);
+
+#endif

@@ -1,0 +1,160 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <malloc.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace) {
+    return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, no_replace ? 1u : 0u);
+}
+
+int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size) {
+    return fsetxattr(descriptor, name, value, size, 0);
+}
+
+long tandem_getxattr(const char *path, const char *name, void *value, size_t size) {
+    return (long)getxattr(path, name, value, size);
+}
+
+void tandem_tune_allocator(void) {
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+}
+
+// MARK: Signals
+
+static int signal_pipe[2] = {-1, -1};
+
+// All that a handler may do.
+static void note_signal(int number) {
+    int before = errno;
+    unsigned char byte = (unsigned char)number;
+    ssize_t done = write(signal_pipe[1], &byte, 1);
+    (void)done;
+    errno = before;
+}
+
+int tandem_watch_signals(void) {
+    if (signal_pipe[0] < 0 && pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_signal;
+    action.sa_flags = SA_RESTART;
+    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) return -1;
+    return signal_pipe[0];
+}
+
+// MARK: Messages
+
+int tandem_socketpair(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair); }
+
+enum { MOST_DESCRIPTORS = 16 };
+
+long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count) {
+    if (count > MOST_DESCRIPTORS) {
+        errno = EINVAL;
+        return -1;
+    }
+    struct iovec vector = {.iov_base = (void *)bytes, .iov_len = size};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int) * MOST_DESCRIPTORS)];
+    } control;
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+    if (count > 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
+    }
+    return (long)sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count) {
+    struct iovec vector = {.iov_base = bytes, .iov_len = size};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int) * MOST_DESCRIPTORS)];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    size_t room = *count, found = 0;
+    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (got >= 0) {
+        for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+            if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+            size_t here = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (size_t i = 0; i < here; i++) {
+                int descriptor;
+                memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+                if (found < room)
+                    descriptors[found++] = descriptor;
+                else
+                    close(descriptor);
+            }
+        }
+    }
+    *count = found;
+    return (long)got;
+}
+
+// MARK: Locking down
+
+void tandem_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+
+// Newer rights than the kernel headers at hand may have.
+#define REFER (1ull << 13)
+#define TRUNCATE (1ull << 14)
+#define IOCTL_DEVICE (1ull << 15)
+
+struct rules {
+    uint64_t files;
+    uint64_t network;
+};
+
+static void allow(int rules, const char *const *paths, uint64_t rights) {
+    for (; *paths; paths++) {
+        int path = open(*paths, O_PATH | O_CLOEXEC);
+        if (path < 0) continue;
+        struct landlock_path_beneath_attr beneath = {.allowed_access = rights, .parent_fd = path};
+        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+        close(path);
+    }
+}
+
+int tandem_lock_down(const char *const *readable, const char *const *writable, int network) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return TANDEM_NO_NEW_PRIVS | TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 1) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
+    struct rules handled = {.files = (1ull << 13) - 1, .network = 0};
+    if (version >= 2) handled.files |= REFER;
+    if (version >= 3) handled.files |= TRUNCATE;
+    if (version >= 5) handled.files |= IOCTL_DEVICE;
+    if (version >= 4 && !network) handled.network = 3;  // bind and connect by TCP
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, version >= 4 ? sizeof handled : sizeof(uint64_t), 0);
+    if (rules < 0) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
+    uint64_t reading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    uint64_t writing = reading | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
+                       LANDLOCK_ACCESS_FS_REMOVE_FILE | (version >= 3 ? TRUNCATE : 0);
+    allow(rules, readable, reading);
+    allow(rules, writable, writing);
+    long result = syscall(SYS_landlock_restrict_self, rules, 0);
+    close(rules);
+    if (result != 0) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
+    return version < 4 && !network ? TANDEM_NO_NETWORK_LOCK : 0;
+}
