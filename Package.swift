@@ -22,6 +22,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // Floor 0
@@ -58,8 +59,9 @@ let package = Package(
         .target(
             name: "JobRun",
             dependencies: [
-                "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking", "CLinux",
+                .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: house),
         // Floor 5

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/landlock.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -112,9 +115,26 @@ long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size
     return (long)got;
 }
 
-// MARK: Locking down
+// MARK: Libraries
 
-void tandem_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+static int note_library(struct dl_phdr_info *info, size_t size, void *stream) {
+    (void)size;
+    char *path = info->dlpi_name && *info->dlpi_name ? realpath(info->dlpi_name, NULL) : NULL;
+    if (path) fprintf(stream, "%s\n", path);
+    free(path);
+    return 0;
+}
+
+char *tandem_loaded_libraries(void) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return NULL;
+    dl_iterate_phdr(note_library, stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+// MARK: Locking down
 
 // Newer rights than the kernel headers at hand may have.
 #define REFER (1ull << 13)

@@ -139,6 +139,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case lowSpace = "low-space"
     /// A job failed while it ran.
     case jobFailed = "job-failed"
+    /// A job took longer than its `timeout`.
+    case jobTimeout = "job-timeout"
     /// An output is not what `expect` says.
     case expectationFailed = "expectation-failed"
 }
@@ -188,6 +190,7 @@ extension Rule {
         case .networkNotAllowed: "A source is a URL, and the network is not allowed"
         case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
+        case .jobTimeout: "A job took longer than its timeout"
         case .expectationFailed: "An output is not what `expect` says"
         }
     }

@@ -77,6 +77,11 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
     public var description: String { "\(file):\(line):\(column)" }
 }
 
+extension CodingUserInfoKey {
+    /// Set where only what is written counts, not where: ranges are null then.
+    public static let omitsPlaces = CodingUserInfoKey(rawValue: "tandem.omitsPlaces")!
+}
+
 extension SourceRange: Codable {
     private enum CodingKeys: CodingKey { case file, line, column, endLine, endColumn }
 
@@ -93,6 +98,10 @@ extension SourceRange: Codable {
 
     /// File, lines and columns; not the way.
     public func encode(to encoder: any Encoder) throws {
+        if encoder.userInfo[.omitsPlaces] != nil {
+            var value = encoder.singleValueContainer()
+            return try value.encodeNil()
+        }
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(file, forKey: .file)
         try values.encode(line, forKey: .line)

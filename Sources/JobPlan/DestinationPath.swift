@@ -90,7 +90,7 @@ public struct DestinationPath: Hashable, Sendable {
         let type = status.st_mode & S_IFMT
         guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
         if type == S_IFLNK { return .foreign }
-        return isUntouched(path) ? .published : .foreign
+        return mark(at: path) != nil ? .published : .foreign
     }
 
     /// The extended attribute that marks an output which failed its expectations and was kept.
@@ -98,20 +98,43 @@ public struct DestinationPath: Hashable, Sendable {
 
     /// A kept failure of that job is at a path, and nobody wrote into it since.
     public static func isKeptFailure(of job: String, at path: String) -> Bool {
-        isUntouched(path, failureAttribute, job: job)
+        mark(at: path, attribute: failureAttribute)?.job == job
     }
 
-    /// Tandem made it, and nobody wrote into it since.
-    private static func isUntouched(
-        _ path: String, _ attribute: String = attribute, job: String? = nil
-    ) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 1024)
+    /// What Tandem wrote into the attribute of an output.
+    public struct Mark: Sendable {
+        /// Size and time of the output when it was published.
+        public var output: String
+        /// The digest of the plan that it was made by.
+        public var digest: String
+        /// The job's id.
+        public var job: String
+
+        /// Makes one.
+        public init(output: String, digest: String, job: String) {
+            self.output = output
+            self.digest = digest
+            self.job = job
+        }
+
+        /// As it stands in the attribute.
+        public var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(job)" }
+
+        init?(_ text: String) {
+            let parts = text.split(separator: " ", maxSplits: 3)
+            guard parts.count == 4, parts[0] == "1" else { return nil }
+            (output, digest, job) = (String(parts[1]), String(parts[2]), String(parts[3]))
+        }
+    }
+
+    /// The mark of an output that nobody wrote into since; nil where there is none.
+    public static func mark(at path: String, attribute: String = attribute) -> Mark? {
+        var bytes = [UInt8](repeating: 0, count: 8192)
         let count = tandem_getxattr(path, attribute, &bytes, bytes.count)
-        guard count > 0 else { return false }
-        let parts = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
-        if let job, parts.dropFirst(2).joined(separator: " ") != job { return false }
-        return parts.count >= 2 && parts[0] == "1"
-            && TemporaryFile.fingerprint(path: path) == String(parts[1])
+        guard count > 0, let mark = Mark(String(decoding: bytes.prefix(count), as: UTF8.self)),
+            TemporaryFile.fingerprint(path: path) == mark.output
+        else { return nil }
+        return mark
     }
 
     /// Bytes that are free on its file system, for this user; nil where that can't be told.

@@ -76,6 +76,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var expectedSize: Int64?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
+    /// How a run treats it.
+    public var scheduling: JobScheduling
 }
 
 extension JobPlan {
@@ -236,8 +238,22 @@ public struct BatchPlan: Codable, Sendable {
     public var version = 1
     /// The plans, every job after the ones it waits for.
     public var jobs: [JobPlan]
+    /// Jobs whose outputs are up to date, without a look into their sources.
+    public var settled: [Settled] = []
     /// Messages about jobs that can't be carried out, and notes; by job.
     public var refusals: [Refusal]
+
+    /// A job that has nothing to do.
+    public struct Settled: Codable, Sendable {
+        /// The job's id.
+        public var id: String
+        /// The job's id as the file has it.
+        public var base: String
+        /// The job file.
+        public var file: String
+        /// The absolute path of its output.
+        public var destination: String
+    }
 
     /// A job that can't be carried out.
     public struct Refusal: Codable, Sendable {
@@ -250,8 +266,9 @@ public struct BatchPlan: Codable, Sendable {
     }
 
     /// Makes a plan.
-    public init(jobs: [JobPlan], refusals: [Refusal]) {
+    public init(jobs: [JobPlan], settled: [Settled] = [], refusals: [Refusal]) {
         self.jobs = jobs
+        self.settled = settled
         self.refusals = refusals
     }
 }

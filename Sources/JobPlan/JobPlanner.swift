@@ -104,6 +104,13 @@ struct JobPlanner {
             spec: job.chapters, source: description.chapters, ranges: ranges, duration: duration,
             container: container)
         chapters.plan(into: &sink)
+        if let threads = job.scheduling.threads {
+            for index in tracks.indices where tracks[index].source.mediaType == .video {
+                guard case .encode(var encoding) = tracks[index].action else { continue }
+                encoding.encoder.threads = threads
+                tracks[index].action = .encode(encoding)
+            }
+        }
         let isFile = if case .file = source { true } else { false }
         let covers = CoverPlanner(
             spec: job.metadata, container: container.value, source: description, isFile: isFile)
@@ -125,7 +132,7 @@ struct JobPlanner {
             ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,
             tracks: tracks, expectations: job.expectations,
             ledger: ledger.entries, expectedDuration: duration,
-            expectedSize: SizeEstimate.bytes(of: tracks), notes: notes)
+            expectedSize: SizeEstimate.bytes(of: tracks), notes: notes, scheduling: job.scheduling)
     }
 
     /// The timecode that the job or the pictures' rule sets; one that can't be is an error.

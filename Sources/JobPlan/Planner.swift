@@ -28,6 +28,9 @@ public struct Planner {
 
     private let files: [JobFile]
     private let probe: Probe
+    private let memory: any PlanMemory
+    private var settled: [Key: BatchPlan.Settled] = [:]
+    private var settledOrder: [BatchPlan.Settled] = []
     private var probed: [String: Swift.Result<SourceDescription, any Error>] = [:]
     /// URLs that were looked at: many jobs may read one.
     private var remotes: [String: FileIdentity] = [:]
@@ -39,9 +42,10 @@ public struct Planner {
     private var refused: Set<Key> = []
     private var diagnostics = DiagnosticSink()
 
-    private init(files: [JobFile], probe: @escaping Probe) {
+    private init(files: [JobFile], probe: @escaping Probe, memory: any PlanMemory) {
         self.files = files
         self.probe = probe
+        self.memory = memory
         for (index, file) in files.enumerated() {
             for (position, job) in file.jobs.enumerated() {
                 positions[Key(file: index, id: job.id.value)] = position
@@ -49,11 +53,15 @@ public struct Planner {
         }
     }
 
-    /// Plans all jobs of some files.
-    public static func plan(_ files: [JobFile], probe: @escaping Probe = Planner.probe) -> Result {
+    /// Plans all jobs of some files, or those of some names and what they read or need.
+    public static func plan(
+        _ files: [JobFile], only names: [String] = [], memory: any PlanMemory = NoMemory(),
+        probe: @escaping Probe = Planner.probe
+    ) -> Result {
         var sink = DiagnosticSink()
-        let expanded = files.map { $0.expanded(into: &sink, matching: matches) }
-        var planner = Planner(files: expanded, probe: probe)
+        var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
+        if !names.isEmpty { JobSelection(names: names).apply(to: &expanded, into: &sink) }
+        var planner = Planner(files: expanded, probe: probe, memory: memory)
         planner.diagnostics = sink
         return planner.run(unmatched: sink)
     }
@@ -89,7 +97,7 @@ public struct Planner {
         guard let index = files.firstIndex(where: { $0.path == plan.file }),
             let job = files[index].jobs.first(where: { $0.id.value == plan.id })
         else { throw PlanningError(diagnostics: []) }
-        var planner = Planner(files: files, probe: probe)
+        var planner = Planner(files: files, probe: probe, memory: NoMemory())
         var sink = DiagnosticSink()
         guard case .job(_, let path) = plan.source, let identity = FileIdentity(path: path) else {
             return plan
@@ -123,7 +131,8 @@ public struct Planner {
         diagnostics.add(conflicts)
         checkSpace()
         return Result(
-            plan: BatchPlan(jobs: order, refusals: refusals), conflicts: conflicts, diagnostics: diagnostics,
+            plan: BatchPlan(jobs: order, settled: settledOrder, refusals: refusals), conflicts: conflicts,
+            diagnostics: diagnostics,
             files: files)
     }
 
@@ -139,6 +148,11 @@ public struct Planner {
         }
         for job in chain.reversed() where !isPlanned(job, in: index) {
             let key = Key(file: index, id: job.id.value)
+            if let found = settle(job, in: index) {
+                settled[key] = found
+                settledOrder.append(found)
+                continue
+            }
             var sink = DiagnosticSink()
             if let plan = plan(job, in: index, foreseen: nil, into: &sink) {
                 plans[key] = plan
@@ -155,7 +169,26 @@ public struct Planner {
 
     private func isPlanned(_ job: JobSpec, in index: Int) -> Bool {
         let key = Key(file: index, id: job.id.value)
-        return plans[key] != nil || refused.contains(key)
+        return plans[key] != nil || refused.contains(key) || settled[key] != nil
+    }
+
+    /// What is said of a job that has nothing to do; nil where it must be planned.
+    private mutating func settle(_ job: JobSpec, in index: Int) -> BatchPlan.Settled? {
+        let file = files[index]
+        guard !job.isTemplate, let destination = destinations.resolve(file.absolutePath(job.destination.path))
+        else { return nil }
+        var question = SettledQuestion(file: file, job: job, source: nil, destination: destination.path)
+        switch job.asset.source {
+        case .file(let written): question.source = file.absolutePath(written)
+        case .pattern: break
+        case .job(_, let run):
+            guard let needed = settled[Key(file: index, id: run)] else { return nil }
+            question.source = needed.destination
+        case .url, .glob: return nil
+        }
+        guard memory.isSettled(question) else { return nil }
+        return BatchPlan.Settled(
+            id: job.id.value, base: job.base, file: file.path, destination: destination.path)
     }
 
     private mutating func plan(
@@ -201,6 +234,12 @@ public struct Planner {
         case .job(let id, let run):
             if case .file(let path, _)? = foreseen, let foreseen {
                 return describe(path, asset.timing, at: id.range, into: &sink).map { (foreseen, $0) }
+            }
+            if let done = settled[Key(file: index, id: run)] {
+                guard let description = describe(done.destination, asset.timing, at: id.range, into: &sink),
+                    let identity = FileIdentity(path: done.destination)
+                else { return nil }
+                return (.file(path: done.destination, identity: identity), description)
             }
             guard let needed = plans[Key(file: index, id: run)] else {
                 sink.error(
@@ -258,7 +297,7 @@ public struct Planner {
                 .destinationExists, "the destination \(destination.path) is a folder or no regular file",
                 at: place)
         case .foreign:
-            if job.destination.ifExists == .fail {
+            if job.destination.ifExists == .fail, !memory.owns(destination.path) {
                 sink.error(
                     .destinationExists,
                     "the destination exists, and Tandem did not publish it: \(destination.path)", at: place,

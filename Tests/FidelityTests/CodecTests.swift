@@ -225,9 +225,10 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
         let outcomes = try await run(yaml, in: scratch.path)
         #expect(outcomes.count == pairs.count && pairs.count > 50)
-        for (id, _, outcome) in outcomes {
-            guard case .succeeded(let result) = outcome else {
-                Issue.record("\(id): \(outcome)")
+        for record in outcomes {
+            let id = record.id
+            guard case .succeeded(let result) = record.outcome else {
+                Issue.record("\(id): \(record.outcome)")
                 continue
             }
             let stream = try Judge(result.destination).stream("0", "codec_name")

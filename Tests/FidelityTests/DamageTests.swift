@@ -38,7 +38,7 @@ import Testing
         """
     }
 
-    private func failure(_ outcomes: [(id: String, file: String, outcome: JobOutcome)]) -> String {
+    private func failure(_ outcomes: [JobRecord]) -> String {
         if case .failed(let failure) = outcomes[0].outcome {
             failure.message
         } else {

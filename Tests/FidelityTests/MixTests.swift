@@ -144,9 +144,9 @@ import Testing
                   - { audio: all, mix: [ { audio: 0, volume: [ { at: 0s, value: 0 }, { at: 2s, value: 1 } ] } ], encode: { codec: pcm_f32le } }
                 destination: b.wav
             """
-        for (id, _, outcome) in try await run(yaml, in: scratch.path) {
-            guard case .succeeded = outcome else {
-                Issue.record("\(id): \(outcome)")
+        for record in try await run(yaml, in: scratch.path) {
+            guard case .succeeded = record.outcome else {
+                Issue.record("\(record.id): \(record.outcome)")
                 return
             }
         }

@@ -35,8 +35,8 @@ public final class Recorder: RunObserver {
     /// Remembers.
     public func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
     /// Remembers.
-    public func jobFinished(_ id: String, file: String, outcome: JobOutcome) {
-        events.withLock { $0.append("finished \(id)") }
+    public func jobFinished(_ record: JobRecord) {
+        events.withLock { $0.append("finished \(record.id)") }
     }
 }
 
@@ -44,20 +44,20 @@ public final class Recorder: RunObserver {
 public func run(
     _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
     observer: any RunObserver = Recorder()
-) async throws -> [(id: String, file: String, outcome: JobOutcome)] {
+) async throws -> [JobRecord] {
     let (file, sink) = decode(yaml, directory: directory)
     guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
     let result = Planner.plan([file])
     guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
+    var policy = RunPolicy(budget: .ofThisMachine(jobs: limit))
+    policy.keepsFailed = keepsFailed
     return await BatchRunner(
-        plan: result.plan, files: result.files, limit: limit, keepsFailed: keepsFailed, observer: observer
+        plan: result.plan, files: result.files, policy: policy, observer: observer
     ).run()
 }
 
 /// The one outcome of a run, as a success; otherwise an error that says why not.
-public func success(_ outcomes: [(id: String, file: String, outcome: JobOutcome)], _ id: String? = nil) throws
-    -> JobResult
-{
+public func success(_ outcomes: [JobRecord], _ id: String? = nil) throws -> JobResult {
     guard let found = outcomes.first(where: { id == nil || $0.id == id }) else {
         throw JudgeError(message: "no such job")
     }

@@ -27,9 +27,11 @@ public final class Scratch: Sendable {
         return target
     }
 
-    /// Everything in it, hidden files included, sorted.
+    /// Everything in it, hidden files included, sorted; without what runs remember.
     public var contents: [String] {
-        ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).sorted()
+        ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).filter {
+            !$0.split(separator: "/").contains(".tandem")
+        }.sorted()
     }
 }
 

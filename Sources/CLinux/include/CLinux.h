@@ -42,7 +42,7 @@ enum {
 // (both end with null). Must come before other threads are made. `network` leaves connecting allowed.
 int tandem_lock_down(const char *const *readable, const char *const *writable, int network);
 
-// The signal that this process gets when its parent is gone.
-void tandem_die_with_parent(void);
+// The real paths of the shared libraries that are loaded, a line each; to be freed. Null without memory.
+char *tandem_loaded_libraries(void);
 
 #endif

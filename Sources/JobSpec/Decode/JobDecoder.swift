@@ -36,6 +36,7 @@ struct JobDecoder {
                 definition.hasJob($0, reader: reader)
             }
         }
+        let scheduling = scheduling(fields)
         guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
         let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
         guard let tracks, container != nil || isTemplate else { return nil }
@@ -51,7 +52,7 @@ struct JobDecoder {
             leftover: leftover.flatMap { word in
                 Leftover(rawValue: word.value).map { Located($0, at: word.range) }
             },
-            needs: needs ?? [], destination: destination, isTemplate: isTemplate)
+            needs: needs ?? [], scheduling: scheduling, destination: destination, isTemplate: isTemplate)
         ContainerCheck.check(job, into: &reader.sink)
         checkCut(job)
         if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
@@ -145,6 +146,24 @@ struct JobDecoder {
             reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
         }
         return time
+    }
+
+    private func scheduling(_ fields: Fields) -> JobScheduling {
+        var scheduling = JobScheduling()
+        if let timeout = reader.time(fields["timeout"]?.value, "`timeout`") {
+            if case .absolute(let time) = timeout.value, time > .zero {
+                scheduling.timeout = time
+            } else {
+                reader.sink.error(
+                    .invalidValue, "a timeout is a time of the clock on the wall, such as 90 or 10:00",
+                    at: timeout.range)
+            }
+        }
+        scheduling.retries = reader.integer(fields["retries"]?.value, "`retries`", in: 0...10)?.value ?? 0
+        scheduling.priority =
+            reader.integer(fields["priority"]?.value, "`priority`", in: -1000...1000)?.value ?? 0
+        scheduling.threads = reader.integer(fields["threads"]?.value, "`threads`", in: 1...256)?.value
+        return scheduling
     }
 
     private func tags(_ node: YAMLNode) -> MetadataSpec {

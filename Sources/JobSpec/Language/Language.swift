@@ -235,6 +235,19 @@ public enum Language {
             KeyInfo(
                 "needs", .oneOf([.identifier, .list(.identifier)]), "Jobs that must have succeeded first."),
             KeyInfo(
+                "timeout", timeOrNumber,
+                "The job fails when it takes longer: seconds, or a time such as `10:00` or `1:30:00`."),
+            KeyInfo(
+                "retries", .integer(0...10),
+                "Further attempts after a failure that can pass: a server that doesn't answer, a worker that was killed. Never after a full disk or damaged data.",
+                default: "0"),
+            KeyInfo(
+                "priority", .integer(-1000...1000), "Jobs with a higher one start first.", default: "0"),
+            KeyInfo(
+                "threads", .integer(1...256),
+                "Threads of the job's video encoders, and how many processors it counts for.",
+                default: "what suits the encoder"),
+            KeyInfo(
                 "matrix", .mapOf(.oneOf([.string, .list(.string)]), keys: .identifiers),
                 "The job once for every combination of the values, which `${matrix.key}` stands for."),
             KeyInfo(
@@ -250,8 +263,7 @@ public enum Language {
                 required: true),
         ],
         laterKeys: [
-            "composition", "export", "images", "waveform", "outputs", "package", "fragment", "timeout",
-            "retries", "priority", "threads",
+            "composition", "export", "images", "waveform", "outputs", "package", "fragment",
         ])
 
     private static let version1 = KeyInfo(

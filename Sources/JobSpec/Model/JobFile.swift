@@ -127,6 +127,8 @@ public final class JobSpec: Sendable {
     public let leftover: Located<Leftover>?
     /// Jobs that must have succeeded first, by the ids that the file has.
     public let needs: [Located<String>]
+    /// How a run treats it.
+    public let scheduling: JobScheduling
     /// Where the output goes.
     public let destination: DestinationSpec
 
@@ -138,7 +140,7 @@ public final class JobSpec: Sendable {
         tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
         metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
         cut: Located<CutMode>?, expectations: [Expectation], onDamage: Located<DamagePolicy>?,
-        leftover: Located<Leftover>?, needs: [Located<String>],
+        leftover: Located<Leftover>?, needs: [Located<String>], scheduling: JobScheduling,
         destination: DestinationSpec, isTemplate: Bool
     ) {
         self.id = id
@@ -157,9 +159,25 @@ public final class JobSpec: Sendable {
         self.onDamage = onDamage
         self.leftover = leftover
         self.needs = needs
+        self.scheduling = scheduling
         self.destination = destination
         self.isTemplate = isTemplate
     }
+}
+
+/// How a run treats a job; nothing of it but `threads` reaches the output.
+public struct JobScheduling: Codable, Hashable, Sendable {
+    /// Seconds on the wall's clock after which it fails.
+    public var timeout: MediaTime?
+    /// Further attempts after failures that can pass.
+    public var retries = 0
+    /// Higher ones start first.
+    public var priority = 0
+    /// Threads of its video encoders, and processors that it counts for.
+    public var threads: Int?
+
+    /// As where nothing is said.
+    public init() {}
 }
 
 extension JobSpec {

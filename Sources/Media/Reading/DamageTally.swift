@@ -15,7 +15,7 @@ public enum DamagePolicy: String, Codable, Hashable, Sendable, CaseIterable {
 /// comes after it can't be put in its place.
 public final class DamageTally: Sendable {
     /// What was left out of one track.
-    public struct Count: Hashable, Sendable {
+    public struct Count: Hashable, Codable, Sendable {
         /// Packets and pictures.
         public var skipped = 0
         /// The time of the first one, where it has one.

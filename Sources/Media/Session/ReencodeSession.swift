@@ -13,7 +13,7 @@ public enum SessionOutcome: Sendable {
 }
 
 /// What a session did with one track.
-public struct TrackReport: Hashable, Sendable {
+public struct TrackReport: Hashable, Codable, Sendable {
     /// Pictures, audio samples per channel, or packets that were appended.
     public var appendedSamples: Int
     /// Samples of silence put before a late start that the container can't say.

@@ -379,9 +379,12 @@ public final class AssetWriter: @unchecked Sendable {
                 try self.muxer?.finish()
                 self.muxer = nil
                 try self.correctEditLists()
-                try self.output.synchronize()
                 if let error = self.error { throw error }
-                if self.publishesItself { try self.output.publish(replacing: false) }
+                // Whoever publishes brings it to disk first.
+                if self.publishesItself {
+                    try self.output.synchronize()
+                    try self.output.publish(replacing: false)
+                }
                 self.state.withLock { $0.status = .completed }
                 completion(nil)
             } catch {

@@ -57,10 +57,17 @@ public final class TemporaryFile: @unchecked Sendable {
         state = Guarded(State(partName: part))
     }
 
+    /// A file that another process made and will publish; the descriptor is this object's from here on.
+    public init(lent descriptor: Int32) {
+        self.descriptor = descriptor
+        (destination, directory, name, directoryDescriptor) = ("", "", "", -1)
+        state = Guarded(State(partName: nil))
+    }
+
     deinit {
         discard()
         close(descriptor)
-        close(directoryDescriptor)
+        if directoryDescriptor >= 0 { close(directoryDescriptor) }
     }
 
     /// A path through which the file can be opened again before it has a name.
@@ -109,6 +116,9 @@ public final class TemporaryFile: @unchecked Sendable {
     public func publish(as name: String, replacing: Bool) throws {
         try state.withLock { state in
             guard !state.isPublished else { return }
+            guard directoryDescriptor >= 0 else {
+                throw MediaError.misuse("a lent file is published by its owner")
+            }
             if let part = state.partName {
                 try move(part, to: name, replacing: replacing)
                 state.partName = nil
@@ -161,26 +171,30 @@ public final class TemporaryFile: @unchecked Sendable {
     /// At most 255 bytes, whatever the name.
     private static func partName(for name: String) -> String {
         let attempt = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        var stem = name
-        while stem.utf8.count > 200 { stem.removeLast() }
-        return ".\(stem).\(attempt).part"
+        return ".\(stem(name)).\(attempt).part"
     }
 
-    /// Removes the temporary files that runs which died left beside a destination, and tells their names.
-    /// One that is being written is locked, and stays.
-    public static func collectDeadParts(beside destination: String) -> [String] {
-        let parts = split(destination)
-        guard let stream = opendir(parts.directory) else { return [] }
-        defer { closedir(stream) }
-        var stem = parts.name
+    private static func stem(_ name: String) -> String {
+        var stem = name
         while stem.utf8.count > 200 { stem.removeLast() }
+        return stem
+    }
+
+    /// Removes the temporary files that runs which died left in a folder, and tells their names.
+    /// One that is being written is locked, and stays. `names` are those of the outputs that lie there.
+    public static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        let stems = Set(names.map(stem))
         var removed: [String] = []
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard name.hasPrefix(".\(stem)."), name.hasSuffix(".part") else { continue }
-            let attempt = name.dropFirst(stem.count + 2).dropLast(5)
+            guard name.hasPrefix("."), name.hasSuffix(".part") else { continue }
+            let named = name.dropFirst().dropLast(5)
+            guard let dot = named.lastIndex(of: "."), stems.contains(String(named[..<dot])) else { continue }
+            let attempt = named[named.index(after: dot)...]
             guard !attempt.isEmpty, attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) })
             else { continue }
             let descriptor = openat(dirfd(stream), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)

@@ -21,15 +21,61 @@ struct RunCommand: AsyncParsableCommand {
         completion: .file())
     var plan: String?
 
-    @Option(name: .shortAndLong, help: "Jobs at a time; as many as there are processors when absent.")
+    @Option(
+        name: .shortAndLong,
+        help: "Jobs at a time. Without it as many as keep the processors busy, by what each job costs.")
     var jobs: Int?
+
+    @Option(
+        parsing: .upToNextOption, help: "Only these jobs (or runs of jobs), and what they read or need.")
+    var only: [String] = []
+
+    @Flag(help: "Runs jobs whose outputs are up to date, too.")
+    var force = false
+
+    @Flag(
+        exclusivity: .exclusive,
+        help: ArgumentHelp("After a failure: start nothing more, or carry on with jobs that don't need it."))
+    var afterFailure = AfterFailure.keepGoing
+
+    @OptionGroup var state: StateArguments
 
     @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
     var keepFailed = false
 
+    @Flag(exclusivity: .exclusive, help: "Says nothing but what goes wrong, or what is up to date as well.")
+    var verbosity = Talk.normal
+
+    enum AfterFailure: String, EnumerableFlag {
+        case failFast, keepGoing
+    }
+
+    enum Talk: String, EnumerableFlag {
+        case quiet, verbose, normal
+
+        static func visibility(for value: Talk) -> ArgumentVisibility {
+            value == .normal ? .hidden : .default
+        }
+
+        static func name(for value: Talk) -> NameSpecification {
+            value == .normal ? .customLong("no-verbose") : .shortAndLong
+        }
+
+        var verbosity: ProgressDisplay.Verbosity {
+            switch self {
+            case .quiet: .quiet
+            case .verbose: .verbose
+            case .normal: .normal
+            }
+        }
+    }
+
     func validate() throws {
         if plan != nil, !spec.files.isEmpty || !spec.variables.isEmpty {
             throw ValidationError("--plan names the job files and variables itself")
+        }
+        if plan != nil, !only.isEmpty {
+            throw ValidationError("--plan is carried out as a whole; plan with --only")
         }
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is a number from 1 to 256") }
     }
@@ -44,7 +90,9 @@ struct RunCommand: AsyncParsableCommand {
         }
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
-        let result = Planner.plan(loader.files)
+        let locks = try state.lock(loader)
+        let memory = try state.open(loader, isForced: force)
+        let result = Planner.plan(loader.files, only: only, memory: saved == nil ? memory : NoMemory())
         if result.conflicts.hasErrors {
             try reporting.report(result.conflicts, of: loader)
             throw ExitCode.specWrong
@@ -61,21 +109,35 @@ struct RunCommand: AsyncParsableCommand {
         // A reader that went away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        let display = ProgressDisplay(renderer: loader.renderer)
+        let display = ProgressDisplay(renderer: loader.renderer, verbosity: verbosity.verbosity)
+        var policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
+        policy.keepsFailed = keepFailed
+        policy.failsFast = afterFailure == .failFast
+        try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(
-            plan: result.plan, files: result.files,
-            limit: jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
-            keepsFailed: keepFailed, observer: display)
+            plan: result.plan, files: result.files, policy: policy, state: memory, observer: display)
         let signals = try SignalWatch(
             onFirstInterrupt: {
                 display.say("interrupted: running jobs finish, no further one starts; once more cancels them")
                 runner.stopAdmitting()
             }, onCancel: { runner.cancel() })
         display.begin(runner)
-        let outcomes = await runner.run()
-        display.end(outcomes, refusals: result.plan.refusals)
-        if let status = signals.status { throw status }
-        if let status = Self.status(of: outcomes.map(\.outcome)) { throw status }
+        let records = await runner.run()
+        display.end(records, refusals: result.plan.refusals)
+        let status = signals.status ?? Self.status(of: records.map(\.outcome))
+        for problem in memory.end(records, status: Self.word(status)) {
+            Terminal.report("warning: \(problem); the next run may do more than it must\n")
+        }
+        withExtendedLifetime(locks) {}
+        if let status { throw status }
+    }
+
+    private static func word(_ status: ExitCode?) -> String {
+        switch status {
+        case nil: "succeeded"
+        case .interrupted?, .terminated?: "interrupted"
+        default: "failed"
+        }
     }
 
     /// Jobs that were not run waited for others, whose own outcome says it.

@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import Glibc
 internal import JobPlan
 internal import JobSpec
+internal import LibAV
 internal import Locking
 internal import YAMLDocument
 
@@ -36,6 +37,10 @@ struct JobFileLoader {
     private(set) var files: [JobFile] = []
     private(set) var sink = DiagnosticSink()
     private(set) var texts = SourceTexts()
+    /// What each file says, as one digest of everything that its jobs were decoded from: its own text and those of its
+    /// includes, `--set`, the environment as far as it is used, and the programs that read them. A file whose jobs go by
+    /// their places (`${index}`) has none: one more match of a pattern changes what the others say.
+    private(set) var fingerprints: [String: String] = [:]
 
     init(files paths: [String], variables: [String: String]) {
         var options = SpecOptions()
@@ -72,10 +77,47 @@ struct JobFileLoader {
         let root = YAMLParser.parse(bytes, file: path, into: &own)
         let result = JobFileDecoder.decode(
             root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: own)
-        if let file = result.file { files.append(file) }
+        if let file = result.file {
+            files.append(file)
+            fingerprints[path] = Self.fingerprint([bytes] + result.texts.all.map(\.bytes), options)
+        }
         texts.add(result.texts)
         sink.add(result.sink)
         return result.variables
+    }
+
+    private static func fingerprint(_ texts: [[UInt8]], _ options: SpecOptions) -> String? {
+        var hasher = SHA256Hasher()
+        for program in PlanDigest.programs { hasher.update("\(program.key)\0\(program.value)\n") }
+        for (name, value) in options.variables.sorted(by: { $0.key < $1.key }) {
+            hasher.update("\(name)\0\(value)\0")
+        }
+        for text in texts {
+            if names(after: "${index", in: text) != nil { return nil }
+            for name in names(after: "${env.", in: text) ?? [] {
+                hasher.update("\(name)\0\(options.environment[name] ?? "")\0")
+            }
+            hasher.update("\(text.count)\n")
+            text.withUnsafeBytes { hasher.update($0) }
+        }
+        return hasher.finish()
+    }
+
+    /// The names that follow some characters in a text; nil where those don't occur.
+    private static func names(after start: String, in text: [UInt8]) -> [String]? {
+        let start = Array(start.utf8)
+        var names: [String]?
+        var position = text.startIndex
+        while let dollar = text[position...].firstIndex(of: start[0]) {
+            position = dollar + 1
+            guard text[dollar...].starts(with: start) else { continue }
+            let name = text[(dollar + start.count)...].prefix {
+                $0 == UInt8(ascii: "_") || Character(Unicode.Scalar($0)).isLetter
+                    || Character(Unicode.Scalar($0)).isNumber
+            }
+            names = (names ?? []) + [String(decoding: name, as: UTF8.self)]
+        }
+        return names
     }
 
     /// The environment, without what is no text.

@@ -17,10 +17,26 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     /// Lines of bars on the screen now.
     private var drawn = 0
 
-    init(renderer: TextRenderer) { self.renderer = renderer }
+    private let verbosity: Verbosity
+
+    /// How much is said.
+    enum Verbosity {
+        /// What went wrong.
+        case quiet
+        /// What was done.
+        case normal
+        /// What was up to date as well.
+        case verbose
+    }
+
+    init(renderer: TextRenderer, verbosity: Verbosity = .normal) {
+        self.renderer = renderer
+        self.verbosity = verbosity
+    }
 
     /// Begins to show a runner's progress.
     func begin(_ runner: BatchRunner) {
+        if verbosity == .quiet { return }
         queue.sync {
             let timer = DispatchSource.makeTimerSource(queue: queue)
             let interval = isInteractive ? DispatchTimeInterval.milliseconds(200) : .seconds(10)
@@ -35,13 +51,15 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     func say(_ text: String) { queue.async { @Sendable in self.line(text) } }
 
     func jobStarted(_ plan: JobPlan) {
-        guard !isInteractive else { return }
+        guard !isInteractive, verbosity != .quiet else { return }
         say("\(plan.id): started")
     }
 
-    func jobFinished(_ id: String, file: String, outcome: JobOutcome) {
-        switch outcome {
+    func jobFinished(_ record: JobRecord) {
+        let id = record.id
+        switch record.outcome {
         case .succeeded(let result):
+            if verbosity == .quiet { return }
             let speed = result.seconds > 0 ? result.duration.seconds / result.seconds : 0
             say(
                 mark("done", "32")
@@ -57,16 +75,18 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 say("     \(id): as expected: \(TextRenderer.printable(found))")
             }
             for warning in result.warnings { say("     \(id): warning: \(warning)") }
-        case .skipped(let why): say(mark("skip", "36") + " \(id): \(why)")
+        case .upToDate: if verbosity == .verbose { say(mark("same", "36") + " \(id): up to date") }
+        case .skipped(let why): if verbosity != .quiet { say(mark("skip", "36") + " \(id): \(why)") }
         case .failed(let failure):
-            say(mark("FAIL", "31") + " \(id): \(TextRenderer.printable(failure.message))")
+            let again = record.attempts > 1 ? " (attempt \(record.attempts))" : ""
+            say(mark("fail", "31") + " \(id): \(failure.message)\(again)")
         case .cancelled: say(mark("stop", "33") + " \(id): cancelled")
         case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(why)")
         }
     }
 
     /// The summary: what failed first, and where it was asked for.
-    func end(_ outcomes: [(id: String, file: String, outcome: JobOutcome)], refusals: [BatchPlan.Refusal]) {
+    func end(_ records: [JobRecord], refusals: [BatchPlan.Refusal]) {
         queue.sync {
             timer?.cancel()
             timer = nil
@@ -74,16 +94,37 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             var details = DiagnosticSink()
             for refusal in refusals { for diagnostic in refusal.diagnostics { details.add(diagnostic) } }
             let refused = Set(refusals.map { $0.file + "\0" + $0.id })
-            for (id, file, outcome) in outcomes where !refused.contains(file + "\0" + id) {
-                guard case .failed(let failure) = outcome else { continue }
-                details.error(failure.rule ?? .jobFailed, "\(id): \(failure.message)", at: failure.location)
+            var again: [String] = []
+            for record in records where !record.outcome.isSuccess {
+                again.append(record.id)
+                guard !refused.contains(record.file + "\0" + record.id),
+                    case .failed(let failure) = record.outcome
+                else { continue }
+                details.error(
+                    failure.rule ?? .jobFailed, "\(record.id): \(failure.message)", at: failure.location)
             }
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
-            let done = outcomes.filter { $0.outcome.isSuccess }.count
-            let rest = outcomes.count - done
+            let current = records.count { $0.outcome.isUpToDate }
+            let done = records.count - again.count
+            if verbosity == .quiet, again.isEmpty { return }
             Terminal.report(
-                "\(done) of \(outcomes.count) jobs done" + (rest > 0 ? ", \(rest) not" : "") + "\n")
+                "\(done) of \(records.count) jobs done"
+                    + (current > 0 ? ", \(current) of them up to date" : "")
+                    + (again.isEmpty ? "" : ", \(again.count) not") + "\n")
+            if !again.isEmpty, records.count > 1 {
+                let shown = again.prefix(8).map(Self.quoted).joined(separator: " ")
+                Terminal.report(
+                    "run again: tandem run … "
+                        + (again.count > 8 ? "(what is done is left alone)" : "--only \(shown)")
+                        + "\n")
+            }
         }
+    }
+
+    /// As a shell takes it for one word.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-./".contains($0)) }
+        return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
     }
 
     // MARK: Drawing, on `queue`
@@ -99,10 +140,11 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         drawn = 0
     }
 
-    private func show(_ state: (running: [RunningJob], finished: Int, total: Int)) {
+    private func show(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
         guard timer != nil else { return }
         if !isInteractive {
             for job in state.running { Terminal.report("\(job.id): \(Self.figures(job))\n") }
+            if state.total > 1 { Terminal.report("\(state.finished) of \(state.total) jobs\n") }
             return
         }
         let width = Terminal.width
@@ -116,7 +158,9 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let id = String(job.id.prefix(name)) + String(repeating: " ", count: max(0, name - job.id.count))
             text += String("\(id) \(bar) \(figures)".prefix(max(10, width - 1))) + "\n"
         }
-        text += "\(state.finished) of \(state.total) jobs\n"
+        text += "\(state.finished) of \(state.total) jobs"
+        if let remaining = state.remaining { text += ", about \(Self.clock(remaining)) left" }
+        text += "\n"
         drawn = state.running.count + 1
         Terminal.report(text)
     }

@@ -1,27 +1,43 @@
-internal import DequeModule
+internal import HeapModule
 internal import JobPlan
+internal import JobSpec
 
-/// Jobs that have not begun, by position in the plan. A job comes out once everything that it waits for has ended;
-/// what a job costs doesn't grow with their number.
+/// Jobs that have not begun, by position in the plan. A job comes out once everything that it waits for has ended:
+/// those of higher priority first, then the longest. What a job costs doesn't grow with their number.
 struct JobQueue {
     private struct Name: Hashable {
         let file: String
         let id: String
     }
 
-    private var ready: Deque<Int> = []
+    private struct Ready: Comparable {
+        let priority: Int
+        let work: Double
+        let index: Int
+
+        /// The greatest comes first; of equals the one that stands first in the plan.
+        static func < (a: Ready, b: Ready) -> Bool {
+            (a.priority, a.work, -a.index) < (b.priority, b.work, -b.index)
+        }
+    }
+
+    private var ready: Heap<Ready> = []
     /// How much of what a job waits for is still open: the run it reads, and each job that it needs.
     private var open: [Int]
     private var isWaiting: [Bool]
+    private let ranks: [Ready]
     private var readers: [Name: [Int]] = [:]
     private var needers: [Name: [Int]] = [:]
     /// Runs of each job that have not ended.
     private var openRuns: [Name: Int] = [:]
 
-    /// The jobs of a plan; refused ones have ended before anything begins.
-    init(_ plan: BatchPlan) {
+    /// The jobs of a plan; refused ones have ended before anything begins. `work` tells how long a job takes.
+    init(_ plan: BatchPlan, work: (JobPlan) -> Double = { JobCost($0).work }) {
         open = [Int](repeating: 0, count: plan.jobs.count)
         isWaiting = [Bool](repeating: true, count: plan.jobs.count)
+        ranks = plan.jobs.enumerated().map {
+            Ready(priority: $1.scheduling.priority, work: work($1), index: $0)
+        }
         for job in plan.jobs { openRuns[Name(file: job.file, id: job.base), default: 0] += 1 }
         let runs = Set(plan.jobs.map { Name(file: $0.file, id: $0.id) })
         for (index, job) in plan.jobs.enumerated() {
@@ -38,15 +54,17 @@ struct JobQueue {
                 needers[name, default: []].append(index)
                 open[index] += 1
             }
-            if open[index] == 0 { ready.append(index) }
+            if open[index] == 0 { ready.insert(ranks[index]) }
         }
     }
 
-    /// The next job that waits for nothing; nil when there is none now.
-    mutating func next() -> Int? {
-        guard let index = ready.popFirst() else { return nil }
-        isWaiting[index] = false
-        return index
+    /// The next job that waits for nothing; nil when there is none now. It stays until it is taken.
+    var next: Int? { ready.max?.index }
+
+    /// Takes out the next one.
+    mutating func takeNext() {
+        guard let rank = ready.popMax() else { return }
+        isWaiting[rank.index] = false
     }
 
     /// A run has ended, whatever came of it.
@@ -61,7 +79,7 @@ struct JobQueue {
     private mutating func release(_ indices: [Int]) {
         for index in indices {
             open[index] -= 1
-            if open[index] == 0 { ready.append(index) }
+            if open[index] == 0 { ready.insert(ranks[index]) }
         }
     }
 
@@ -69,7 +87,7 @@ struct JobQueue {
     mutating func drain() -> [Int] {
         let left = isWaiting.indices.filter { isWaiting[$0] }
         for index in left { isWaiting[index] = false }
-        ready.removeAll()
+        ready = []
         return left
     }
 }

@@ -5,7 +5,7 @@ internal import LibAV
 internal import Media
 
 /// An expectation beside what was measured.
-public struct JudgedExpectation: Sendable {
+public struct JudgedExpectation: Codable, Sendable {
     /// What must hold.
     public var expectation: Expectation
     /// What was found.

@@ -5,10 +5,11 @@ internal import Glibc
 internal import JobPlan
 internal import JobSpec
 internal import LibAV
-internal import Media
 internal import Locking
+internal import Media
 
-/// Carries out one plan: temporary file, session, check, publish.
+/// Carries out one plan: temporary file, work, publish. Only this touches destinations; the work itself may be done by
+/// another process.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobExecutor: @unchecked Sendable {
@@ -18,32 +19,40 @@ final class JobExecutor: @unchecked Sendable {
     let number: Int
     /// An output that fails its expectations stays, under another name.
     private let keepsFailed: Bool
-    private let queue = DispatchQueue(label: "tandem.job")
+    private let state: RunState?
+    private let performer: any WorkPerformer
+    private let queue = DispatchQueue(label: "tandem.publish")
     private let begun = DispatchTime.now()
 
     private struct Running {
-        var session: ReencodeSession?
-        var normalizer: LoudnessNormalizer?
+        var work: (any WorkHandle)?
         var isCancelled = false
-        var isInSecondPass = false
+        var hasTimedOut = false
     }
-    /// What was found of each track's loudness; touched on `queue` only.
-    private var loudness: [Int: LoudnessNormalizer.Result] = [:]
     private let running = Guarded(Running())
+    private var timer: (any DispatchSourceTimer)?
+    private var digest: PlanDigest?
 
     /// `number` counts the starts of a batch.
-    init(plan: JobPlan, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool) {
+    init(
+        plan: JobPlan, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
+        state: RunState?, performer: any WorkPerformer
+    ) {
+        self.state = state
         self.keepsFailed = keepsFailed
         self.number = number
         self.plan = plan
         self.sources = sources
+        self.performer = performer
     }
 
-    /// Begins; `completion` is called once, on a private queue.
-    func start(completion: @escaping @Sendable (JobOutcome) -> Void) {
+    /// Begins; `completion` is called once, on a private queue. `onWork` says that there is something to do.
+    func start(
+        onWork: @escaping @Sendable () -> Void, completion: @escaping @Sendable (JobOutcome) -> Void
+    ) {
         queue.async { @Sendable in
             do {
-                try self.begin(completion)
+                try self.begin(onWork, completion)
             } catch {
                 completion(self.outcome(of: error))
             }
@@ -52,24 +61,14 @@ final class JobExecutor: @unchecked Sendable {
 
     /// Cancels at once; the completion still comes.
     func cancel() {
-        let (session, normalizer) = running.withLock { running in
+        running.withLock { running in
             running.isCancelled = true
-            return (running.session, running.normalizer)
-        }
-        session?.cancel()
-        normalizer?.cancel()
+            return running.work
+        }?.cancel()
     }
 
-    /// How far it has come, from 0 to 1, and how much media time that is.
-    var progress: (fraction: Double, media: Double) {
-        let (found, isSecond) = running.withLock { ($0.session, $0.isInSecondPass) }
-        guard let session = found else { return (0, 0) }
-        let media = session.progress.seconds
-        let total = plan.expectedDuration.seconds
-        let fraction = total > 0 ? min(1, media / total) : 0
-        guard plan.hasTwoPasses else { return (fraction, media) }
-        return ((fraction + (isSecond ? 1 : 0)) / 2, media)
-    }
+    /// How far it has come.
+    var progress: WorkProgress { running.withLock { $0.work }?.progress ?? WorkProgress() }
 
     /// Wall-clock seconds since it was made.
     var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
@@ -79,128 +78,72 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     private func outcome(of error: any Error) -> JobOutcome {
-        if running.withLock({ $0.isCancelled }) || error is CancellationError { return .cancelled }
+        let (isCancelled, hasTimedOut) = running.withLock { ($0.isCancelled, $0.hasTimedOut) }
+        if hasTimedOut, let timeout = plan.scheduling.timeout {
+            return .failed(
+                JobFailure(
+                    "it took longer than its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
+        }
+        if isCancelled || error is CancellationError { return .cancelled }
         if let skip = error as? Skip { return .skipped(skip.reason) }
         if let failure = error as? JobFailure { return .failed(failure) }
         return .failed(
-            JobFailure(isOfSource(error) ? "\(sourceName), \(error)" : "\(error)", at: location(of: error)))
+            JobFailure("\(error)", at: plan.destinationLocation, isTransient: Transience.isTransient(error)))
     }
 
-    private func isOfSource(_ error: any Error) -> Bool {
-        switch error as? MediaError {
-        case .reading, .damaged, .discontinuity, .truncated, .noSamples: true
-        default: false
-        }
-    }
-
-    private var sourceName: String {
-        switch plan.source {
-        case .file(let path, _), .job(_, let path): path.split(separator: "/").last.map(String.init) ?? path
-        case .pattern(let pattern): "test signal \(pattern.name)"
-        }
-    }
-
-    /// Which part of the job file asked for what failed.
-    private func location(of error: any Error) -> SourceRange {
-        switch error as? MediaError {
-        case .writing, .system, .destinationExists: plan.destinationLocation
-        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _):
-            plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
-        case .encoding(let track, _):
-            plan.tracks.enumerated().first {
-                track == "\($0.element.source.mediaType.rawValue) \($0.offset)"
-            }?.element.location
-                ?? plan.location
-        default: plan.location
-        }
-    }
-
-    private func begin(_ completion: @escaping @Sendable (JobOutcome) -> Void) throws {
+    private func begin(
+        _ onWork: @Sendable () -> Void, _ completion: @escaping @Sendable (JobOutcome) -> Void
+    ) throws {
         try checkSource(when: "since it was planned")
+        if let (found, isCurrent) = state?.isCurrent(plan) {
+            digest = found
+            if let found, isCurrent {
+                state?.succeeded(plan, digest: found, seconds: state?.seconds(of: plan) ?? 0)
+                return completion(.upToDate)
+            }
+        }
         _ = try replacesExisting()
         try makeFolder()
-        _ = TemporaryFile.collectDeadParts(beside: plan.destination)
         let output = try TemporaryFile(destination: plan.destination)
-        let builder = SessionBuilder(plan: plan)
-        try measureLoudness(builder)
-        guard plan.hasTwoPasses else {
-            return try encode(builder, passes: [:], files: nil, into: output, completion)
-        }
-        let files = try PassFiles()
-        // What the first pass writes is nobody's: it lies beside the output, without a name, and is dropped.
-        let nowhere = try TemporaryFile(destination: plan.destination)
-        let first = try builder.buildFirstPass(output: nowhere, files: files)
-        try begin(first.session)
-        first.session.start { @Sendable outcome in
+        onWork()
+        let scratch = plan.hasTwoPasses ? try TemporaryFile(destination: plan.destination) : nil
+        watchTime()
+        let work = performer.perform(WorkOrder(plan: plan, output: output, scratch: scratch)) {
+            @Sendable outcome in
             self.queue.async { @Sendable in
-                nowhere.discard()
-                do {
-                    switch outcome {
-                    case .cancelled: throw CancellationError()
-                    case .failed(let error): throw error
-                    case .completed: break
-                    }
-                    self.running.withLock { $0.isInSecondPass = true }
-                    var passes: [Int: EncoderPass] = [:]
-                    for (position, input) in zip(first.positions, first.session.writer.inputs) {
-                        passes[position] = .second(
-                            statistics: files.path(ofTrack: position), text: input.passStatistics)
-                    }
-                    try self.encode(builder, passes: passes, files: files, into: output, completion)
-                } catch {
-                    output.discard()
-                    completion(self.outcome(of: error))
-                }
+                self.timer?.cancel()
+                scratch?.discard()
+                completion(self.end(outcome, output: output))
             }
         }
-    }
-
-    /// The session that makes the output. `files` are kept until it has ended.
-    private func encode(
-        _ builder: SessionBuilder, passes: [Int: EncoderPass], files: PassFiles?, into output: TemporaryFile,
-        _ completion: @escaping @Sendable (JobOutcome) -> Void
-    ) throws {
-        let session = try builder.build(output: output, loudness: loudness, passes: passes)
-        try begin(session)
-        session.start { @Sendable outcome in
-            self.queue.async { @Sendable in
-                withExtendedLifetime(files) {
-                    completion(self.end(outcome, session: session, output: output))
-                }
-            }
+        let isCancelled = running.withLock { running in
+            running.work = work
+            return running.isCancelled
         }
+        if isCancelled { work.cancel() }
     }
 
-    private func begin(_ session: ReencodeSession) throws {
-        let goesOn = running.withLock { running in
-            running.session = session
-            return !running.isCancelled
+    /// The clock of `timeout`, on `queue`.
+    private func watchTime() {
+        guard let timeout = plan.scheduling.timeout else { return }
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + timeout.seconds)
+        timer.setEventHandler { @Sendable in
+            self.running.withLock { $0.hasTimedOut = true }
+            self.cancel()
         }
-        guard goesOn else { throw CancellationError() }
+        timer.activate()
+        self.timer = timer
     }
 
-    /// The first of two passes over sound that is to be brought to a loudness.
-    private func measureLoudness(_ builder: SessionBuilder) throws {
-        for (position, normalizer, encoding) in try builder.normalizers() {
-            let goesOn = running.withLock { running in
-                running.normalizer = normalizer
-                return !running.isCancelled
-            }
-            guard goesOn else { throw CancellationError() }
-            let encoder = encoding.encoder
-            loudness[position] = try normalizer.chain(
-                after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
-                sampleRate: encoder.sampleRate)
-        }
-    }
-
-    private func end(_ outcome: SessionOutcome, session: ReencodeSession, output: TemporaryFile) -> JobOutcome
-    {
+    private func end(_ outcome: WorkOutcome, output: TemporaryFile) -> JobOutcome {
         do {
             switch outcome {
             case .cancelled: throw CancellationError()
-            case .failed(let error): throw error
-            case .completed: return .succeeded(try publish(session: session, output: output))
+            case .failed(let failure): throw failure
+            case .finished(let findings):
+                if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+                return .succeeded(try publish(findings, output: output))
             }
         } catch {
             output.discard()
@@ -210,33 +153,28 @@ final class JobExecutor: @unchecked Sendable {
 
     // MARK: Publishing
 
-    private func publish(session: ReencodeSession, output: TemporaryFile) throws -> JobResult {
-        let reports = session.reports
+    private func publish(_ findings: WorkFindings, output: TemporaryFile) throws -> JobResult {
         try checkSource(when: "while it was read")
-        let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
-        if let problem = OutputVerifier(plan: plan, reports: reports, isCancelled: isCancelled).problem(
-            path: output.reopenPath)
-        {
-            throw JobFailure(problem, at: plan.location)
-        }
-        let judged = try ExpectationJudge(
-            plan: plan, path: output.reopenPath, size: output.size, isCancelled: isCancelled
-        ).judge()
-        if isCancelled() { throw CancellationError() }
+        let judged = findings.expectations
         if let first = judged.first(where: { !$0.holds }) {
             let rest = judged.count { !$0.holds } - 1
             throw JobFailure(
                 first.message + (rest > 0 ? " (and \(rest) more)" : "") + (keepsFailed ? keep(output) : ""),
                 at: first.expectation.location, rule: .expectationFailed)
         }
-        output.setAttribute(DestinationPath.attribute, "1 \(output.fingerprint) \(plan.id)")
+        let mark = DestinationPath.Mark(
+            output: output.fingerprint, digest: digest?.value ?? "", job: plan.id)
+        let isMarked = output.setAttribute(DestinationPath.attribute, mark.text)
         try output.synchronize()
+        if !isMarked { try state?.intend(plan, output: mark.output) }
         do {
             try output.publish(replacing: try replacesExisting())
         } catch MediaError.destinationExists {
             // Somebody was quicker; whose file it is decides again.
             try output.publish(replacing: try replacesExisting())
         }
+        if let digest { state?.succeeded(plan, digest: digest, seconds: elapsed) }
+        let reports = findings.tracks
         var warnings: [String] = []
         for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
             let what =
@@ -248,11 +186,8 @@ final class JobExecutor: @unchecked Sendable {
         warnings += zip(plan.tracks, reports).compactMap { damageWarning($0, $1) }
         return JobResult(
             destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,
-            tracks: reports,
-            seconds: elapsed, warnings: warnings, expectations: judged,
-            loudness: loudness.sorted { $0.key < $1.key }.map {
-                JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
-            })
+            tracks: reports, seconds: elapsed, warnings: warnings, expectations: judged,
+            loudness: findings.loudness)
     }
 
     /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
@@ -265,7 +200,8 @@ final class JobExecutor: @unchecked Sendable {
         let isOurs =
             DestinationPath.isKeptFailure(of: plan.id, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
-        output.setAttribute(DestinationPath.failureAttribute, "1 \(output.fingerprint) \(plan.id)")
+        let mark = DestinationPath.Mark(output: output.fingerprint, digest: "", job: plan.id)
+        output.setAttribute(DestinationPath.failureAttribute, mark.text)
         do {
             try output.synchronize()
             try output.publish(as: kept, replacing: isOurs)
@@ -316,6 +252,7 @@ final class JobExecutor: @unchecked Sendable {
                 "the destination is a folder or no regular file: \(plan.destination)",
                 at: plan.destinationLocation,
                 rule: .destinationExists)
+        case .foreign where state?.owns(plan.destination) == true: return true
         case .foreign:
             switch plan.ifExists {
             case .replace: return true

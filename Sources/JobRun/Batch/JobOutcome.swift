@@ -5,6 +5,8 @@ public import Media
 public enum JobOutcome: Sendable {
     /// Its output is published.
     case succeeded(JobResult)
+    /// Its output was made by just this before, and nobody touched it since.
+    case upToDate
     /// Nothing was to be done, and why.
     case skipped(String)
     /// It failed; nothing of it is left.
@@ -17,10 +19,13 @@ public enum JobOutcome: Sendable {
     /// Nothing is wrong.
     public var isSuccess: Bool {
         switch self {
-        case .succeeded, .skipped: true
+        case .succeeded, .upToDate, .skipped: true
         case .failed, .cancelled, .notRun: false
         }
     }
+
+    /// Its output was up to date.
+    public var isUpToDate: Bool { if case .upToDate = self { true } else { false } }
 }
 
 /// What a job published.
@@ -43,7 +48,7 @@ public struct JobResult: Sendable {
     public var loudness: [Normalization] = []
 
     /// What was measured of a track before, and what comes of it.
-    public struct Normalization: Sendable {
+    public struct Normalization: Codable, Sendable {
         /// The output's track.
         public var track: Int
         /// As the source has it.
@@ -54,18 +59,21 @@ public struct JobResult: Sendable {
 }
 
 /// Why a job failed, and which part of the job file asked for it.
-public struct JobFailure: Error, Sendable {
+public struct JobFailure: Error, Codable, Sendable {
     /// The reason in one line.
     public var message: String
     /// The part of the job file.
     public var location: SourceRange
     /// A stable rule, where a rule says it.
     public var rule: Rule?
+    /// It can pass by itself, such as a server that doesn't answer: worth another attempt.
+    public var isTransient: Bool
 
     /// Makes a failure.
-    public init(_ message: String, at location: SourceRange, rule: Rule? = nil) {
+    public init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {
         self.message = message
         self.location = location
         self.rule = rule
+        self.isTransient = isTransient
     }
 }

@@ -1,0 +1,36 @@
+internal import Diagnostics
+internal import JobSpec
+
+/// Some jobs of a call by their names, with everything that they read or need.
+struct JobSelection {
+    let names: [String]
+
+    /// Leaves the others out. A name that no job has is an error.
+    func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
+        var known: Set<String> = []
+        for file in files { for job in file.jobs { known.formUnion([job.base, job.id.value]) } }
+        for name in names where !known.contains(name) {
+            sink.error(
+                .undefinedName, "no job is called `\(name)`", at: .startOfFile("--only"),
+                help: Suggestion.help(for: name, among: known.sorted()))
+        }
+        let wanted = Set(names)
+        for index in files.indices {
+            let jobs = files[index].jobs
+            var byBase: [String: [JobSpec]] = [:]
+            var byID: [String: JobSpec] = [:]
+            for job in jobs {
+                byBase[job.base, default: []].append(job)
+                byID[job.id.value] = job
+            }
+            var kept: Set<String> = []
+            var open = jobs.filter { wanted.contains($0.base) || wanted.contains($0.id.value) }
+            while let job = open.popLast() {
+                guard kept.insert(job.id.value).inserted else { continue }
+                for need in job.needs { open += byBase[need.value] ?? [] }
+                if case .job(_, let run) = job.asset.source, let read = byID[run] { open.append(read) }
+            }
+            files[index].jobs.removeAll { !kept.contains($0.id.value) }
+        }
+    }
+}

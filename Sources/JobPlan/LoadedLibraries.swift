@@ -1,0 +1,14 @@
+internal import CLinux
+internal import Glibc
+
+/// The shared libraries of this process.
+enum LoadedLibraries {
+    /// The names of their files, links resolved: `libx264.so.164`.
+    static let names: [String] = {
+        guard let text = tandem_loaded_libraries() else { return [] }
+        defer { free(text) }
+        return String(cString: text).split(separator: "\n").map { path in
+            path.split(separator: "/").last.map(String.init) ?? String(path)
+        }
+    }()
+}

@@ -1,0 +1,328 @@
+internal import Diagnostics
+internal import Dispatch
+public import JobPlan
+public import JobSpec
+internal import Media
+internal import Synchronization
+
+/// Hears of what happens to a batch. Called on a private queue, one call at a time.
+public protocol RunObserver: Sendable {
+    /// A job begins.
+    func jobStarted(_ plan: JobPlan)
+    /// A job ended.
+    func jobFinished(_ record: JobRecord)
+}
+
+/// A job under way, for progress.
+public struct RunningJob: Sendable {
+    /// The job's id.
+    public var id: String
+    /// The job file.
+    public var file: String
+    /// From 0 to 1.
+    public var fraction: Double
+    /// Media seconds done.
+    public var media: Double
+    /// Wall-clock seconds since it began.
+    public var elapsed: Double
+
+    /// Media seconds a second.
+    public var speed: Double { elapsed > 0 ? media / elapsed : 0 }
+    /// Seconds that are left at this speed, where that can be told.
+    public var remaining: Double? { fraction > 0.001 ? elapsed / fraction * (1 - fraction) : nil }
+}
+
+/// Carries out a batch: several jobs at a time, each job after the ones it waits for, in one dispatch group.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `control` only.
+public final class BatchRunner: @unchecked Sendable {
+    private struct Key: Hashable {
+        let file: String
+        let id: String
+    }
+
+    private let plan: BatchPlan
+    private let files: [JobFile]
+    private let policy: RunPolicy
+    private let state: RunState?
+    private let performer: any WorkPerformer
+    private let observer: any RunObserver
+    private let sources: Set<SourceFileKey>
+    private let control = DispatchQueue(label: "tandem.batch")
+    private let group = DispatchGroup()
+    private var queue: JobQueue
+    private var budget: ResourceBudget
+    /// Jobs of which a run did not succeed, by the ids that the files have.
+    private var failures: Set<Key> = []
+    /// Jobs that have a run, by the ids that the files have.
+    private let bases: Set<Key>
+    /// A job under way.
+    private struct Running {
+        let executor: JobExecutor
+        let cost: JobCost
+        let lane: Int
+        let begun: Double
+        var attempts = 1
+    }
+    private var running: [Key: Running] = [:]
+    private var outcomes: [Key: JobOutcome] = [:]
+    private var records: [JobRecord] = []
+    private var started = 0
+    /// Why nothing more starts; nil while jobs do.
+    private var stop: String?
+    private var isCancelled = false
+    private let begun = DispatchTime.now()
+    /// Folders in which what dead runs left was looked for.
+    private var cleaned: Set<String> = []
+    private let namesByFolder: [String: Set<String>]
+    /// Seconds of work, as far as they can be foretold: for telling how long the rest takes.
+    private let workInAll: Double
+    private var workDone = 0.0
+
+    /// A runner of a plan. `files` are the job files it was made of; `performer` does the work, in this process or in
+    /// others; `state` remembers.
+    public init(
+        plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
+        performer: any WorkPerformer = LocalPerformer(), observer: any RunObserver
+    ) {
+        self.plan = plan
+        self.files = files
+        self.policy = policy
+        self.state = state
+        self.performer = performer
+        self.observer = observer
+        budget = policy.budget
+        let work: (JobPlan) -> Double = { state?.seconds(of: $0) ?? JobCost($0).work }
+        queue = JobQueue(plan, work: work)
+        workInAll = plan.jobs.reduce(0) { $0 + work($1) }
+        var names: [String: Set<String>] = [:]
+        for job in plan.jobs {
+            let (folder, name) = Self.split(job.destination)
+            names[folder, default: []].insert(name)
+        }
+        namesByFolder = names
+        bases = Set(
+            plan.jobs.map { Key(file: $0.file, id: $0.base) }
+                + plan.settled.map { Key(file: $0.file, id: $0.base) }
+                + plan.refusals.map { Key(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
+        sources = Set(
+            plan.jobs.compactMap { job -> SourceFileKey? in
+                if case .file(_, let identity) = job.source { SourceFileKey(identity) } else { nil }
+            })
+    }
+
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        return (String(path[..<slash]), String(path[slash...].dropFirst()))
+    }
+
+    /// Runs everything; returns what became of each job, in the order they ended.
+    public func run() async -> [JobRecord] {
+        await withCheckedContinuation { continuation in
+            control.async { @Sendable in
+                for _ in self.plan.jobs { self.group.enter() }
+                for settled in self.plan.settled { self.note(settled) }
+                for refusal in self.plan.refusals { self.refuse(refusal) }
+                self.admit()
+                self.group.notify(queue: self.control) { @Sendable in
+                    continuation.resume(returning: self.records)
+                }
+            }
+        }
+    }
+
+    /// No further job is started; running ones go on to their end.
+    public func stopAdmitting() {
+        control.async { @Sendable in
+            self.stop = self.stop ?? "the run was interrupted"
+            self.admit()
+        }
+    }
+
+    /// Cancels what runs and starts nothing more.
+    public func cancel() {
+        control.async { @Sendable in
+            self.stop = self.stop ?? "the run was interrupted"
+            self.isCancelled = true
+            for job in self.running.values { job.executor.cancel() }
+            self.admit()
+        }
+    }
+
+    /// What runs now, in the order of their starts, with how many jobs have ended and how many there are, and about how
+    /// many seconds all of it still takes.
+    public func snapshot() -> (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
+        control.sync {
+            let jobs = running.values.map(\.executor).sorted { $0.number < $1.number }.map { executor in
+                let progress = executor.progress
+                return RunningJob(
+                    id: executor.plan.id, file: executor.plan.file, fraction: progress.fraction,
+                    media: progress.media, elapsed: executor.elapsed)
+            }
+            let partly = running.values.reduce(0) {
+                $0 + $1.executor.progress.fraction * work($1.executor.plan)
+            }
+            let done = workDone + partly
+            let remaining = done > 0 && now > 2 ? now / done * max(0, workInAll - done) : nil
+            return (
+                jobs, outcomes.count, plan.jobs.count + plan.settled.count + plan.refusals.count, remaining
+            )
+        }
+    }
+
+    private func refuse(_ refusal: BatchPlan.Refusal) {
+        let key = Key(file: refusal.file, id: refusal.id)
+        let first = refusal.diagnostics.first { $0.severity == .error }
+        let failure = JobFailure(
+            first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file),
+            rule: first?.rule)
+        outcomes[key] = .failed(failure)
+        failures.insert(Key(file: refusal.file, id: String(refusal.id.prefix { $0 != "[" })))
+        end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
+    }
+
+    private func note(_ settled: BatchPlan.Settled) {
+        outcomes[Key(file: settled.file, id: settled.id)] = .upToDate
+        end(JobRecord(id: settled.id, file: settled.file, outcome: .upToDate))
+    }
+
+    /// Tells everybody of it.
+    private func end(_ record: JobRecord) {
+        records.append(record)
+        observer.jobFinished(record)
+        switch record.outcome {
+        case .succeeded, .upToDate, .skipped: return
+        case .failed(let failure):
+            state?.ended(
+                record.file, record.id, outcome: "failed", message: failure.message, seconds: record.seconds)
+            if policy.failsFast { stop = stop ?? "a job failed, and nothing more is started" }
+        case .cancelled:
+            state?.ended(record.file, record.id, outcome: "cancelled", message: "", seconds: record.seconds)
+        case .notRun(let why):
+            state?.ended(record.file, record.id, outcome: "not run", message: why, seconds: 0)
+        }
+    }
+
+    /// Starts what may start; on `control`.
+    private func admit() {
+        while stop == nil, let index = queue.next {
+            let job = plan.jobs[index]
+            if let why = obstacle(to: job) {
+                queue.takeNext()
+                finish(job, .notRun(why))
+                continue
+            }
+            let cost = JobCost(job)
+            guard budget.admits(cost) else { return }
+            queue.takeNext()
+            start(job, cost)
+        }
+        if let stop {
+            for index in queue.drain() {
+                finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stop))
+            }
+        }
+    }
+
+    /// Why a job can't be done now that everything it waited for has ended; nil where it can.
+    private func obstacle(to job: JobPlan) -> String? {
+        func failed(_ id: String) -> Bool {
+            outcomes[Key(file: job.file, id: id)].map { !$0.isSuccess } ?? false
+        }
+        if case .job(let id, _) = job.source, failed(id) {
+            return "the job `\(id)`, whose output it reads, did not succeed"
+        }
+        for need in job.needs where !bases.contains(Key(file: job.file, id: need)) {
+            return "the job `\(need)`, which it needs, has no run"
+        }
+        for need in job.needs where failures.contains(Key(file: job.file, id: need)) {
+            return "the job `\(need)`, which it needs, did not succeed"
+        }
+        return nil
+    }
+
+    private func start(_ job: JobPlan, _ cost: JobCost) {
+        var plan = job
+        if case .job = job.source {
+            do throws(PlanningError) {
+                // Foretold until now; the file is there, and is looked at.
+                plan = try Planner.replan(job, in: files)
+            } catch {
+                let first = error.diagnostics.first
+                return finish(
+                    job,
+                    .failed(
+                        JobFailure(
+                            first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)
+                    ))
+            }
+        }
+        let (folder, _) = Self.split(plan.destination)
+        if cleaned.insert(folder).inserted {
+            _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder] ?? [])
+        }
+        budget.take(cost)
+        let lanes = Set(running.values.map(\.lane))
+        let lane = (0...).first { !lanes.contains($0) } ?? 0
+        begin(plan, Running(executor: executor(plan), cost: cost, lane: lane, begun: now))
+    }
+
+    private func executor(_ plan: JobPlan) -> JobExecutor {
+        started += 1
+        return JobExecutor(
+            plan: plan, sources: sources, number: started, keepsFailed: policy.keepsFailed, state: state,
+            performer: performer)
+    }
+
+    private func begin(_ plan: JobPlan, _ job: Running) {
+        running[Key(file: plan.file, id: plan.id)] = job
+        if isCancelled { job.executor.cancel() }
+        job.executor.start(
+            onWork: { @Sendable in
+                if job.attempts == 1 { self.control.async { @Sendable in self.observer.jobStarted(plan) } }
+            },
+            completion: { @Sendable outcome in
+                self.control.async { @Sendable in self.ended(plan, outcome) }
+            })
+    }
+
+    /// An attempt has ended; one whose reason can pass is made again, in the place that it holds.
+    private func ended(_ plan: JobPlan, _ outcome: JobOutcome) {
+        guard let job = running[Key(file: plan.file, id: plan.id)] else { return }
+        guard case .failed(let failure) = outcome, failure.isTransient, stop == nil,
+            job.attempts <= plan.scheduling.retries
+        else { return finish(plan, outcome) }
+        let pause = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
+        control.asyncAfter(deadline: .now() + pause) { @Sendable in
+            if self.stop != nil { return self.finish(plan, outcome) }
+            self.begin(
+                plan,
+                Running(
+                    executor: self.executor(plan), cost: job.cost, lane: job.lane, begun: job.begun,
+                    attempts: job.attempts + 1))
+        }
+    }
+
+    private func finish(_ plan: JobPlan, _ outcome: JobOutcome) {
+        let key = Key(file: plan.file, id: plan.id)
+        let job = running.removeValue(forKey: key)
+        if let job { budget.give(back: job.cost) }
+        workDone += work(plan)
+        outcomes[key] = outcome
+        if !outcome.isSuccess { failures.insert(Key(file: plan.file, id: plan.base)) }
+        queue.ended(plan)
+        end(
+            JobRecord(
+                id: plan.id, file: plan.file, outcome: outcome, plan: plan, begun: job?.begun,
+                seconds: job.map { now - $0.begun } ?? 0, lane: job?.lane ?? 0, attempts: job?.attempts ?? 0))
+        group.leave()
+        if job != nil { admit() }
+    }
+
+    private func work(_ plan: JobPlan) -> Double { state?.seconds(of: plan) ?? JobCost(plan).work }
+
+    /// Seconds since the runner was made.
+    private var now: Double {
+        Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
+    }
+}

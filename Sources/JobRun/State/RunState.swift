@@ -1,0 +1,278 @@
+internal import Glibc
+public import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// By what a source is known to be the same.
+public enum FingerprintMode: String, Sendable, CaseIterable {
+    /// Size, time of last change and inode.
+    case stat
+    /// The SHA-256 of its bytes.
+    case content
+}
+
+/// What earlier runs of the job files of one call left behind, and what this one does.
+///
+/// A job is up to date when the digest of its plan is the one that its output was made with, and the output is as it
+/// was left. Two ways lead there: by what the job file says, before the source is even looked into (`isSettled`), and by
+/// the plan itself (`isCurrent`), which also finds what the store has lost in the output's own mark.
+public final class RunState: PlanMemory, Sendable {
+    private struct Known: Sendable {
+        var records: [StateStore.JobName: StateStore.Record]
+        /// Published files without a mark, or with one, by their paths.
+        var outputs: [String: String]
+    }
+
+    private struct Shortcuts: Sendable {
+        var asked: [[String]: String] = [:]
+    }
+
+    private let stores: [StateFolder: StateStore]
+    private let folders: [String: StateFolder]
+    private let known: [StateFolder: Known]
+    private let mode: FingerprintMode
+    private let specs: [String: String]
+    private let isForced: Bool
+    private let shortcuts = Guarded(Shortcuts())
+
+    /// Opens the state of some job files. `specs`: what each of them says, as a digest of everything that its jobs were
+    /// decoded from; a file without one is never taken by its shortcut. `isReading` writes nothing.
+    public init(
+        files: [String], folder: StateFolder?, specs: [String: String], mode: FingerprintMode = .stat,
+        isForced: Bool = false, isReading: Bool = false
+    ) throws(StateError) {
+        var stores: [StateFolder: StateStore] = [:]
+        var folders: [String: StateFolder] = [:]
+        var known: [StateFolder: Known] = [:]
+        for file in files {
+            let place = folder ?? StateFolder(besideJobFile: file)
+            folders[file] = place
+            guard stores[place] == nil, let store = try StateStore(place, isReading: isReading) else {
+                continue
+            }
+            stores[place] = store
+            let records = try store.records()
+            var outputs = try store.intents()
+            for record in records.values { outputs[record.destination] = record.output }
+            known[place] = Known(records: records, outputs: outputs)
+        }
+        self.stores = stores
+        self.folders = folders
+        self.known = known
+        self.mode = mode
+        self.specs = specs
+        self.isForced = isForced
+    }
+
+    /// The folders that are used.
+    public var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
+
+    /// Folders whose state was damaged, and begun anew.
+    public var damaged: [StateFolder] { places.filter { stores[$0]?.wasDamaged == true } }
+
+    // MARK: What is up to date
+
+    /// See `PlanMemory`.
+    public func owns(_ path: String) -> Bool {
+        guard let now = TemporaryFile.fingerprint(path: path) else { return false }
+        return known.values.contains { $0.outputs[path] == now }
+    }
+
+    /// See `PlanMemory`.
+    public func isSettled(_ question: SettledQuestion) -> Bool {
+        let file = question.file.path
+        guard let spec = specs[file] else { return false }
+        var text = "\(spec)\n\(question.job.id.value)\n\(question.destination)\n"
+        if let source = question.source {
+            guard let identity = FileIdentity(path: source) else { return false }
+            text += "\(source)\n\(Self.word(identity))\n"
+        }
+        var hasher = SHA256Hasher()
+        hasher.update(text)
+        let shortcut = hasher.finish()
+        shortcuts.withLock { $0.asked[[file, question.job.id.value]] = shortcut }
+        guard !isForced, let record = record(file, question.job.id.value), record.shortcut == shortcut else {
+            return false
+        }
+        return record.destination == question.destination
+            && record.output == TemporaryFile.fingerprint(path: question.destination)
+    }
+
+    /// The digest of a plan, and whether its output was made by just that.
+    public func isCurrent(_ plan: JobPlan) -> (digest: PlanDigest?, isCurrent: Bool) {
+        guard let digest = digest(of: plan) else { return (nil, false) }
+        if isForced { return (digest, false) }
+        guard let now = TemporaryFile.fingerprint(path: plan.destination) else { return (digest, false) }
+        if let record = record(plan.file, plan.id), record.destination == plan.destination,
+            record.output == now, record.digest == digest.value
+        {
+            return (digest, true)
+        }
+        return (digest, DestinationPath.mark(at: plan.destination)?.digest == digest.value)
+    }
+
+    /// Nil where the source can't be read.
+    private func digest(of plan: JobPlan) -> PlanDigest? {
+        var content: String?
+        if mode == .content, case .file(let path, let identity) = plan.source {
+            guard let found = self.content(path, identity, file: plan.file) else { return nil }
+            content = found
+        }
+        return try? PlanDigest(plan, content: content)
+    }
+
+    private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
+        let store = folders[file].flatMap { stores[$0] }
+        let word = Self.word(identity)
+        if let known = try? store?.content(path: path, identity: word) { return known }
+        guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(location: path) == identity else {
+            return nil
+        }
+        store?.note(content: digest, path: path, identity: word)
+        return digest
+    }
+
+    /// Why a job would run, a line each; empty where it would not.
+    public func reasons(for plan: JobPlan) throws(StateError) -> [String] {
+        guard let digest = digest(of: plan) else { return ["the source can't be read"] }
+        let mark = DestinationPath.mark(at: plan.destination)
+        let now = TemporaryFile.fingerprint(path: plan.destination)
+        guard let record = record(plan.file, plan.id) else {
+            if mark?.digest == digest.value { return [] }
+            return [now == nil ? "it never ran" : "nothing is known of an earlier run"]
+        }
+        if record.destination != plan.destination {
+            return ["its destination was \(record.destination) and is \(plan.destination)"]
+        }
+        guard let now else { return ["its output is gone: \(plan.destination)"] }
+        if record.output != now { return ["its output was changed by somebody since"] }
+        if record.digest == digest.value { return [] }
+        let store = folders[plan.file].flatMap { stores[$0] }
+        guard let before = try store?.digest(of: record.job) else { return ["it was done otherwise before"] }
+        return digest.changes(since: before)
+    }
+
+    /// Seconds that the job took when it last ran.
+    public func seconds(of plan: JobPlan) -> Double? { record(plan.file, plan.id)?.seconds }
+
+    private func record(_ file: String, _ id: String) -> StateStore.Record? {
+        guard let place = folders[file], let store = stores[place] else { return nil }
+        return known[place]?.records[StateStore.JobName(file: store.name(ofFile: file), id: id)]
+    }
+
+    private static func word(_ identity: FileIdentity) -> String {
+        "\(identity.size) \(identity.modified).\(identity.modifiedNanoseconds) \(identity.inode)"
+    }
+
+    // MARK: What happens now
+
+    /// A run begins.
+    public func begin() throws(StateError) {
+        for (place, store) in stores {
+            try store.begin(files: folders.filter { $0.value == place }.keys.sorted().joined(separator: " "))
+        }
+    }
+
+    /// An output is about to be published whose file system keeps no mark.
+    func intend(_ plan: JobPlan, output: String) throws {
+        try folders[plan.file].flatMap { stores[$0] }?.intend(destination: plan.destination, output: output)
+    }
+
+    /// A job succeeded, or was found to be up to date by its plan.
+    func succeeded(_ plan: JobPlan, digest: PlanDigest, seconds: Double) {
+        guard let place = folders[plan.file], let store = stores[place],
+            let output = TemporaryFile.fingerprint(path: plan.destination)
+        else { return }
+        let shortcut = shortcuts.withLock { $0.asked[[plan.file, plan.id]] } ?? ""
+        store.note(
+            StateStore.Record(
+                job: StateStore.JobName(file: store.name(ofFile: plan.file), id: plan.id), shortcut: shortcut,
+                digest: digest.value, destination: plan.destination, output: output, seconds: seconds),
+            digest: digest)
+    }
+
+    /// A job ended otherwise.
+    func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
+        guard let store = folders[file].flatMap({ stores[$0] }) else { return }
+        store.note(
+            StateStore.JobName(file: store.name(ofFile: file), id: id), outcome: outcome, message: message,
+            seconds: seconds)
+    }
+
+    /// The run is over; tells what could not be written.
+    public func end(_ records: [JobRecord], status: String) -> [StateError] {
+        var problems: [StateError] = []
+        for (place, store) in stores {
+            let own = records.filter { folders[$0.file] == place }
+            let current = own.count { $0.outcome.isUpToDate }
+            let done = own.count { $0.outcome.isSuccess } - current
+            if let problem = store.end(
+                done: done, current: current, failed: own.count - done - current, status: status)
+            {
+                problems.append(problem)
+            }
+        }
+        return problems
+    }
+
+    // MARK: What was
+
+    /// The latest runs of all folders, newest first.
+    public func history(limit: Int) throws(StateError) -> [(
+        folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt]
+    )] {
+        var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
+        for place in places {
+            guard let store = stores[place] else { continue }
+            for run in try store.runs(limit: limit) {
+                all.append((place, run, try store.attempts(ofRun: run.number)))
+            }
+        }
+        return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
+    }
+
+    /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now.
+    /// `destinations` are those of all jobs; a file that somebody changed since is not listed.
+    public func strays(beside destinations: Set<String>) -> [Stray] {
+        var strays: [Stray] = []
+        for (place, known) in known {
+            guard let store = stores[place] else { continue }
+            let names = Set(folders.filter { $0.value == place }.keys.map(store.name(ofFile:)))
+            for record in known.records.values
+            where names.contains(record.job.file) && !destinations.contains(record.destination) {
+                guard TemporaryFile.fingerprint(path: record.destination) == record.output else { continue }
+                strays.append(
+                    Stray(
+                        file: record.job.file, job: record.job.id, path: record.destination, folder: place))
+            }
+        }
+        return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
+    }
+
+    /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.
+    public func remove(_ stray: Stray) throws(StateError) -> Bool {
+        let name = StateStore.JobName(file: stray.file, id: stray.job)
+        guard let record = known[stray.folder]?.records[name],
+            TemporaryFile.fingerprint(path: stray.path) == record.output
+        else { return false }
+        guard unlink(stray.path) == 0 else {
+            throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")
+        }
+        try stores[stray.folder]?.forget([name])
+        return true
+    }
+}
+
+/// An output that was published and is no longer asked for.
+public struct Stray: Sendable {
+    /// The job file's name in the state.
+    public var file: String
+    /// The job that made it.
+    public var job: String
+    /// Its absolute path.
+    public var path: String
+    /// Where it is remembered.
+    public var folder: StateFolder
+}

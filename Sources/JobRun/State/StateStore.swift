@@ -1,0 +1,368 @@
+internal import Dispatch
+internal import FoundationEssentials
+internal import GRDB
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// What was published before and how, in SQLite. Losing it costs reruns, never a wrong skip: whatever it says of an
+/// output counts only while the output itself is as it was then.
+///
+/// Records are written together, a few times a second: an output carries its own mark (`DestinationPath.attribute`), so
+/// a record that is lost is found again there. Where a file system has no attributes, what is about to be published is
+/// on disk here first.
+///
+/// Unchecked `Sendable`: the database has its own queue, everything else is behind the mutex.
+final class StateStore: @unchecked Sendable {
+    /// What is remembered of a job's last success.
+    struct Record: Sendable {
+        var job: JobName
+        var shortcut: String
+        var digest: String
+        var destination: String
+        var output: String
+        var seconds: Double
+    }
+
+    /// A job by its file, as the store names it, and its id.
+    struct JobName: Hashable, Sendable {
+        var file: String
+        var id: String
+    }
+
+    private struct Pending: Sendable {
+        var records: [(record: Record, parts: String)] = []
+        var attempts: [(name: JobName, outcome: String, message: String, seconds: Double)] = []
+        var isScheduled = false
+        var run: Int64 = 0
+        var failure: StateError?
+    }
+
+    let folder: StateFolder
+    /// A damaged one was put aside.
+    let wasDamaged: Bool
+    private let database: DatabaseQueue
+    private let writing = DispatchQueue(label: "tandem.state")
+    private let pending = Guarded(Pending())
+
+    /// Opens the store of a folder, and makes what is missing. `isReading` makes nothing.
+    init?(_ folder: StateFolder, isReading: Bool = false) throws(StateError) {
+        self.folder = folder
+        let path = folder.path + "/state.sqlite"
+        if isReading, access(path, R_OK) != 0 { return nil }
+        if !isReading { try folder.make() }
+        do {
+            database = try Self.open(path)
+            wasDamaged = false
+        } catch {
+            guard !isReading, Self.isDamage(error) else {
+                throw StateError("the state in \(folder.path) can't be opened: \(error)")
+            }
+            for suffix in ["", "-wal", "-shm"] { rename(path + suffix, path + ".damaged" + suffix) }
+            do {
+                database = try Self.open(path)
+                wasDamaged = true
+            } catch {
+                throw StateError("the state in \(folder.path) can't be made: \(error)")
+            }
+        }
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return true }
+        return ![.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR]
+            .contains(error.resultCode)
+    }
+
+    /// The number in `user_version`; another one is another program's.
+    private static let version = 1
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.label = "tandem.database"
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let found = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+        if found == version { return database }
+        if found != 0 { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE jobs (
+                        file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
+                        parts TEXT NOT NULL, destination TEXT NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL,
+                        PRIMARY KEY (file, id)) WITHOUT ROWID;
+                    CREATE TABLE intents (destination TEXT PRIMARY KEY, output TEXT NOT NULL);
+                    CREATE TABLE contents (
+                        path TEXT PRIMARY KEY, identity TEXT NOT NULL, digest TEXT NOT NULL);
+                    CREATE TABLE runs (
+                        id INTEGER PRIMARY KEY, begun REAL NOT NULL, ended REAL, files TEXT NOT NULL,
+                        done INTEGER, current INTEGER, failed INTEGER, status TEXT);
+                    CREATE TABLE attempts (
+                        run INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, outcome TEXT NOT NULL,
+                        message TEXT NOT NULL, seconds REAL NOT NULL);
+                    CREATE INDEX attempts_of_run ON attempts (run);
+                    PRAGMA user_version = \(version);
+                    """)
+        }
+        return database
+    }
+
+    /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
+    func name(ofFile file: String) -> String {
+        let absolute = StateFolder.absolute(file)
+        let base = StateFolder.absolute(folder.path + "/..") + "/"
+        return absolute.hasPrefix(base) ? String(absolute.dropFirst(base.count)) : absolute
+    }
+
+    // MARK: Reading
+
+    /// What is known of all jobs.
+    func records() throws(StateError) -> [JobName: Record] {
+        try reading { db in
+            var records: [JobName: Record] = [:]
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT file, id, shortcut, digest, destination, output, seconds FROM jobs")
+            while let row = try rows.next() {
+                let name = JobName(file: row[0], id: row[1])
+                records[name] = Record(
+                    job: name, shortcut: row[2], digest: row[3], destination: row[4], output: row[5],
+                    seconds: row[6])
+            }
+            return records
+        }
+    }
+
+    /// Outputs that were about to be published, by their paths.
+    func intents() throws(StateError) -> [String: String] {
+        try reading { db in
+            var intents: [String: String] = [:]
+            let rows = try Row.fetchCursor(db, sql: "SELECT destination, output FROM intents")
+            while let row = try rows.next() { intents[row[0]] = row[1] }
+            return intents
+        }
+    }
+
+    /// What a job's last success was made of, a line each.
+    func digest(of job: JobName) throws(StateError) -> PlanDigest? {
+        try reading { db in
+            let text = try String.fetchOne(
+                db, sql: "SELECT parts FROM jobs WHERE file = ? AND id = ?", arguments: [job.file, job.id])
+            return try text.map { try JSONDecoder().decode(PlanDigest.self, from: Data($0.utf8)) }
+        }
+    }
+
+    /// The digest of a file's bytes, where it was taken while the file was as it is.
+    func content(path: String, identity: String) throws(StateError) -> String? {
+        try reading { db in
+            try String.fetchOne(
+                db, sql: "SELECT digest FROM contents WHERE path = ? AND identity = ?",
+                arguments: [path, identity])
+        }
+    }
+
+    /// The latest runs, newest first.
+    func runs(limit: Int) throws(StateError) -> [PastRun] {
+        try reading { db in
+            try Row.fetchAll(
+                db,
+                sql:
+                    "SELECT id, begun, ended, files, done, current, failed, status FROM runs ORDER BY id DESC LIMIT ?",
+                arguments: [limit]
+            ).map { row in
+                PastRun(
+                    number: row[0], begun: row[1], ended: row[2], files: row[3], done: row[4] ?? 0,
+                    current: row[5] ?? 0, failed: row[6] ?? 0, status: row[7] ?? "died")
+            }
+        }
+    }
+
+    /// What did not go well in a run.
+    func attempts(ofRun run: Int64) throws(StateError) -> [PastRun.Attempt] {
+        try reading { db in
+            try Row.fetchAll(
+                db, sql: "SELECT file, id, outcome, message, seconds FROM attempts WHERE run = ?",
+                arguments: [run]
+            ).map { PastRun.Attempt(file: $0[0], job: $0[1], outcome: $0[2], message: $0[3], seconds: $0[4]) }
+        }
+    }
+
+    private func reading<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw StateError("the state in \(folder.path) can't be read: \(error)")
+        }
+    }
+
+    // MARK: Writing
+
+    /// A run begins.
+    func begin(files: String) throws(StateError) {
+        do {
+            let run = try database.write { db in
+                try db.execute(
+                    sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [Self.now, files])
+                let run = db.lastInsertedRowID
+                try db.execute(
+                    sql: "DELETE FROM attempts WHERE run <= ?; DELETE FROM runs WHERE id <= ?",
+                    arguments: [run - 200, run - 200])
+                return run
+            }
+            pending.withLock { $0.run = run }
+        } catch {
+            throw StateError("the state in \(folder.path) can't be written: \(error)")
+        }
+    }
+
+    /// A job succeeded.
+    func note(_ record: Record, digest: PlanDigest) {
+        let parts = (try? JSONEncoder().encode(digest)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        later { $0.records.append((record, parts)) }
+    }
+
+    /// A job ended otherwise.
+    func note(_ name: JobName, outcome: String, message: String, seconds: Double) {
+        later { $0.attempts.append((name, outcome, message, seconds)) }
+    }
+
+    /// An output without a mark of its own is about to be published: on disk when this returns.
+    func intend(destination: String, output: String) throws(StateError) {
+        do {
+            try database.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO intents VALUES (?, ?)", arguments: [destination, output])
+                try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            }
+        } catch {
+            throw StateError("the state in \(folder.path) can't be written: \(error)")
+        }
+    }
+
+    /// The digest of a file's bytes.
+    func note(content digest: String, path: String, identity: String) {
+        try? database.write { db in
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", arguments: [path, identity, digest])
+        }
+    }
+
+    /// Forgets jobs.
+    func forget(_ names: [JobName]) throws(StateError) {
+        do {
+            try database.write { db in
+                for name in names {
+                    try db.execute(
+                        sql: "DELETE FROM jobs WHERE file = ? AND id = ?", arguments: [name.file, name.id])
+                }
+            }
+        } catch {
+            throw StateError("the state in \(folder.path) can't be written: \(error)")
+        }
+    }
+
+    /// The run is over: everything is written. Tells what could not be.
+    func end(done: Int, current: Int, failed: Int, status: String) -> StateError? {
+        writing.sync { flush() }
+        let run = pending.withLock { $0.run }
+        do {
+            try database.write { db in
+                try db.execute(
+                    sql:
+                        "UPDATE runs SET ended = ?, done = ?, current = ?, failed = ?, status = ? WHERE id = ?",
+                    arguments: [Self.now, done, current, failed, status, run])
+            }
+        } catch {
+            return StateError("the state in \(folder.path) can't be written: \(error)")
+        }
+        return pending.withLock { $0.failure }
+    }
+
+    private func later(_ change: (inout Pending) -> Void) {
+        let mustSchedule = pending.withLock { pending in
+            change(&pending)
+            defer { pending.isScheduled = true }
+            return !pending.isScheduled
+        }
+        if mustSchedule {
+            writing.asyncAfter(deadline: .now() + .milliseconds(200)) { @Sendable in self.flush() }
+        }
+    }
+
+    private func flush() {
+        let (records, attempts, run) = pending.withLock { pending in
+            defer {
+                pending.records = []
+                pending.attempts = []
+                pending.isScheduled = false
+            }
+            return (pending.records, pending.attempts, pending.run)
+        }
+        if records.isEmpty, attempts.isEmpty { return }
+        do {
+            try database.write { db in
+                let put = try db.cachedStatement(
+                    sql: "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+                for (record, parts) in records {
+                    try put.execute(arguments: [
+                        record.job.file, record.job.id, record.shortcut, record.digest, parts,
+                        record.destination, record.output, record.seconds,
+                    ])
+                }
+                let note = try db.cachedStatement(sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
+                for (name, outcome, message, seconds) in attempts {
+                    try note.execute(arguments: [run, name.file, name.id, outcome, message, seconds])
+                }
+            }
+        } catch {
+            let failure = StateError("the state in \(folder.path) can't be written: \(error)")
+            pending.withLock { $0.failure = $0.failure ?? failure }
+        }
+    }
+
+    private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// A run of the past.
+public struct PastRun: Codable, Sendable {
+    /// Its number in its folder.
+    public var number: Int64
+    /// Seconds since 1970.
+    public var begun: Double
+    /// Seconds since 1970; nil where it died.
+    public var ended: Double?
+    /// The job files.
+    public var files: String
+    /// Jobs that were done.
+    public var done: Int
+    /// Jobs whose outputs were up to date.
+    public var current: Int
+    /// Jobs that failed.
+    public var failed: Int
+    /// `succeeded`, `failed`, `interrupted`, or `died`.
+    public var status: String
+
+    /// A job that did not go well.
+    public struct Attempt: Codable, Sendable {
+        /// The job file.
+        public var file: String
+        /// The job's id.
+        public var job: String
+        /// How it ended.
+        public var outcome: String
+        /// Why.
+        public var message: String
+        /// How long it took.
+        public var seconds: Double
+    }
+}

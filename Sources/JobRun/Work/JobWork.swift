@@ -1,0 +1,199 @@
+internal import Diagnostics
+internal import Dispatch
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// The work of one job: loudness, passes, session, check.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
+final class JobWork: WorkHandle, @unchecked Sendable {
+    private let order: WorkOrder
+    private var plan: JobPlan { order.plan }
+    private let queue = DispatchQueue(label: "tandem.job")
+
+    private struct Running {
+        var session: ReencodeSession?
+        var normalizer: LoudnessNormalizer?
+        var isCancelled = false
+        var isInSecondPass = false
+    }
+    /// What was found of each track's loudness; touched on `queue` only.
+    private var loudness: [Int: LoudnessNormalizer.Result] = [:]
+    private let running = Guarded(Running())
+
+    init(_ order: WorkOrder) { self.order = order }
+
+    /// Begins; `completion` is called once, on a private queue.
+    func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
+        queue.async { @Sendable in
+            do {
+                try self.begin(completion)
+            } catch {
+                completion(self.outcome(of: error))
+            }
+        }
+    }
+
+    /// Cancels at once; the completion still comes.
+    func cancel() {
+        let (session, normalizer) = running.withLock { running in
+            running.isCancelled = true
+            return (running.session, running.normalizer)
+        }
+        session?.cancel()
+        normalizer?.cancel()
+    }
+
+    var progress: WorkProgress {
+        let (found, isSecond) = running.withLock { ($0.session, $0.isInSecondPass) }
+        guard let session = found else { return WorkProgress() }
+        let media = session.progress.seconds
+        let total = plan.expectedDuration.seconds
+        let fraction = total > 0 ? min(1, media / total) : 0
+        guard plan.hasTwoPasses else { return WorkProgress(fraction: fraction, media: media) }
+        return WorkProgress(fraction: (fraction + (isSecond ? 1 : 0)) / 2, media: media)
+    }
+
+    private func outcome(of error: any Error) -> WorkOutcome {
+        if running.withLock({ $0.isCancelled }) || error is CancellationError { return .cancelled }
+        if let failure = error as? JobFailure { return .failed(failure) }
+        return .failed(
+            JobFailure(
+                isOfSource(error) ? "\(sourceName), \(error)" : "\(error)", at: location(of: error),
+                isTransient: Transience.isTransient(error)))
+    }
+
+    private func isOfSource(_ error: any Error) -> Bool {
+        switch error as? MediaError {
+        case .reading, .damaged, .discontinuity, .truncated, .noSamples: true
+        default: false
+        }
+    }
+
+    private var sourceName: String {
+        switch plan.source {
+        case .file(let path, _), .job(_, let path): path.split(separator: "/").last.map(String.init) ?? path
+        case .pattern(let pattern): "test signal \(pattern.name)"
+        }
+    }
+
+    /// Which part of the job file asked for what failed.
+    private func location(of error: any Error) -> SourceRange {
+        switch error as? MediaError {
+        case .writing, .system, .destinationExists: plan.destinationLocation
+        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _):
+            plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
+        case .encoding(let track, _):
+            plan.tracks.enumerated().first {
+                track == "\($0.element.source.mediaType.rawValue) \($0.offset)"
+            }?.element.location
+                ?? plan.location
+        default: plan.location
+        }
+    }
+
+    private func begin(_ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
+        let builder = SessionBuilder(plan: plan)
+        try measureLoudness(builder)
+        guard plan.hasTwoPasses, let scratch = order.scratch else {
+            return try encode(builder, passes: [:], files: nil, completion)
+        }
+        let files = try PassFiles()
+        // What the first pass writes is nobody's.
+        let first = try builder.buildFirstPass(output: scratch, files: files)
+        try begin(first.session)
+        first.session.start { @Sendable outcome in
+            self.queue.async { @Sendable in
+                do {
+                    switch outcome {
+                    case .cancelled: throw CancellationError()
+                    case .failed(let error): throw error
+                    case .completed: break
+                    }
+                    self.running.withLock { $0.isInSecondPass = true }
+                    var passes: [Int: EncoderPass] = [:]
+                    for (position, input) in zip(first.positions, first.session.writer.inputs) {
+                        passes[position] = .second(
+                            statistics: files.path(ofTrack: position), text: input.passStatistics)
+                    }
+                    try self.encode(builder, passes: passes, files: files, completion)
+                } catch {
+                    completion(self.outcome(of: error))
+                }
+            }
+        }
+    }
+
+    /// The session that makes the output. `files` are kept until it has ended.
+    private func encode(
+        _ builder: SessionBuilder, passes: [Int: EncoderPass], files: PassFiles?,
+        _ completion: @escaping @Sendable (WorkOutcome) -> Void
+    ) throws {
+        let session = try builder.build(output: order.output, loudness: loudness, passes: passes)
+        try begin(session)
+        session.start { @Sendable outcome in
+            self.queue.async { @Sendable in
+                withExtendedLifetime(files) {
+                    completion(self.end(outcome, session: session))
+                }
+            }
+        }
+    }
+
+    private func begin(_ session: ReencodeSession) throws {
+        let goesOn = running.withLock { running in
+            running.session = session
+            return !running.isCancelled
+        }
+        guard goesOn else { throw CancellationError() }
+    }
+
+    /// The first of two passes over sound that is to be brought to a loudness.
+    private func measureLoudness(_ builder: SessionBuilder) throws {
+        for (position, normalizer, encoding) in try builder.normalizers() {
+            let goesOn = running.withLock { running in
+                running.normalizer = normalizer
+                return !running.isCancelled
+            }
+            guard goesOn else { throw CancellationError() }
+            let encoder = encoding.encoder
+            loudness[position] = try normalizer.chain(
+                after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
+                sampleRate: encoder.sampleRate)
+        }
+    }
+
+    private func end(_ outcome: SessionOutcome, session: ReencodeSession) -> WorkOutcome {
+        do {
+            switch outcome {
+            case .cancelled: throw CancellationError()
+            case .failed(let error): throw error
+            case .completed: return .finished(try check(session.reports))
+            }
+        } catch {
+            return self.outcome(of: error)
+        }
+    }
+
+    /// Reads the finished file back: is it what was planned, and what was expected?
+    private func check(_ reports: [TrackReport]) throws -> WorkFindings {
+        let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
+        let path = order.output.reopenPath
+        if let problem = OutputVerifier(plan: plan, reports: reports, isCancelled: isCancelled).problem(
+            path: path)
+        {
+            throw JobFailure(problem, at: plan.location)
+        }
+        let judged = try ExpectationJudge(
+            plan: plan, path: path, size: order.output.size, isCancelled: isCancelled
+        ).judge()
+        if isCancelled() { throw CancellationError() }
+        return WorkFindings(
+            tracks: reports, expectations: judged,
+            loudness: loudness.sorted { $0.key < $1.key }.map {
+                JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
+            })
+    }
+}

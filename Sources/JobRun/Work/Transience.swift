@@ -1,0 +1,18 @@
+internal import Glibc
+internal import LibAV
+internal import Media
+
+/// Tells failures that can pass by themselves from those that another attempt would only repeat.
+enum Transience {
+    /// What a file server or a network says in a bad moment. Never ENOSPC, EPERM, or anything that data say.
+    private static let codes: Set<Int32> = [
+        EAGAIN, ESTALE, ETIMEDOUT, ENETDOWN, ENETUNREACH, ENETRESET, ECONNABORTED, ECONNRESET, ECONNREFUSED,
+        EHOSTDOWN, EHOSTUNREACH,
+    ]
+
+    /// Worth another attempt.
+    static func isTransient(_ error: any Error) -> Bool {
+        guard let code = (error as? MediaError)?.errnoValue else { return false }
+        return codes.contains(code)
+    }
+}

@@ -1,0 +1,79 @@
+public import JobPlan
+public import Media
+
+/// What is to be done for a job before anything is published: the media, from the sources to a temporary file that is
+/// checked. It can be done in this process or in another one.
+public struct WorkOrder: Sendable {
+    /// What is to be done.
+    public var plan: JobPlan
+    /// Where the output goes.
+    public var output: TemporaryFile
+    /// Where the first of two passes writes what nobody needs; nil where there is one pass.
+    public var scratch: TemporaryFile?
+
+    /// Makes an order.
+    public init(plan: JobPlan, output: TemporaryFile, scratch: TemporaryFile?) {
+        self.plan = plan
+        self.output = output
+        self.scratch = scratch
+    }
+}
+
+/// What was found while the work was done.
+public struct WorkFindings: Codable, Sendable {
+    /// What was done with each track.
+    public var tracks: [TrackReport]
+    /// What was expected and measured, whether it holds or not.
+    public var expectations: [JudgedExpectation]
+    /// Tracks whose loudness was changed.
+    public var loudness: [JobResult.Normalization]
+}
+
+/// How work ended.
+public enum WorkOutcome: Codable, Sendable {
+    /// The output is whole and as planned; what is expected of it is judged.
+    case finished(WorkFindings)
+    /// It failed; the temporary file is worthless.
+    case failed(JobFailure)
+    /// It was cancelled.
+    case cancelled
+}
+
+/// How far work has come.
+public struct WorkProgress: Codable, Hashable, Sendable {
+    /// From 0 to 1.
+    public var fraction = 0.0
+    /// Media seconds done.
+    public var media = 0.0
+}
+
+/// Work under way.
+public protocol WorkHandle: Sendable {
+    /// Ends it at once; its completion still comes.
+    func cancel()
+    /// How far it has come.
+    var progress: WorkProgress { get }
+}
+
+/// Does work: here, or in a process of its own.
+public protocol WorkPerformer: Sendable {
+    /// Begins; `completion` is called once, on any queue.
+    func perform(
+        _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
+    ) -> any WorkHandle
+}
+
+/// Does work in this process.
+public struct LocalPerformer: WorkPerformer {
+    /// Makes one.
+    public init() {}
+
+    /// Begins; see `WorkPerformer`.
+    public func perform(
+        _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
+    ) -> any WorkHandle {
+        let work = JobWork(order)
+        work.start(completion: completion)
+        return work
+    }
+}

@@ -1,0 +1,56 @@
+internal import CFFmpeg
+public import FoundationEssentials
+
+/// SHA-256 by libavutil (`av_sha_init`), for telling contents apart.
+public struct SHA256Hasher: ~Copyable {
+    private let context: OpaquePointer?
+
+    /// An empty one. Where there is no memory, its digest is empty too.
+    public init() {
+        context = av_sha_alloc()
+        if let context { av_sha_init(context, 256) }
+    }
+
+    deinit { av_free(UnsafeMutableRawPointer(context)) }
+
+    /// Takes in bytes.
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard let context, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
+        av_sha_update(context, base, bytes.count)
+    }
+
+    /// Takes in data.
+    public mutating func update(_ data: Data) { data.withUnsafeBytes { update($0) } }
+
+    /// Takes in text, as UTF-8.
+    public mutating func update(_ text: String) {
+        var text = text
+        text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The digest in hexadecimal.
+    public consuming func finish() -> String {
+        guard let context else { return "" }
+        var digest = [UInt8](repeating: 0, count: 32)
+        av_sha_final(context, &digest)
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// The digest of all bytes of a file; nil where it can't be read.
+    public static func digest(ofFile path: String) -> String? {
+        guard let source = try? SourceLocation.open(path) else { return nil }
+        var hasher = SHA256Hasher()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            guard let got = try? source.read(at: offset, into: buffer) else { return nil }
+            if got == 0 { break }
+            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
+            offset += Int64(got)
+        }
+        return offset == source.size ? hasher.finish() : nil
+    }
+}

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import Glibc
+internal import JobPlan
+internal import JobRun
+internal import JobSpec
+internal import LibAV
+
+/// Where a batch remembers what it did, and by what it knows a source.
+struct StateArguments: ParsableArguments {
+    @Option(
+        name: .customLong("state"),
+        help: ArgumentHelp(
+            "The folder that remembers what was done; `.tandem` beside each job file when absent.",
+            valueName: "dir"), completion: .directory)
+    var folder: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "By what a source is known to be unchanged: stat (size, time, inode) or content (SHA-256)."))
+    var fingerprint: Fingerprint = .stat
+
+    /// `FingerprintMode` as an argument.
+    enum Fingerprint: String, ExpressibleByArgument, CaseIterable {
+        case stat, content
+
+        var mode: FingerprintMode { self == .stat ? .stat : .content }
+    }
+
+    /// Takes the folders for this run; nobody else runs in them until the result is gone.
+    func lock(_ loader: JobFileLoader) throws -> [StateLock] {
+        let folders = Set(loader.files.map(place(of:)))
+        return try folders.sorted { $0.path < $1.path }.map { folder in
+            try Self.must { () throws(StateError) in try StateLock(folder) }
+        }
+    }
+
+    /// What the folders hold.
+    func open(_ loader: JobFileLoader, isForced: Bool = false, isReading: Bool = false) throws -> RunState {
+        let state = try Self.must { () throws(StateError) in
+            try RunState(
+                files: loader.files.map(\.path), folder: folder.map { StateFolder(path: $0) },
+                specs: loader.fingerprints, mode: fingerprint.mode, isForced: isForced, isReading: isReading)
+        }
+        for damaged in state.damaged {
+            Terminal.report(
+                "warning: the state in \(damaged.path) was damaged and is begun anew; what it knew is in state.sqlite.damaged\n"
+            )
+        }
+        return state
+    }
+
+    private func place(of file: JobFile) -> StateFolder {
+        folder.map { StateFolder(path: $0) } ?? StateFolder(besideJobFile: file.path)
+    }
+
+    /// A state that can't be used is this machine's fault.
+    static func must<Value>(_ body: () throws(StateError) -> Value) throws -> Value {
+        do throws(StateError) {
+            return try body()
+        } catch {
+            Terminal.report("error: \(error)\n")
+            throw ExitCode.environment
+        }
+    }
+}
