@@ -6,9 +6,15 @@ public import Media
 /// Renders a plan for people.
 public enum PlanText {
     /// The whole plan, with totals.
-    public static func render(_ plan: BatchPlan) -> String {
+    /// `reasons`: why a job would run, empty where its output is up to date.
+    public static func render(_ plan: BatchPlan, reasons: (JobPlan) -> [String]) -> String {
         var text = ""
-        for job in plan.jobs { text += render(job) + "\n" }
+        var current = 0
+        for job in plan.jobs {
+            let why = reasons(job)
+            if why.isEmpty { current += 1 }
+            text += render(job, why) + "\n"
+        }
         var total = MediaTime.zero
         for job in plan.jobs { total = total + job.expectedDuration }
         let outputs = plan.jobs.count
@@ -18,12 +24,18 @@ public enum PlanText {
             text += ", about \(bytes(sizes.reduce(0, +)))"
             if sizes.count < outputs { text += " without \(outputs - sizes.count) that can't be foretold" }
         }
+        if current > 0 { text += "; \(current) up to date" }
         if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) can't be carried out" }
         return text + "\n"
     }
 
-    private static func render(_ job: JobPlan) -> String {
+    private static func render(_ job: JobPlan, _ reasons: [String]) -> String {
         var lines = ["\(job.id)  →  \(TextRenderer.printable(job.destination))"]
+        for (index, reason) in reasons.prefix(4).enumerated() {
+            lines.append("  \(pad(index == 0 ? "runs" : "", 10)) \(TextRenderer.printable(reason))")
+        }
+        if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
+        if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(job))")
         if let range = job.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")

@@ -92,6 +92,19 @@ public struct Planner {
         }
     }
 
+    /// Where all jobs of some files put their outputs. Patterns are expanded; no source is opened.
+    public static func destinations(_ files: [JobFile]) -> (paths: Set<String>, problems: DiagnosticSink) {
+        var sink = DiagnosticSink()
+        var table = DestinationTable()
+        var paths: Set<String> = []
+        for file in files.map({ $0.expanded(into: &sink, matching: matches) }) {
+            for job in file.jobs {
+                if let path = table.resolve(file.absolutePath(job.destination.path)) { paths.insert(path.path) }
+            }
+        }
+        return (paths, sink)
+    }
+
     /// Plans one job anew, whose source was foretold and now exists.
     public static func replan(_ plan: JobPlan, in files: [JobFile]) throws(PlanningError) -> JobPlan {
         guard let index = files.firstIndex(where: { $0.path == plan.file }),

@@ -24,6 +24,6 @@ struct Tandem: AsyncParsableCommand {
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",
         subcommands: [
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
-            CodecsCommand.self, InitCommand.self,
+            CodecsCommand.self, InitCommand.self, ExplainCommand.self, HistoryCommand.self, CleanCommand.self,
         ])
 }

@@ -97,6 +97,7 @@ final class StateStore: @unchecked Sendable {
                         file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
                         parts TEXT NOT NULL, destination TEXT NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL,
                         PRIMARY KEY (file, id)) WITHOUT ROWID;
+                    CREATE INDEX jobs_by_destination ON jobs (destination);
                     CREATE TABLE intents (destination TEXT PRIMARY KEY, output TEXT NOT NULL);
                     CREATE TABLE contents (
                         path TEXT PRIMARY KEY, identity TEXT NOT NULL, digest TEXT NOT NULL);
@@ -309,7 +310,11 @@ final class StateStore: @unchecked Sendable {
             try database.write { db in
                 let put = try db.cachedStatement(
                     sql: "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+                let forget = try db.cachedStatement(
+                    sql: "DELETE FROM jobs WHERE destination = ? AND (file <> ? OR id <> ?)")
                 for (record, parts) in records {
+                    // A job that was renamed.
+                    try forget.execute(arguments: [record.destination, record.job.file, record.job.id])
                     try put.execute(arguments: [
                         record.job.file, record.job.id, record.shortcut, record.digest, parts,
                         record.destination, record.output, record.seconds,

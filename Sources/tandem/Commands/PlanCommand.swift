@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Diagnostics
 internal import FoundationEssentials
 internal import JobPlan
+internal import JobRun
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,6 +12,14 @@ struct PlanCommand: ParsableCommand {
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var reporting: ReportArguments
+    @OptionGroup var state: StateArguments
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Only this job (or run of one), and what it reads or needs; may be given several times.",
+            valueName: "id"))
+    var only: [String] = []
 
     @Option(help: "Writes the plan to a file, for `tandem run --plan`.", completion: .file())
     var out: String?
@@ -21,24 +30,32 @@ struct PlanCommand: ParsableCommand {
             try reporting.report(loader.sink, of: loader)
             throw status
         }
-        let result = Planner.plan(loader.files)
+        let memory = try state.open(loader, isReading: true)
+        let result = Planner.plan(loader.files, only: only)
+        let forecast = try StateArguments.must { () throws(StateError) in
+            try RunForecast(result.plan, files: result.files, state: memory)
+        }
         var all = loader.sink
         all.add(result.diagnostics)
         if reporting.format == .json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let report = Report(plan: result.plan, diagnostics: all.diagnostics)
+            let report = Report(
+                plan: result.plan,
+                runs: result.plan.jobs.map {
+                    Report.Run(id: $0.id, file: $0.file, reasons: forecast.reasons(for: $0))
+                }, diagnostics: all.diagnostics)
             Terminal.print(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
         } else {
             if reporting.format == nil || reporting.format == .text {
-                Terminal.print(PlanText.render(result.plan))
+                Terminal.print(PlanText.render(result.plan, reasons: forecast.reasons))
             }
             try reporting.report(all, of: loader)
         }
         if let status = reporting.status(of: all) { throw status }
         if let out {
             let file = PlanFile(
-                files: spec.files, specs: loader.specs, variables: try spec.values(), plan: result.plan)
+                files: spec.files, specs: loader.specs, variables: try spec.settings.values(), plan: result.plan)
             do {
                 try file.data().write(to: URL(filePath: out), options: .atomic)
             } catch {
@@ -49,7 +66,15 @@ struct PlanCommand: ParsableCommand {
     }
 
     private struct Report: Encodable {
+        /// Whether a job would run; it is up to date where there are no reasons.
+        struct Run: Encodable {
+            let id: String
+            let file: String
+            let reasons: [String]
+        }
+
         let plan: BatchPlan
+        let runs: [Run]
         let diagnostics: [Diagnostic]
     }
 }

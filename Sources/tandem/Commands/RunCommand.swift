@@ -27,7 +27,10 @@ struct RunCommand: AsyncParsableCommand {
     var jobs: Int?
 
     @Option(
-        parsing: .upToNextOption, help: "Only these jobs (or runs of jobs), and what they read or need.")
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Only this job (or run of one), and what it reads or needs; may be given several times.",
+            valueName: "id"))
     var only: [String] = []
 
     @Flag(help: "Runs jobs whose outputs are up to date, too.")
@@ -71,7 +74,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if plan != nil, !spec.files.isEmpty || !spec.variables.isEmpty {
+        if plan != nil, !spec.files.isEmpty || !spec.settings.variables.isEmpty {
             throw ValidationError("--plan names the job files and variables itself")
         }
         if plan != nil, !only.isEmpty {
@@ -81,7 +84,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        spec.network.apply()
+        spec.settings.network.apply()
         let saved = try plan.map { try readPlan($0) }
         let loader =
             try saved.map { JobFileLoader(files: $0.files, variables: $0.variables) } ?? spec.load()

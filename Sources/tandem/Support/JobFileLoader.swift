@@ -12,6 +12,14 @@ struct SpecArguments: ParsableArguments {
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String] = []
 
+    @OptionGroup var settings: SpecSettings
+
+    /// Reads and checks the files.
+    func load() throws -> JobFileLoader { try settings.load(files) }
+}
+
+/// How job files are read.
+struct SpecSettings: ParsableArguments {
     @Option(
         name: .customLong("set"), parsing: .singleValue,
         help: ArgumentHelp("Gives a variable a value; wins over `vars`.", valueName: "name=value"))
@@ -134,12 +142,12 @@ struct JobFileLoader {
     }
 }
 
-extension SpecArguments {
+extension SpecSettings {
     /// What was read stays until the process ends: taking ten thousand jobs apart again serves nobody.
     private static let kept = Guarded<[JobFileLoader]>([])
 
-    /// Reads and checks the files.
-    func load() throws -> JobFileLoader {
+    /// Reads and checks files.
+    func load(_ files: [String]) throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
         network.apply()
         let loader = JobFileLoader(files: files, variables: try values())

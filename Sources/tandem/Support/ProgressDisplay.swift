@@ -112,10 +112,10 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     + (current > 0 ? ", \(current) of them up to date" : "")
                     + (again.isEmpty ? "" : ", \(again.count) not") + "\n")
             if !again.isEmpty, records.count > 1 {
-                let shown = again.prefix(8).map(Self.quoted).joined(separator: " ")
+                let shown = again.prefix(8).map { "--only " + Self.quoted($0) }.joined(separator: " ")
                 Terminal.report(
                     "run again: tandem run … "
-                        + (again.count > 8 ? "(what is done is left alone)" : "--only \(shown)")
+                        + (again.count > 8 ? "(what is done is left alone)" : shown)
                         + "\n")
             }
         }

@@ -50,6 +50,14 @@ struct StateArguments: ParsableArguments {
         return state
     }
 
+    /// What the folders of some files hold, without a look into the files.
+    func open(files: [String]) throws -> RunState {
+        try Self.must { () throws(StateError) in
+            try RunState(
+                files: files, folder: folder.map { StateFolder(path: $0) }, specs: [:], isReading: true)
+        }
+    }
+
     private func place(of file: JobFile) -> StateFolder {
         folder.map { StateFolder(path: $0) } ?? StateFolder(besideJobFile: file.path)
     }

@@ -1,0 +1,31 @@
+public import JobPlan
+public import JobSpec
+
+/// Which jobs of a plan would run, and why.
+public struct RunForecast: Sendable {
+    private struct Key: Hashable {
+        let file: String
+        let id: String
+    }
+    private var reasons: [Key: [String]] = [:]
+
+    /// Of a plan, by what earlier runs left behind.
+    public init(_ plan: BatchPlan, files: [JobFile], state: RunState) throws(StateError) {
+        for job in plan.jobs {
+            var job = job
+            let key = Key(file: job.file, id: job.id)
+            if case .job(let id, _) = job.source {
+                if reasons[Key(file: job.file, id: id)]?.isEmpty != true {
+                    reasons[key] = ["the job `\(id)`, whose output it reads, runs"]
+                    continue
+                }
+                // The output that it reads is there and stays.
+                if let fresh = try? Planner.replan(job, in: files) { job = fresh }
+            }
+            reasons[key] = try state.reasons(for: job)
+        }
+    }
+
+    /// Why a job would run, a line each; empty where its output is up to date.
+    public func reasons(for job: JobPlan) -> [String] { reasons[Key(file: job.file, id: job.id)] ?? [] }
+}

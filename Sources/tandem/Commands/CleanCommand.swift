@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import JobPlan
+internal import JobRun
+internal import JobSpec
+
+struct CleanCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clean",
+        abstract: "Lists outputs that were published and are no longer asked for; removes them with --yes.",
+        discussion: "An output that somebody changed since it was published is never listed and never removed.")
+
+    @OptionGroup var spec: SpecArguments
+    @OptionGroup var state: StateArguments
+    @OptionGroup var reporting: ReportArguments
+
+    @Flag(help: "Removes what is listed.")
+    var yes = false
+
+    func run() throws {
+        let loader = try spec.load()
+        try reporting.report(loader.sink, of: loader)
+        if let status = reporting.status(of: loader.sink) { throw status }
+        let locks = try state.lock(loader)
+        let memory = try state.open(loader)
+        // Patterns are expanded; nothing is looked into.
+        let (destinations, problems) = Planner.destinations(loader.files)
+        try reporting.report(problems, of: loader)
+        if problems.hasErrors { throw ExitCode.specWrong }
+        let strays = memory.strays(beside: destinations)
+        var failed = false
+        for stray in strays {
+            let path = TextRenderer.printable(stray.path)
+            if !yes {
+                Terminal.print("\(path)  (\(stray.job) of \(stray.file))\n")
+                continue
+            }
+            do throws(StateError) {
+                Terminal.print(try memory.remove(stray) ? "removed \(path)\n" : "kept \(path): it was changed\n")
+            } catch {
+                failed = true
+                Terminal.report("error: \(error)\n")
+            }
+        }
+        withExtendedLifetime(locks) {}
+        if strays.isEmpty {
+            Terminal.report("nothing that was published is out of use\n")
+        } else if !yes {
+            Terminal.report("\(strays.count) to remove; --yes removes them\n")
+        }
+        if failed { throw ExitCode.jobFailed }
+    }
+}

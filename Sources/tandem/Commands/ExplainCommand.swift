@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import JobPlan
+internal import JobRun
+internal import JobSpec
+
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Says why a job would run again, or that it is up to date.")
+
+    @Argument(help: "A job file.", completion: .file(extensions: ["yaml", "yml"]))
+    var file: String
+
+    @Argument(help: "A job, or a run of one.")
+    var job: String
+
+    @OptionGroup var settings: SpecSettings
+    @OptionGroup var state: StateArguments
+    @OptionGroup var reporting: ReportArguments
+
+    func run() throws {
+        let loader = try settings.load([file])
+        try reporting.report(loader.sink, of: loader)
+        if let status = reporting.status(of: loader.sink) { throw status }
+        let memory = try state.open(loader, isReading: true)
+        let result = Planner.plan(loader.files, only: [job])
+        try reporting.report(result.diagnostics, of: loader)
+        if let status = reporting.status(of: result.diagnostics) { throw status }
+        let forecast = try StateArguments.must { () throws(StateError) in
+            try RunForecast(result.plan, files: result.files, state: memory)
+        }
+        for plan in result.plan.jobs where plan.id == job || plan.base == job {
+            let reasons = forecast.reasons(for: plan)
+            Terminal.print("\(plan.id): \(reasons.isEmpty ? "up to date" : "runs")\n")
+            for reason in reasons { Terminal.print("  \(reason)\n") }
+        }
+    }
+}
