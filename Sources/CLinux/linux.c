@@ -61,6 +61,8 @@ int tandem_watch_signals(void) {
 
 int tandem_socketpair(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair); }
 
+int tandem_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
 enum { MOST_DESCRIPTORS = 16 };
 
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count) {
@@ -170,7 +172,8 @@ int tandem_lock_down(const char *const *readable, const char *const *writable, i
     if (rules < 0) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
     uint64_t reading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
     uint64_t writing = reading | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
-                       LANDLOCK_ACCESS_FS_REMOVE_FILE | (version >= 3 ? TRUNCATE : 0);
+                       LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                       LANDLOCK_ACCESS_FS_REMOVE_DIR | (version >= 3 ? TRUNCATE : 0);
     allow(rules, readable, reading);
     allow(rules, writable, writing);
     long result = syscall(SYS_landlock_restrict_self, rules, 0);

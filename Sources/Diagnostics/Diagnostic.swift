@@ -141,6 +141,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case jobFailed = "job-failed"
     /// A job took longer than its `timeout`.
     case jobTimeout = "job-timeout"
+    /// The process that did a job died.
+    case workerDied = "worker-died"
     /// An output is not what `expect` says.
     case expectationFailed = "expectation-failed"
 }
@@ -191,6 +193,7 @@ extension Rule {
         case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
         case .jobTimeout: "A job took longer than its timeout"
+        case .workerDied: "The process that did a job died"
         case .expectationFailed: "An output is not what `expect` says"
         }
     }

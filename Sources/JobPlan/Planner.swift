@@ -99,7 +99,9 @@ public struct Planner {
         var paths: Set<String> = []
         for file in files.map({ $0.expanded(into: &sink, matching: matches) }) {
             for job in file.jobs {
-                if let path = table.resolve(file.absolutePath(job.destination.path)) { paths.insert(path.path) }
+                if let path = table.resolve(file.absolutePath(job.destination.path)) {
+                    paths.insert(path.path)
+                }
             }
         }
         return (paths, sink)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CLinux
 internal import Glibc
 internal import JobPlan
+internal import JobRun
 internal import LibAV
 
 /// The command line.
@@ -9,6 +10,8 @@ internal import LibAV
 struct Tandem: AsyncParsableCommand {
     static func main() async {
         tandem_tune_allocator()
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == WorkerMain.argument { WorkerMain.run(words) }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)
         await main(nil)

@@ -24,6 +24,9 @@ int tandem_watch_signals(void);
 // A pair of connected sockets that keep the order of bytes and carry descriptors; both close on exec.
 int tandem_socketpair(int pair[2]);
 
+// pipe2(2): both ends close on exec.
+int tandem_pipe(int ends[2]);
+
 // sendmsg(2): some bytes, and descriptors with the first of them. Bytes sent, or -1 with errno.
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
 

@@ -1,12 +1,15 @@
 internal import Glibc
+internal import Locking
 internal import Media
 
 /// A private folder for what encoders note between two passes; gone with this object.
 final class PassFiles: Sendable {
     private let folder: String
+    /// Where such folders are made; a worker may write nowhere else.
+    static let base = Guarded(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
 
     init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = Self.base.withLock { $0 }
         var template = Array("\(base)/tandem-pass-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw MediaError.system(operation: "a folder for two passes in \(base)", errno: errno)

@@ -165,6 +165,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     /// The next packet (`avcodec_receive_packet`).
     public func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
         let code = avcodec_receive_packet(context, packet.raw)
+        Activity.note()
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
         try check(code, "encoding", context: context)

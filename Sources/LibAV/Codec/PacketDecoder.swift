@@ -69,6 +69,7 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
     /// The next frame (`avcodec_receive_frame`).
     public func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
         let code = avcodec_receive_frame(context, frame.raw)
+        Activity.note()
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
         try check(code, "decoding", context: context)

@@ -286,6 +286,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     public func read(into packet: borrowing Packet) throws(AVError) -> Bool {
         packet.unreference()
         let code = av_read_frame(context, packet.raw)
+        Activity.note()
         if code == tandem_eof {
             if isMatroska, let line = LogBridge.takeLastLine(of: context) {
                 throw AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)

@@ -35,7 +35,8 @@ public final class FileSource: ByteSource, Sendable {
 
     init(path: String, interrupt: InterruptFlag) throws(InputError) {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor =
+            LentFiles.duplicate(path) ?? Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw InputError(path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
         }

@@ -8,7 +8,8 @@ struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clean",
         abstract: "Lists outputs that were published and are no longer asked for; removes them with --yes.",
-        discussion: "An output that somebody changed since it was published is never listed and never removed.")
+        discussion:
+            "An output that somebody changed since it was published is never listed and never removed.")
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var state: StateArguments
@@ -36,7 +37,8 @@ struct CleanCommand: ParsableCommand {
                 continue
             }
             do throws(StateError) {
-                Terminal.print(try memory.remove(stray) ? "removed \(path)\n" : "kept \(path): it was changed\n")
+                Terminal.print(
+                    try memory.remove(stray) ? "removed \(path)\n" : "kept \(path): it was changed\n")
             } catch {
                 failed = true
                 Terminal.report("error: \(error)\n")

@@ -6,7 +6,8 @@ internal import JobPlan
 
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Lists past runs of job files, the latest first, with what failed in them.")
+        commandName: "history",
+        abstract: "Lists past runs of job files, the latest first, with what failed in them.")
 
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String]

@@ -55,7 +55,8 @@ struct PlanCommand: ParsableCommand {
         if let status = reporting.status(of: all) { throw status }
         if let out {
             let file = PlanFile(
-                files: spec.files, specs: loader.specs, variables: try spec.settings.values(), plan: result.plan)
+                files: spec.files, specs: loader.specs, variables: try spec.settings.values(),
+                plan: result.plan)
             do {
                 try file.data().write(to: URL(filePath: out), options: .atomic)
             } catch {

@@ -42,6 +42,7 @@ struct RunCommand: AsyncParsableCommand {
     var afterFailure = AfterFailure.keepGoing
 
     @OptionGroup var state: StateArguments
+    @OptionGroup var workers: WorkerArguments
 
     @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
     var keepFailed = false
@@ -94,6 +95,7 @@ struct RunCommand: AsyncParsableCommand {
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
         let locks = try state.lock(loader)
+        let pool = try workers.pool()
         let memory = try state.open(loader, isForced: force)
         let result = Planner.plan(loader.files, only: only, memory: saved == nil ? memory : NoMemory())
         if result.conflicts.hasErrors {
@@ -118,7 +120,8 @@ struct RunCommand: AsyncParsableCommand {
         policy.failsFast = afterFailure == .failFast
         try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(
-            plan: result.plan, files: result.files, policy: policy, state: memory, observer: display)
+            plan: result.plan, files: result.files, policy: policy, state: memory,
+            performer: pool ?? LocalPerformer(), observer: display)
         let signals = try SignalWatch(
             onFirstInterrupt: {
                 display.say("interrupted: running jobs finish, no further one starts; once more cancels them")
@@ -126,11 +129,13 @@ struct RunCommand: AsyncParsableCommand {
             }, onCancel: { runner.cancel() })
         display.begin(runner)
         let records = await runner.run()
+        pool?.close()
         display.end(records, refusals: result.plan.refusals)
         let status = signals.status ?? Self.status(of: records.map(\.outcome))
         for problem in memory.end(records, status: Self.word(status)) {
             Terminal.report("warning: \(problem); the next run may do more than it must\n")
         }
+        workers.say(pool)
         withExtendedLifetime(locks) {}
         if let status { throw status }
     }

@@ -1,0 +1,173 @@
+internal import CLinux
+internal import Dispatch
+internal import Glibc
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// The life of a worker: it locks itself down, then does one job after the other until its supervisor is gone.
+///
+/// Nothing but `run` may have happened in the process before: Landlock binds the thread that asks for it and those that
+/// come after.
+public enum WorkerMain {
+    /// The first argument of a worker's command line.
+    public static let argument = "worker"
+    /// The descriptor on which a worker hears and speaks.
+    static let descriptor: Int32 = 3
+
+    /// What a worker was started with.
+    struct Arguments {
+        var isLockedDown = true
+        var mayUseNetwork = false
+        /// Where it may write: what encoders note between two passes.
+        var folder = ""
+
+        var words: [String] {
+            [
+                WorkerMain.argument, isLockedDown ? "locked" : "open", mayUseNetwork ? "network" : "local",
+                folder,
+            ]
+        }
+
+        init() {}
+
+        init?(_ words: [String]) {
+            guard words.count == 4 else { return nil }
+            (isLockedDown, mayUseNetwork, folder) = (words[1] == "locked", words[2] == "network", words[3])
+        }
+    }
+
+    /// Tells five times a second how far the work is.
+    ///
+    /// Unchecked `Sendable`: the timer is made in the initialiser and only cancelled afterwards, which any thread may.
+    private final class Ticker: @unchecked Sendable {
+        private let timer: any DispatchSourceTimer
+
+        init(_ tick: @escaping @Sendable () -> Void) {
+            timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "tandem.worker.progress"))
+            timer.schedule(deadline: .now(), repeating: .milliseconds(200), leeway: .milliseconds(20))
+            timer.setEventHandler(handler: tick)
+            timer.activate()
+        }
+
+        func stop() { timer.cancel() }
+    }
+
+    /// What it does now.
+    private final class Current: Sendable {
+        let job = Guarded<JobWork?>(nil)
+    }
+
+    /// Its last words, should it die.
+    private static func complain(_ text: String) {
+        let bytes = Array((text + "\n").utf8)
+        write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// What of the system encoders, decoders and Dispatch read while they work.
+    private static let readable = [
+        "/proc", "/sys/devices/system", "/usr", "/lib", "/lib64", "/etc/ssl", "/dev",
+    ]
+
+    /// Lives. `words` are the command line's, without the program.
+    public static func run(_ words: [String]) -> Never {
+        guard let arguments = Arguments(words), fcntl(descriptor, F_GETFD) >= 0 else {
+            complain("a worker is started by a run, not by hand")
+            exit(64)
+        }
+        for number in [SIGPIPE, SIGXFSZ, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        var lacking: Int32 = 0
+        if arguments.isLockedDown {
+            let network = arguments.mayUseNetwork ? ["/etc"] : []
+            lacking = withPaths(readable + network) { readable in
+                withPaths([arguments.folder]) {
+                    tandem_lock_down(readable, $0, arguments.mayUseNetwork ? 1 : 0)
+                }
+            }
+        }
+        if arguments.mayUseNetwork { NetworkAccess.allow() }
+        PassFiles.base.withLock { $0 = arguments.folder }
+        let channel = MessageChannel(descriptor)
+        guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
+        else {
+            exit(1)
+        }
+        listen(channel)
+    }
+
+    private static func withPaths<Result>(
+        _ paths: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        let texts = paths.map { strdup($0) }
+        defer { for text in texts { free(text) } }
+        return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
+    }
+
+    /// The main thread hears; it is never busy, so that it notices at once when nobody is there any more.
+    private static func listen(_ channel: MessageChannel) -> Never {
+        var buffer = MessageBuffer()
+        let current = Current()
+        while true {
+            guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
+            do {
+                while let order = try buffer.next(WorkerMessage.Order.self) {
+                    switch order {
+                    case .cancel: current.job.withLock { $0 }?.cancel()
+                    case .work(let work): begin(work, buffer.takeDescriptors(), channel, current)
+                    }
+                }
+            } catch {
+                complain("an order can't be read: \(error)")
+                _exit(1)
+            }
+        }
+    }
+
+    private static func begin(
+        _ work: WorkerMessage.Work, _ descriptors: [Int32], _ channel: MessageChannel,
+        _ current: Current
+    ) {
+        if let fault = work.fault { commit(fault, channel) }
+        let own = work.hasScratch ? 2 : 1
+        guard descriptors.count == own + work.sources.count else {
+            complain("an order without its files")
+            _exit(1)
+        }
+        let output = TemporaryFile(lent: descriptors[0])
+        let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[1]) : nil
+        LentFiles.lend(descriptors[0], for: output.reopenPath)
+        for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
+            LentFiles.lend(descriptor, for: path)
+        }
+        let job = JobWork(WorkOrder(plan: work.plan, output: output, scratch: scratch))
+        current.job.withLock { $0 = job }
+        let ticker = Ticker {
+            if !channel.send(WorkerMessage.Report.progress(job.progress, activity: Activity.count)) {
+                _exit(0)
+            }
+        }
+        job.start { @Sendable outcome in
+            ticker.stop()
+            current.job.withLock { $0 = nil }
+            LentFiles.takeBack()
+            for descriptor in descriptors.dropFirst(own) { close(descriptor) }
+            withExtendedLifetime((output, scratch)) {}
+            if !channel.send(WorkerMessage.Report.done(outcome)) { _exit(0) }
+        }
+    }
+
+    private static func commit(_ fault: WorkerFault, _ channel: MessageChannel) {
+        complain("told to \(fault.rawValue)")
+        switch fault {
+        case .abort: abort()
+        case .hang: while true {}
+        case .memory:
+            while let block = malloc(64 << 20) { memset(block, 1, 64 << 20) }
+        case .babble:
+            var noise: [UInt8] = [255, 255, 255, 255, 1, 2, 3]
+            write(channel.descriptor, &noise, noise.count)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import JobPlan
+
+/// What supervisor and worker say to each other: JSON after its length in four bytes, descriptors beside it.
+enum WorkerMessage {
+    /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
+    static let version = 1
+
+    /// From the supervisor.
+    enum Order: Codable, Sendable {
+        /// Work; descriptors of output, scratch file and sources come along, in this order.
+        case work(Work)
+        /// What is done is to end at once.
+        case cancel
+    }
+
+    /// Work as it travels.
+    struct Work: Codable, Sendable {
+        var plan: JobPlan
+        /// Two passes: a second descriptor is the scratch file.
+        var hasScratch: Bool
+        /// The paths of the sources whose descriptors come along.
+        var sources: [String]
+        /// What is to go wrong, for tests.
+        var fault: WorkerFault?
+    }
+
+    /// From the worker.
+    enum Report: Codable, Sendable {
+        /// It is there. `lacking`: what it could not be kept from.
+        case ready(version: Int, lacking: Int32)
+        /// How far the work has come, and a number that grows while anything happens at all.
+        case progress(WorkProgress, activity: UInt64)
+        /// How the work ended.
+        case done(WorkOutcome)
+    }
+}
+
+/// What a worker does instead of its work, so that tests see what becomes of it.
+enum WorkerFault: String, Codable, Sendable {
+    /// It ends by a signal.
+    case abort
+    /// It never ends, and hears nothing.
+    case hang
+    /// It takes memory without end.
+    case memory
+    /// It says something that is no message.
+    case babble
+}

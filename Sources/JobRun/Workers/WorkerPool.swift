@@ -1,0 +1,210 @@
+internal import CLinux
+internal import Diagnostics
+internal import Dispatch
+internal import FoundationEssentials
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// Does work in processes of its own, each kept for many jobs: what brings one of them down is that job's failure.
+public final class WorkerPool: WorkPerformer, Sendable {
+    /// How workers are kept.
+    public struct Options: Sendable {
+        /// They take from themselves what they don't need (`no_new_privs`, Landlock).
+        public var isLockedDown = true
+        /// Bytes of memory that one may take; nil for no limit.
+        public var memory: Int64?
+        /// A worker is replaced after so many jobs.
+        public var jobsEach = 1000
+        /// As usual.
+        public init() {}
+    }
+
+    private struct Workers: Sendable {
+        var idle: [WorkerProcess] = []
+        var all: [ObjectIdentifier: WorkerProcess] = [:]
+        var lacking: Int32?
+        var faults: [String: WorkerFault] = [:]
+        var isClosed = false
+    }
+
+    private let options: Options
+    private let folder: String
+    private let workers: Guarded<Workers>
+    private let firstIsReady = DispatchSemaphore(value: 0)
+
+    /// A pool without workers.
+    public init(_ options: Options) throws(StateError) {
+        self.options = options
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/tandem-workers-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StateError(
+                "a folder for workers in \(base) can't be made: \(String(cString: strerror(errno)))")
+        }
+        folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        var first = Workers()
+        // For tests: `job:kind`, once each.
+        for entry in getenv("TANDEM_WORKER_FAULTS").map({ String(cString: $0) })?.split(separator: ",") ?? []
+        {
+            let parts = entry.split(separator: ":")
+            if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
+                first.faults[String(parts[0])] = fault
+            }
+        }
+        workers = Guarded(first)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Starts a worker that waits, so that it is there when the first job is.
+    public func warm() {
+        guard let worker = try? start() else { return }
+        workers.withLock { $0.idle.append(worker) }
+    }
+
+    /// Lets all workers go.
+    public func close() {
+        let all = workers.withLock { workers in
+            workers.isClosed = true
+            defer { workers.idle = [] }
+            return workers.all.values.map { $0 }
+        }
+        for worker in all { worker.retire() }
+    }
+
+    /// Begins; see `WorkPerformer`.
+    public func perform(
+        _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
+    ) -> any WorkHandle {
+        let handle = PooledWork()
+        let fault = workers.withLock { $0.faults.removeValue(forKey: order.plan.id) }
+        assign(order, fault: fault, to: handle, attempt: 1, completion)
+        return handle
+    }
+
+    /// A worker that was dead before it took the order is no failure of the job.
+    private func assign(
+        _ order: WorkOrder, fault: WorkerFault?, to handle: PooledWork, attempt: Int,
+        _ completion: @escaping @Sendable (WorkOutcome) -> Void
+    ) {
+        let worker: WorkerProcess
+        let output = order.output
+        do {
+            worker = try workers.withLock { $0.idle.popLast() } ?? start()
+        } catch {
+            return completion(
+                .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))
+            )
+        }
+        worker.perform(order, fault: fault) { @Sendable outcome in
+            guard let outcome else {
+                if attempt < 5 {
+                    return self.assign(order, fault: fault, to: handle, attempt: attempt + 1, completion)
+                }
+                return completion(
+                    .failed(
+                        JobFailure(
+                            "workers die before they begin", at: order.plan.location, rule: .workerDied,
+                            isTransient: true)))
+            }
+            handle.end()
+            self.takeBack(worker)
+            completion(outcome)
+        }
+        handle.begin(worker, output)
+    }
+
+    private func takeBack(_ worker: WorkerProcess) {
+        let isWorn = worker.jobsDone >= options.jobsEach
+        let stays = workers.withLock { workers in
+            guard workers.all[ObjectIdentifier(worker)] != nil, !workers.isClosed, !isWorn else {
+                return false
+            }
+            workers.idle.append(worker)
+            return true
+        }
+        if !stays {
+            workers.withLock { _ = $0.all.removeValue(forKey: ObjectIdentifier(worker)) }
+            worker.retire()
+        }
+    }
+
+    private func start() throws -> WorkerProcess {
+        var arguments = WorkerMain.Arguments()
+        arguments.isLockedDown = options.isLockedDown
+        arguments.mayUseNetwork = NetworkAccess.isAllowed
+        arguments.folder = folder
+        let worker = try WorkerProcess(
+            arguments, limits: WorkerProcess.Limits(memory: options.memory),
+            onReady: { @Sendable [weak self] in self?.ready($0) },
+            onDeath: { @Sendable [weak self] worker in
+                self?.workers.withLock { workers in
+                    workers.all[ObjectIdentifier(worker)] = nil
+                    workers.idle.removeAll { $0 === worker }
+                }
+            })
+        workers.withLock { $0.all[ObjectIdentifier(worker)] = worker }
+        return worker
+    }
+
+    private func ready(_ lacking: Int32) {
+        let isFirst = workers.withLock { workers in
+            defer { workers.lacking = lacking }
+            return workers.lacking == nil
+        }
+        if isFirst { firstIsReady.signal() }
+    }
+
+    /// What workers could not be kept from, in words; nil while none has said so. Waits for the first at most so long.
+    public func lacking(within seconds: Double) -> [String]? {
+        if seconds > 0, workers.withLock({ $0.lacking }) == nil {
+            _ = firstIsReady.wait(timeout: .now() + seconds)
+        }
+        guard let bits = workers.withLock({ $0.lacking }) else { return nil }
+        var words: [String] = []
+        if bits & Int32(TANDEM_NO_LANDLOCK) != 0 { words.append("Landlock for files") }
+        if bits & Int32(TANDEM_NO_NETWORK_LOCK) != 0 { words.append("Landlock for the network") }
+        if bits & Int32(TANDEM_NO_NEW_PRIVS) != 0 { words.append("no_new_privs") }
+        return words
+    }
+}
+
+/// Work that some worker of a pool does.
+private final class PooledWork: WorkHandle, Sendable {
+    private struct State: Sendable {
+        var worker: WorkerProcess?
+        /// Tells the work from others that the worker does later.
+        var output: TemporaryFile?
+        var isCancelled = false
+        var hasEnded = false
+    }
+    private let state = Guarded(State())
+
+    func begin(_ worker: WorkerProcess, _ output: TemporaryFile) {
+        let isCancelled = state.withLock { state in
+            if !state.hasEnded { (state.worker, state.output) = (worker, output) }
+            return state.isCancelled && !state.hasEnded
+        }
+        if isCancelled { worker.cancel(output) }
+    }
+
+    func end() {
+        state.withLock { state in
+            state.hasEnded = true
+            (state.worker, state.output) = (nil, nil)
+        }
+    }
+
+    func cancel() {
+        let (worker, output) = state.withLock { state in
+            state.isCancelled = true
+            return (state.worker, state.output)
+        }
+        if let worker, let output { worker.cancel(output) }
+    }
+
+    var progress: WorkProgress { state.withLock { $0.worker }?.progress ?? WorkProgress() }
+}

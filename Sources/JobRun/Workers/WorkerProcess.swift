@@ -1,0 +1,332 @@
+internal import CLinux
+internal import Diagnostics
+internal import Dispatch
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// A worker as its supervisor sees it: a process that does one job at a time.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
+final class WorkerProcess: @unchecked Sendable {
+    /// What a worker may take, and how patient one is with it.
+    struct Limits: Sendable {
+        /// Resident bytes; nil for no limit.
+        var memory: Int64?
+        /// Seconds without any packet or picture after which it counts as stuck.
+        var stall = 300.0
+        /// Seconds that it has to end after a cancel.
+        var grace = 3.0
+    }
+
+    private struct Job {
+        let completion: @Sendable (WorkOutcome) -> Void
+        let plan: JobPlan
+        /// Kept open until the worker has them for certain.
+        let order: WorkOrder
+        var isCancelled = false
+        var isConfirmed = false
+        var activity: UInt64 = 0
+        var lastActivity = DispatchTime.now()
+    }
+
+    private let limits: Limits
+    private let queue = DispatchQueue(label: "tandem.worker")
+    private let channel: MessageChannel
+    private let process: pid_t
+    private var reading: (any DispatchSourceRead)?
+    private var listening: (any DispatchSourceRead)?
+    private var watch: (any DispatchSourceTimer)?
+    private var buffer = MessageBuffer()
+    private var lastWords: [UInt8] = []
+    private var job: Job?
+    private var isDead = false
+    /// Why it was killed, where the supervisor did it.
+    private var verdict: String?
+    private let shown = Guarded(WorkProgress())
+    private let onReady: @Sendable (Int32) -> Void
+    private let onDeath: @Sendable (WorkerProcess) -> Void
+
+    /// How many jobs it did.
+    private(set) var jobsDone = 0
+
+    /// Starts one. `onReady` is told what it could not be kept from; `onDeath` that it is gone.
+    init(
+        _ arguments: WorkerMain.Arguments, limits: Limits, onReady: @escaping @Sendable (Int32) -> Void,
+        onDeath: @escaping @Sendable (WorkerProcess) -> Void
+    ) throws {
+        self.limits = limits
+        self.onReady = onReady
+        self.onDeath = onDeath
+        var pair: [Int32] = [-1, -1]
+        guard tandem_socketpair(&pair) == 0 else {
+            throw MediaError.system(operation: "socketpair", errno: errno)
+        }
+        channel = MessageChannel(pair[0])
+        defer { close(pair[1]) }
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var words: [Int32] = [-1, -1]
+        guard tandem_pipe(&words) == 0 else { throw MediaError.system(operation: "pipe", errno: errno) }
+        _ = fcntl(words[0], F_SETFL, O_NONBLOCK)
+        defer { close(words[1]) }
+        do {
+            process = try Self.spawn(arguments, socket: pair[1], errors: words[1])
+        } catch {
+            close(words[0])
+            throw error
+        }
+        let ears = words[0]
+        let reading = DispatchSource.makeReadSource(fileDescriptor: channel.descriptor, queue: queue)
+        let listening = DispatchSource.makeReadSource(fileDescriptor: ears, queue: queue)
+        reading.setEventHandler { @Sendable [weak self] in self?.hear() }
+        listening.setEventHandler { @Sendable [weak self] in self?.hearWords(ears) }
+        listening.setCancelHandler { @Sendable in close(ears) }
+        self.reading = reading
+        self.listening = listening
+        reading.activate()
+        listening.activate()
+    }
+
+    private static let environment = ["SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C"]
+
+    /// Its own process group: a Ctrl-C at the terminal is the supervisor's to hear. Nothing of the environment goes along.
+    private static func spawn(_ arguments: WorkerMain.Arguments, socket: Int32, errors: Int32) throws -> pid_t
+    {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var nothing = sigset_t()
+        sigemptyset(&nothing)
+        posix_spawnattr_setsigmask(&attributes, &nothing)
+        var handled = sigset_t()
+        sigemptyset(&handled)
+        for number in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&handled, number) }
+        posix_spawnattr_setsigdefault(&attributes, &handled)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Int32(POSIX_SPAWN_SETPGROUP)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var texts: [UnsafeMutablePointer<CChar>?] = (["tandem"] + arguments.words).map { strdup($0) }
+        texts.append(nil)
+        var environment: [UnsafeMutablePointer<CChar>?] =
+            Self.environment.map { strdup($0) }
+        environment.append(nil)
+        defer { for text in texts + environment { free(text) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, texts, environment)
+        guard code == 0 else { throw MediaError.system(operation: "starting a worker", errno: code) }
+        return process
+    }
+
+    var progress: WorkProgress { shown.withLock { $0 } }
+
+    /// Gives it work; `completion` is called once. Nil is for an order that it never took: somebody else can have it.
+    func perform(
+        _ order: WorkOrder, fault: WorkerFault?, completion: @escaping @Sendable (WorkOutcome?) -> Void
+    ) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(nil) }
+            self.shown.withLock { $0 = WorkProgress() }
+            var sources: [(path: String, descriptor: Int32)] = []
+            defer { for source in sources { close(source.descriptor) } }
+            if case .file(let path, _) = order.plan.source, !SourceLocation.isRemote(path) {
+                let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                guard descriptor >= 0 else {
+                    let error = MediaError.system(operation: "opening \(path)", errno: errno)
+                    return completion(
+                        .failed(
+                            JobFailure(
+                                "\(error)", at: order.plan.location, rule: .sourceUnreadable,
+                                isTransient: Transience.isTransient(error))))
+                }
+                sources.append((path, descriptor))
+            }
+            self.job = Job(
+                completion: { completion($0) }, plan: order.plan, order: order)
+            let work = WorkerMessage.Work(
+                plan: order.plan, hasScratch: order.scratch != nil, sources: sources.map(\.path), fault: fault
+            )
+            let files = [order.output.descriptor] + (order.scratch.map { [$0.descriptor] } ?? [])
+            guard
+                self.channel.send(
+                    WorkerMessage.Order.work(work), descriptors: files + sources.map(\.descriptor))
+            else {
+                self.job = nil
+                self.die()
+                return completion(nil)
+            }
+            self.beginWatch()
+        }
+    }
+
+    /// Ends the work on an output at once; it is killed where it doesn't follow. Later work is not touched.
+    func cancel(_ output: TemporaryFile) {
+        queue.async { @Sendable in
+            guard self.job?.order.output === output, self.job?.isCancelled == false else { return }
+            self.job?.isCancelled = true
+            _ = self.channel.send(WorkerMessage.Order.cancel)
+            let done = self.jobsDone
+            self.queue.asyncAfter(deadline: .now() + self.limits.grace) { @Sendable in
+                if self.job != nil, self.jobsDone == done {
+                    self.kill("it did not end when it was cancelled")
+                }
+            }
+        }
+    }
+
+    /// Lets it go: it ends by itself when its socket closes.
+    func retire() {
+        queue.async { @Sendable in
+            guard !self.isDead else { return }
+            self.isDead = true
+            self.reading?.cancel()
+            self.listening?.cancel()
+            shutdown(self.channel.descriptor, Int32(SHUT_RDWR))
+            self.reap(patiently: true)
+        }
+    }
+
+    // MARK: On `queue`
+
+    private func hear() {
+        guard case .some = buffer.fill(from: channel.descriptor) else { return die() }
+        do {
+            while let report = try buffer.next(WorkerMessage.Report.self) { take(report) }
+        } catch {
+            kill("it said something that is no message")
+        }
+    }
+
+    private func take(_ report: WorkerMessage.Report) {
+        switch report {
+        case .ready(let version, let lacking):
+            if version == WorkerMessage.version {
+                onReady(lacking)
+            } else {
+                kill("it is of another version: the program was replaced while it ran")
+            }
+        case .progress(let progress, let activity):
+            shown.withLock { $0 = progress }
+            job?.isConfirmed = true
+            if activity != job?.activity {
+                job?.activity = activity
+                job?.lastActivity = .now()
+            }
+        case .done(let outcome):
+            guard let job else { return kill("it ended a job that it did not have") }
+            endWatch()
+            self.job = nil
+            jobsDone += 1
+            job.completion(outcome)
+        }
+    }
+
+    private func hearWords(_ descriptor: Int32) {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let got = read(descriptor, &bytes, bytes.count)
+        if got == 0 {
+            listening?.cancel()
+        } else if got > 0 {
+            lastWords = Array((lastWords + bytes.prefix(got)).suffix(4096))
+        }
+    }
+
+    private func beginWatch() {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
+        timer.setEventHandler { @Sendable [weak self] in self?.look() }
+        timer.activate()
+        watch = timer
+    }
+
+    private func endWatch() {
+        watch?.cancel()
+        watch = nil
+    }
+
+    private func look() {
+        guard let job else { return }
+        if let limit = limits.memory, let used = residentMemory, used > limit {
+            return kill("it took \(used >> 20) MiB of memory, and \(limit >> 20) is the limit")
+        }
+        let still = Double(DispatchTime.now().uptimeNanoseconds - job.lastActivity.uptimeNanoseconds) / 1e9
+        if still > limits.stall { kill("nothing moved in it for \(Int(still)) s") }
+    }
+
+    private var residentMemory: Int64? {
+        guard let file = fopen("/proc/\(process)/statm", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        guard fgets(&line, 128, file) != nil else { return nil }
+        let text = line.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        let words = text.split(separator: " ")
+        guard words.count > 1, let pages = Int64(words[1]) else { return nil }
+        return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private func kill(_ why: String) {
+        guard !isDead else { return }
+        verdict = verdict ?? why
+        Glibc.kill(process, SIGKILL)
+        die()
+    }
+
+    /// It is gone, or as good as gone.
+    private func die() {
+        guard !isDead else { return }
+        isDead = true
+        endWatch()
+        reading?.cancel()
+        if let descriptor = listening?.handle { hearWords(Int32(descriptor)) }
+        listening?.cancel()
+        let ending = reap(patiently: false)
+        onDeath(self)
+        guard let job else { return }
+        self.job = nil
+        if job.isCancelled { return job.completion(.cancelled) }
+        let words = String(decoding: lastWords, as: UTF8.self).split(separator: "\n").suffix(3)
+        let said = words.isEmpty ? "" : "; its last words: " + words.joined(separator: " / ")
+        job.completion(
+            .failed(
+                JobFailure(
+                    "the worker died: \(verdict ?? ending)\(said)", at: job.plan.location, rule: .workerDied,
+                    isTransient: verdict == nil)))
+    }
+
+    /// Takes its exit status, and tells it in words.
+    @discardableResult
+    private func reap(patiently: Bool) -> String {
+        var status: Int32 = 0
+        if patiently {
+            let process = process
+            DispatchQueue.global(qos: .utility).async {
+                var status: Int32 = 0
+                waitpid(process, &status, 0)
+            }
+            return ""
+        }
+        // Its socket is closed: it has ended, or is not to be trusted with going on.
+        for _ in 0..<50 {
+            if waitpid(process, &status, WNOHANG) == process { return Self.words(status) }
+            usleep(2000)
+        }
+        Glibc.kill(process, SIGKILL)
+        waitpid(process, &status, 0)
+        return Self.words(status)
+    }
+
+    private static func words(_ status: Int32) -> String {
+        let signal = status & 0x7f
+        if signal == 0 { return "it exited with status \((status >> 8) & 0xff)" }
+        return "signal \(signal) (\(String(cString: strsignal(signal))))"
+    }
+}

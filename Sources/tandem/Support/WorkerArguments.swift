@@ -1,0 +1,68 @@
+internal import ArgumentParser
+internal import Dispatch
+internal import JobRun
+internal import JobSpec
+
+/// In which processes jobs are done.
+struct WorkerArguments: ParsableArguments {
+    @Option(
+        help:
+            "worker: jobs are done in processes of their own, and what brings one of them down is that job's failure; none: in this process."
+    )
+    var isolation: Isolation = .worker
+
+    @Flag(
+        inversion: .prefixedNo,
+        help:
+            "Workers take from themselves what they don't need: files but their own, the network, new privileges."
+    )
+    var sandbox = true
+
+    @Flag(help: "Refuses to run where the sandbox can't be had as a whole.")
+    var requireSandbox = false
+
+    @Option(help: ArgumentHelp("Memory that a worker may take, such as 2GiB.", valueName: "size"))
+    var workerMemory: String?
+
+    enum Isolation: String, ExpressibleByArgument, CaseIterable {
+        case worker, none
+    }
+
+    func validate() throws {
+        if requireSandbox, isolation == .none || !sandbox {
+            throw ValidationError("--require-sandbox wants workers and their sandbox")
+        }
+        if let workerMemory, Self.bytes(workerMemory) == nil {
+            throw ValidationError("--worker-memory is a size such as 512MiB or 2GB, of 16 MiB or more")
+        }
+    }
+
+    private static func bytes(_ text: String) -> Int64? {
+        Quantity.bytes(text).flatMap { $0 >= 16 << 20 ? $0 : nil }
+    }
+
+    /// The workers; nil where jobs are done in this process. Says what they could not be kept from.
+    func pool() throws -> WorkerPool? {
+        guard isolation == .worker else { return nil }
+        var options = WorkerPool.Options()
+        options.isLockedDown = sandbox
+        options.memory = workerMemory.flatMap(Self.bytes) ?? ResourceBudget.ofThisMachine().memory
+        let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options) }
+        pool.warm()
+        if sandbox {
+            let lacking = pool.lacking(within: requireSandbox ? 10 : 0)
+            if requireSandbox, lacking?.isEmpty != true {
+                let what = lacking?.joined(separator: ", ") ?? "no worker starts"
+                Terminal.report("error: the sandbox is required, and this machine lacks: \(what)\n")
+                throw ExitCode.environment
+            }
+        }
+        return pool
+    }
+
+    /// After a run: what its workers could not be kept from.
+    func say(_ pool: WorkerPool?) {
+        guard sandbox, let lacking = pool?.lacking(within: 0), !lacking.isEmpty else { return }
+        Terminal.report("note: workers ran without \(lacking.joined(separator: ", "))\n")
+    }
+}
