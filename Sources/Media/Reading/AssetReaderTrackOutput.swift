@@ -111,7 +111,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
                 }
                 if let sample = ready.samples.popFirst() {
                     ready.bytes -= sample.byteCount
-                    shouldFill = !ready.isFilling && !ready.isFinished
+                    shouldFill = ready.samples.count <= lowWater && !ready.isFilling && !ready.isFinished
                     if shouldFill { ready.isFilling = true }
                     return sample
                 }
@@ -126,6 +126,16 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
             queue.sync { if needsOne() { produce() } }
         }
     }
+
+    /// Packets cost next to nothing to make, a change of queue much more: they are made many at a time.
+    private var turn: Int {
+        switch settings {
+        case .passthrough, .wholePackets: 32
+        default: 1
+        }
+    }
+    /// More are made once no more than so many are left.
+    private var lowWater: Int { turn > 1 ? 8 : Int.max }
 
     private func needsOne() -> Bool {
         ready.withLock { $0.samples.isEmpty && !$0.isFinished && !$0.isCancelled }
@@ -143,7 +153,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private func scheduleFill() {
         queue.async { @Sendable in
             self.produce()
-            // One sample a turn: a caller who waits for the queue comes next.
+            // One turn at a time: a caller who waits for the queue comes next.
             let goesOn = self.ready.withLock { ready in
                 let hasRoom =
                     ready.samples.count < Self.aheadSamples
@@ -155,20 +165,24 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         }
     }
 
-    /// Makes one sample; on `queue`.
+    /// Makes the samples of one turn; on `queue`.
     private func produce() {
         guard let producer else { return }
         do {
-            var made = try producer.next()
-            if made != nil {
-                ready.withLock { ready in
-                    guard !ready.isCancelled, let sample = made.take() else { return }
+            for count in 1...turn {
+                var made = try producer.next()
+                if made == nil {
+                    ready.withLock { $0.isFinished = true }
+                    break
+                }
+                let goesOn = ready.withLock { ready in
+                    guard !ready.isCancelled, let sample = made.take() else { return false }
                     ready.bytes += sample.byteCount
                     ready.samples.append(sample)
+                    return ready.bytes < Self.aheadBytes
                 }
-                return
+                if !goesOn || count == turn { return }
             }
-            ready.withLock { $0.isFinished = true }
         } catch {
             ready.withLock { ready in
                 ready.error = error

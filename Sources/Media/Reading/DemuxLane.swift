@@ -12,8 +12,9 @@ internal import LibAV
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only.
 final class DemuxLane: @unchecked Sendable {
     /// What a lane answers.
-    enum Answer: ~Copyable {
-        case packet(Packet)
+    enum Answer {
+        /// Some packets.
+        case packets
         case ended
         /// Open a lane of your own and skip so many packets.
         case moved(after: Int)
@@ -43,6 +44,8 @@ final class DemuxLane: @unchecked Sendable {
     static let byteLimit = 16 << 20
     /// Below this many packets bytes don't count: a few huge pictures are no sign of bad interleaving.
     static let packetFloor = 16
+    /// So many packets and bytes are handed over at a time: a change of queue costs more than a packet.
+    private static let (batchPackets, batchBytes) = (32, 256 << 10)
 
     /// `damage` decides about what the container's reader can't understand, for each track that may miss something.
     init(
@@ -55,15 +58,27 @@ final class DemuxLane: @unchecked Sendable {
         for stream in streams { waiting[stream] = WaitingBox() }
     }
 
-    /// The next packet of a stream. Call on any queue but this one.
-    func next(_ stream: Int) throws(AVError) -> Answer {
+    /// The next packets of a stream, at least one where there is any. Call on any queue but this one.
+    func next(_ stream: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> Answer {
         var answer: Answer = .ended
         var thrown: AVError?
         queue.sync {
+            var bytes = 0
             do throws(AVError) {
-                answer = try read(stream)
+                while batch.count < Self.batchPackets, bytes < Self.batchBytes {
+                    var packet: Packet?
+                    let found = try read(stream, into: &packet)
+                    guard let packet else {
+                        if batch.isEmpty { answer = found }
+                        return
+                    }
+                    bytes += packet.size
+                    batch.append(packet)
+                    answer = .packets
+                }
             } catch {
-                thrown = error
+                // What came before is handed over first; the failure stays.
+                if batch.isEmpty { thrown = error }
             }
         }
         if let thrown { throw thrown }
@@ -98,11 +113,12 @@ final class DemuxLane: @unchecked Sendable {
         return damage.allSatisfy { (try? $0.meet(error, of: "the container", at: time)) != nil }
     }
 
-    private func read(_ stream: Int) throws(AVError) -> Answer {
+    private func read(_ stream: Int, into result: inout Packet?) throws(AVError) -> Answer {
         guard let box = waiting[stream] else { return .ended }
         if let first = box.value.packets.popFirst() {
             box.value.bytes -= first.size
-            return .packet(first)
+            result = consume first
+            return .packets
         }
         if box.value.isMoved { return .moved(after: box.value.delivered) }
         if let failure { throw failure }
@@ -129,7 +145,8 @@ final class DemuxLane: @unchecked Sendable {
             guard let other = waiting[index], !other.value.isMoved else { continue }
             if index == stream {
                 box.value.delivered += 1
-                return .packet(packet)
+                result = consume packet
+                return .packets
             }
             if other.value.bytes + packet.size > Self.byteLimit, other.value.packets.count >= Self.packetFloor
             {

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import LibAV
 internal import Synchronization
 
@@ -63,10 +64,12 @@ final class PacketSource {
         }
     }
 
+    /// What the lane handed over.
+    private var batch = UniqueDeque<Packet>()
+
     private func read() throws -> Packet? {
         while true {
-            switch try lane.next(track.index) {
-            case .packet(let packet):
+            if let packet = batch.popFirst() {
                 movement.count()
                 guard TimeBounds.holds(packet, timeBase: track.timeBase), !packet.isCorrupt else {
                     let time =
@@ -76,19 +79,27 @@ final class PacketSource {
                     continue
                 }
                 return packet
+            }
+            switch try lane.next(track.index, into: &batch) {
+            case .packets: continue
             case .ended: return nil
             case .moved(let count):
                 try reopenLane()
-                for _ in 0..<count {
-                    // The same file from the same beginning gives the same packets.
-                    movement.count()
-                    if case .ended = try lane.next(track.index) { return nil }
+                // The same file from the same beginning gives the same packets.
+                var left = count
+                while left > 0 {
+                    if case .packets = try lane.next(track.index, into: &batch) {} else { return nil }
+                    while left > 0, batch.popFirst() != nil {
+                        movement.count()
+                        left -= 1
+                    }
                 }
             }
         }
     }
 
     private func reopenLane() throws {
+        batch = UniqueDeque()
         lane = try DemuxLane(
             path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
     }
@@ -119,6 +130,7 @@ final class PacketSource {
     }
 
     private func restart(before timestamp: Int64) throws {
+        batch = UniqueDeque()
         try lane.seek(stream: track.index, before: timestamp)
         (times, hasBegun, isAtEnd) = (nil, false, false)
     }
