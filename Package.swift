@@ -53,7 +53,7 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
-            name: "JobPlan", dependencies: ["JobSpec", "CLinux", "Diagnostics", "Media", "LibAV"],
+            name: "JobPlan", dependencies: ["JobSpec", "CLinux", "Diagnostics", "Locking", "Media", "LibAV"],
             swiftSettings: house),
         // Floor 4
         .target(

@@ -94,6 +94,14 @@ extension JobPlan {
         }
     }
 
+    /// What is read, for people: a path, a URL or the name of a test signal.
+    public var sourceName: String {
+        switch source {
+        case .file(let path, _), .job(_, let path): path
+        case .pattern(let pattern): "test signal \(pattern.name)"
+        }
+    }
+
     /// What of it is read, and how damage is treated.
     public var extent: ReadingExtent {
         ReadingExtent(

@@ -1,6 +1,8 @@
 public import Diagnostics
+internal import Dispatch
 public import JobSpec
 internal import LibAV
+internal import Locking
 public import Media
 
 /// Plans the jobs of all files of a call together: each source probed once, destinations compared.
@@ -19,7 +21,7 @@ public struct Planner {
     }
 
     /// How a path is probed; tests put another one in.
-    public typealias Probe = (_ path: String, _ timing: AssetTiming) throws -> SourceDescription
+    public typealias Probe = @Sendable (_ path: String, _ timing: AssetTiming) throws -> SourceDescription
 
     private struct Key: Hashable {
         let file: Int
@@ -30,6 +32,8 @@ public struct Planner {
     private let probe: Probe
     private let memory: any PlanMemory
     private var settled: [Key: BatchPlan.Settled] = [:]
+    /// What was found before jobs were gone through one by one.
+    private var settledAhead: [Key: BatchPlan.Settled] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
     private var probed: [String: Swift.Result<SourceDescription, any Error>] = [:]
     /// URLs that were looked at: many jobs may read one.
@@ -133,6 +137,7 @@ public struct Planner {
 
     /// `unmatched` is what was said of patterns; jobs that came of none are refused as a whole.
     private mutating func run(unmatched: DiagnosticSink) -> Result {
+        probeAhead()
         for (index, file) in files.enumerated() {
             for job in file.jobs { planWithDependencies(job, in: index) }
         }
@@ -151,6 +156,43 @@ public struct Planner {
             files: files)
     }
 
+    /// Looks into all sources that must be looked into, several at a time.
+    private mutating func probeAhead() {
+        var wanted: [(path: String, timing: AssetTiming)] = []
+        var seen: Set<String> = []
+        for (index, file) in files.enumerated() {
+            for job in file.jobs {
+                guard !job.isTemplate, case .file(let written) = job.asset.source else { continue }
+                let key = Key(file: index, id: job.id.value)
+                if let found = settle(job, in: index) {
+                    settledAhead[key] = found
+                    continue
+                }
+                let path = file.absolutePath(written)
+                if seen.insert(Self.probeKey(path, job.asset.timing)).inserted {
+                    wanted.append((path, job.asset.timing))
+                }
+            }
+        }
+        // One alone is looked into when its turn comes.
+        guard wanted.count > 1 else { return }
+        let (probe, paths) = (probe, wanted)
+        let results = Guarded(
+            [Swift.Result<SourceDescription, any Error>?](repeating: nil, count: paths.count))
+        DispatchQueue.concurrentPerform(iterations: paths.count) { position in
+            let (path, timing) = paths[position]
+            let result = Swift.Result { try probe(path, timing) }
+            results.withLock { $0[position] = result }
+        }
+        for (position, result) in results.withLock({ $0 }).enumerated() {
+            probed[Self.probeKey(paths[position].path, paths[position].timing)] = result
+        }
+    }
+
+    private static func probeKey(_ path: String, _ timing: AssetTiming) -> String {
+        "\(timing.rawValue):\(path)"
+    }
+
     /// Circles were refused when the file was decoded; a run reads at most one other.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
         var chain = [job]
@@ -163,7 +205,7 @@ public struct Planner {
         }
         for job in chain.reversed() where !isPlanned(job, in: index) {
             let key = Key(file: index, id: job.id.value)
-            if let found = settle(job, in: index) {
+            if let found = settledAhead[key] ?? settle(job, in: index) {
                 settled[key] = found
                 settledOrder.append(found)
                 continue
@@ -286,7 +328,7 @@ public struct Planner {
     private mutating func describe(
         _ path: String, _ timing: AssetTiming, at place: SourceRange, into sink: inout DiagnosticSink
     ) -> SourceDescription? {
-        let key = "\(timing.rawValue):\(path)"
+        let key = Self.probeKey(path, timing)
         let result = probed[key] ?? Swift.Result { try probe(path, timing) }
         probed[key] = result
         switch result {

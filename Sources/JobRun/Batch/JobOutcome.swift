@@ -68,6 +68,8 @@ public struct JobFailure: Error, Codable, Sendable {
     public var rule: Rule?
     /// It can pass by itself, such as a server that doesn't answer: worth another attempt.
     public var isTransient: Bool
+    /// What was expected and measured, where that is why it failed.
+    public var expectations: [JudgedExpectation] = []
 
     /// Makes a failure.
     public init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {

@@ -158,9 +158,11 @@ final class JobExecutor: @unchecked Sendable {
         let judged = findings.expectations
         if let first = judged.first(where: { !$0.holds }) {
             let rest = judged.count { !$0.holds } - 1
-            throw JobFailure(
+            var failure = JobFailure(
                 first.message + (rest > 0 ? " (and \(rest) more)" : "") + (keepsFailed ? keep(output) : ""),
                 at: first.expectation.location, rule: .expectationFailed)
+            failure.expectations = judged
+            throw failure
         }
         let mark = DestinationPath.Mark(
             output: output.fingerprint, digest: digest?.value ?? "", job: plan.id)

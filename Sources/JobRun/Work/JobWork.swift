@@ -73,10 +73,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private var sourceName: String {
-        switch plan.source {
-        case .file(let path, _), .job(_, let path): path.split(separator: "/").last.map(String.init) ?? path
-        case .pattern(let pattern): "test signal \(pattern.name)"
-        }
+        if case .pattern = plan.source { return plan.sourceName }
+        return plan.sourceName.split(separator: "/").last.map(String.init) ?? plan.sourceName
     }
 
     /// Which part of the job file asked for what failed.

@@ -39,11 +39,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
-    /// `isKnown`: it was opened before, and what its codecs are need not be found out once more; where the header
-    /// has all streams with their times (mp4, mov), nothing but the header is read then.
     public static func open(
         path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
-        isKnown: Bool = false
+        discovery: StreamDiscovery = .decoding
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
         let source = try SourceLocation.open(path, interrupt: interrupt)
@@ -55,7 +53,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         }
         do throws(InputError) {
             let context = try openContext(
-                io: io, path: path, limits: limits, interrupt: interrupt, isKnown: isKnown)
+                io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery)
             return Demuxer(
                 adopting: context, io: io, interrupt: interrupt, path: path, source: source)
         } catch {
@@ -66,7 +64,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     private static func openContext(
         io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag,
-        isKnown: Bool
+        discovery: StreamDiscovery
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
         let format = try recognize(io: io, path: path, limits: limits)
         guard let allocated = avformat_alloc_context() else {
@@ -97,8 +95,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
                         code: code, operation: "avformat_open_input",
                         detail: LogBridge.takeLastLine(of: allocated))))
         }
-        let isMovie = String(cString: format.pointee.name).hasPrefix("mov,")
-        if isKnown, isMovie, context.pointee.nb_streams > 0 { return context }
+        if discovery.isEnough(in: String(cString: format.pointee.name)), context.pointee.nb_streams > 0 {
+            return context
+        }
         do throws(InputError) {
             try findStreams(context, path: path, limits: limits)
         } catch {
@@ -309,5 +308,24 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         try check(
             avformat_seek_file(context, Int32(clamping: stream), Int64.min, timestamp, timestamp, 0),
             "avformat_seek_file", context: context)
+    }
+}
+
+/// How much is done to find out what a file's codecs are (`avformat_find_stream_info`).
+public enum StreamDiscovery: Sendable {
+    /// Some pictures of each track are decoded.
+    case decoding
+    /// It was opened before, and what its codecs are need not be found out once more; where the header says all that
+    /// reading needs (mp4, mov), nothing is decoded.
+    case known
+    /// Packets are only counted: the header is enough wherever there is one.
+    case counting
+
+    func isEnough(in format: String) -> Bool {
+        switch self {
+        case .decoding: false
+        case .known: format.hasPrefix("mov,")
+        case .counting: format.hasPrefix("mov,") || format.hasPrefix("matroska,")
+        }
     }
 }

@@ -36,12 +36,17 @@ public final class Asset: Sendable {
     public let timing: AssetTiming
     /// What the file may ask of the machine.
     public let limits: InputLimits
+    private let discovery: StreamDiscovery
     private let state = Guarded(State.unknown)
     private let interrupt = InterruptFlag()
     private let queue = DispatchQueue(label: "tandem.asset")
 
-    /// An asset over a source.
-    public init(_ source: Source, timing: AssetTiming = .fast, limits: InputLimits = InputLimits()) {
+    /// An asset over a source. `discovery`: how much is done to find out what its codecs are.
+    public init(
+        _ source: Source, timing: AssetTiming = .fast, limits: InputLimits = InputLimits(),
+        discovery: StreamDiscovery = .decoding
+    ) {
+        self.discovery = discovery
         self.source = source
         self.timing = timing
         self.limits = limits
@@ -102,7 +107,8 @@ public final class Asset: Sendable {
         }
         if let known { return known }
         let result = Result {
-            try AssetLoader(limits: limits, interrupt: interrupt).load(source, timing: timing)
+            try AssetLoader(limits: limits, interrupt: interrupt, discovery: discovery).load(
+                source, timing: timing)
         }
         return try state.withLock { state in
             if case .cancelled = state { throw CancellationError() }

@@ -4,6 +4,7 @@ internal import LibAV
 struct AssetLoader {
     let limits: InputLimits
     let interrupt: InterruptFlag
+    var discovery = StreamDiscovery.decoding
 
     func load(_ source: Asset.Source, timing: AssetTiming) throws -> AssetContents {
         switch source {
@@ -13,7 +14,8 @@ struct AssetLoader {
     }
 
     private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
-        let demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt)
+        let demuxer = try Demuxer.open(
+            path: path, limits: limits, interrupt: interrupt, discovery: discovery)
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
         let movie = names.contains("mov") ? MovieInspector(demuxer.source) : nil

@@ -52,7 +52,7 @@ final class DemuxLane: @unchecked Sendable {
         path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally]
     ) throws(InputError) {
         self.damage = damage
-        demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt, isKnown: true)
+        demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt, discovery: .known)
         demuxer.select(streams)
         selected = streams
         for stream in streams { waiting[stream] = WaitingBox() }

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import JobPlan
 internal import JobRun
+internal import JobSpec
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,6 +44,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
+    @OptionGroup var outputs: RunOutputs
 
     @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
     var keepFailed = false
@@ -94,6 +96,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
+        let begun = Date().timeIntervalSince1970
+        let events = try outputs.eventWriter()
         let locks = try state.lock(loader)
         let pool = try workers.pool()
         let memory = try state.open(loader, isForced: force)
@@ -121,23 +125,34 @@ struct RunCommand: AsyncParsableCommand {
         try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: policy, state: memory,
-            performer: pool ?? LocalPerformer(), observer: display)
+            performer: pool ?? LocalPerformer(),
+            observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
         let signals = try SignalWatch(
             onFirstInterrupt: {
                 display.say("interrupted: running jobs finish, no further one starts; once more cancels them")
                 runner.stopAdmitting()
             }, onCancel: { runner.cancel() })
+        events?.begin(result.plan, files: loader.files.map(\.path), runner: runner)
         display.begin(runner)
         let records = await runner.run()
         pool?.close()
-        display.end(records, refusals: result.plan.refusals)
+        let details = display.end(records, refusals: result.plan.refusals)
         let status = signals.status ?? Self.status(of: records.map(\.outcome))
         for problem in memory.end(records, status: Self.word(status)) {
             Terminal.report("warning: \(problem); the next run may do more than it must\n")
         }
+        if let problem = events?.end(records, status: Self.word(status)) {
+            Terminal.report("warning: the events can't be written: \(problem)\n")
+        }
+        let report = RunReport(
+            records, files: loader.files.map(\.path), begun: begun,
+            seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
+        let isWritten = outputs.write(report)
+        RunOutputs.tellGitHub(report, details)
         workers.say(pool)
         withExtendedLifetime(locks) {}
         if let status { throw status }
+        if !isWritten { throw ExitCode.environment }
     }
 
     private static func word(_ status: ExitCode?) -> String {

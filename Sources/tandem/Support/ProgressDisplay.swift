@@ -85,9 +85,9 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// The summary: what failed first, and where it was asked for.
-    func end(_ records: [JobRecord], refusals: [BatchPlan.Refusal]) {
-        queue.sync {
+    /// The summary: what failed first, and where it was asked for. Returns the same as messages.
+    func end(_ records: [JobRecord], refusals: [BatchPlan.Refusal]) -> DiagnosticSink {
+        queue.sync { () -> DiagnosticSink in
             timer?.cancel()
             timer = nil
             clear()
@@ -106,7 +106,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
             let current = records.count { $0.outcome.isUpToDate }
             let done = records.count - again.count
-            if verbosity == .quiet, again.isEmpty { return }
+            if verbosity == .quiet, again.isEmpty { return details }
             Terminal.report(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
@@ -118,6 +118,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                         + (again.count > 8 ? "(what is done is left alone)" : shown)
                         + "\n")
             }
+            return details
         }
     }
 

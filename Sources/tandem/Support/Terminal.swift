@@ -7,7 +7,8 @@ enum Terminal {
     /// Writes to standard error.
     static func report(_ text: String) { write(text, to: STDERR_FILENO) }
 
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Writes to a descriptor; what it doesn't take is lost.
+    static func write(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         var done = 0
         while done < bytes.count {

@@ -1,0 +1,173 @@
+internal import Diagnostics
+internal import Dispatch
+internal import FoundationEssentials
+internal import Glibc
+public import JobPlan
+internal import Locking
+
+/// Writes what happens as JSON lines, as it happens: `run_started`, `job_planned`, `job_started`, `progress`,
+/// `job_finished`, `run_finished`. A job is announced before it finishes; fields are only ever added.
+///
+/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
+public final class EventWriter: RunObserver, @unchecked Sendable {
+    private let descriptor: Int32
+    private let queue = DispatchQueue(label: "tandem.events")
+    private var timer: (any DispatchSourceTimer)?
+    private var last: [Event.Running] = []
+    private let problem = Guarded<String?>(nil)
+    private let begun = DispatchTime.now()
+
+    private struct Event: Encodable {
+        var event: String
+        var version = 1
+        /// Seconds since 1970.
+        var time: Double
+        var files: [String]?
+        var jobs: Int?
+        var job: String?
+        var file: String?
+        var line: Int?
+        var source: String?
+        var destination: String?
+        var outcome: String?
+        var reason: String?
+        var rule: String?
+        var place: String?
+        var attempts: Int?
+        var seconds: Double?
+        var size: Int64?
+        var duration: Double?
+        var expectations: [RunReport.Expected]?
+        var warnings: [String]?
+        var running: [Running]?
+        var finished: Int?
+        var total: Int?
+        var remaining: Double?
+        var status: String?
+        var outcomes: [String: Int]?
+
+        struct Running: Encodable, Equatable {
+            var job: String
+            var file: String
+            var fraction: Double
+            var media: Double
+            var speed: Double
+        }
+    }
+
+    /// Opens a file for it; `-` is standard output. Nil where it can't be written.
+    public init?(path: String) {
+        descriptor =
+            path == "-" ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        if descriptor < 0 { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The run begins, with these jobs.
+    public func begin(_ plan: BatchPlan, files: [String], runner: BatchRunner) {
+        var event = Event(event: "run_started", time: Self.now)
+        event.files = files
+        event.jobs = plan.jobs.count + plan.settled.count + plan.refusals.count
+        write(event)
+        func announce(_ id: String, _ file: String, _ line: Int?, _ source: String?, _ destination: String?) {
+            var event = Event(event: "job_planned", time: Self.now)
+            (event.job, event.file, event.line) = (id, file, line)
+            (event.source, event.destination) = (source, destination)
+            write(event)
+        }
+        for job in plan.settled { announce(job.id, job.file, nil, nil, job.destination) }
+        for refusal in plan.refusals {
+            announce(refusal.id, refusal.file, refusal.diagnostics.first?.range.line, nil, nil)
+        }
+        for job in plan.jobs {
+            announce(job.id, job.file, job.location.line, job.sourceName, job.destination)
+        }
+        queue.sync {
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+            timer.setEventHandler { @Sendable [weak self] in self?.tell(runner.snapshot()) }
+            timer.activate()
+            self.timer = timer
+        }
+    }
+
+    /// See `RunObserver`.
+    public func jobStarted(_ plan: JobPlan) {
+        var event = Event(event: "job_started", time: Self.now)
+        (event.job, event.file) = (plan.id, plan.file)
+        write(event)
+    }
+
+    /// See `RunObserver`.
+    public func jobFinished(_ record: JobRecord) {
+        let job = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs[0]
+        var event = Event(event: "job_finished", time: Self.now)
+        (event.job, event.file, event.outcome, event.reason) = (job.id, job.file, job.outcome, job.reason)
+        (event.rule, event.place, event.attempts, event.seconds) = (
+            job.rule, job.place, job.attempts, job.seconds
+        )
+        (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
+        event.expectations = job.expectations.isEmpty ? nil : job.expectations
+        event.warnings = job.warnings.isEmpty ? nil : job.warnings
+        write(event)
+    }
+
+    /// The run is over. Tells what could not be written, if anything.
+    public func end(_ records: [JobRecord], status: String) -> String? {
+        queue.sync {
+            timer?.cancel()
+            timer = nil
+        }
+        var event = Event(event: "run_finished", time: Self.now)
+        event.status = status
+        event.seconds = Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
+        event.outcomes = Dictionary(records.map { ($0.outcome.word, 1) }, uniquingKeysWith: +)
+        write(event)
+        queue.sync {}
+        return problem.withLock { $0 }
+    }
+
+    private func tell(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
+        let running = state.running.map {
+            Event.Running(
+                job: $0.id, file: $0.file, fraction: $0.fraction, media: $0.media, speed: $0.speed)
+        }
+        guard running != last else { return }
+        last = running
+        var event = Event(event: "progress", time: Self.now)
+        (event.running, event.finished, event.total, event.remaining) = (
+            running, state.finished, state.total, state.remaining
+        )
+        put(event)
+    }
+
+    private func write(_ event: Event) { queue.async { @Sendable in self.put(event) } }
+
+    /// On `queue`.
+    private func put(_ event: Event) {
+        guard problem.withLock({ $0 == nil }) else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard var line = try? encoder.encode(event) else { return }
+        line.append(0x0a)
+        var done = 0
+        while done < line.count {
+            let put = line.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress! + done, line.count - done)
+            }
+            if put > 0 {
+                done += put
+            } else if errno != EINTR {
+                let reason = String(cString: strerror(errno))
+                return problem.withLock { $0 = reason }
+            }
+        }
+    }
+
+    private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return (Double(time.tv_sec) * 1000 + Double(time.tv_nsec / 1_000_000)) / 1000
+    }
+}

@@ -1,0 +1,241 @@
+internal import FoundationEssentials
+internal import JobPlan
+internal import LibAV
+
+/// A run as one page that needs nothing else: no script, no font, no picture from outside. It reads on a phone, in the
+/// dark and on paper.
+public enum HTMLRenderer {
+    /// Jobs with all their details; beyond that many, those that went well are lines of a table.
+    private static let detailed = 500
+
+    /// The page.
+    public static func render(_ report: RunReport) -> String {
+        let failed = report.jobs.filter { $0.outcome == "failed" }
+        let rest = report.jobs.filter { $0.outcome != "failed" }
+        var page = head(report)
+        page += "<main>\n" + summary(report)
+        if !failed.isEmpty {
+            page += "<section aria-labelledby=\"failures\">\n<h2 id=\"failures\">Failures</h2>\n"
+            for job in failed { page += details(job, isOpen: failed.count <= 20) }
+            page += "</section>\n"
+        }
+        page += timeline(report)
+        page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
+        let worked = rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
+        for job in worked.prefix(detailed) { page += details(job, isOpen: false) }
+        page += table(
+            worked.dropFirst(detailed) + rest.filter { $0.outcome != "succeeded" && $0.outcome != "skipped" })
+        page += "</section>\n</main>\n"
+        page += "<footer>\(Markup.escaped(report.program)); "
+        page += Markup.escaped(report.libraries.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        return page + "</footer>\n</body>\n</html>\n"
+    }
+
+    private static func head(_ report: RunReport) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>\(Markup.escaped(title(report)))</title>
+        <style>
+        \(style)
+        </style>
+        </head>
+        <body>
+        <header><h1>\(Markup.escaped(title(report)))</h1></header>
+
+        """
+    }
+
+    private static func title(_ report: RunReport) -> String {
+        "Tandem: \(report.files.map { $0.split(separator: "/").last.map(String.init) ?? $0 }.joined(separator: ", ")) \(report.status)"
+    }
+
+    private static let style = """
+        :root { --text: #1b1f24; --soft: #57606a; --back: #ffffff; --panel: #f4f6f8; --line: #c9d1d9;
+          --good: #1a7f37; --bad: #b42318; --same: #0b61b0; --rest: #7a5c00; }
+        @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #a3adb8; --back: #0f1419; --panel: #1a2129;
+          --line: #3b4652; --good: #4cc264; --bad: #ff8a80; --same: #79b8ff; --rest: #e3b341; } }
+        * { box-sizing: border-box; }
+        body { margin: 0 auto; max-width: 72rem; padding: 1rem; color: var(--text); background: var(--back);
+          font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+        h1 { font-size: 1.4rem; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+        h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
+        dl.figures { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 0; }
+        dl.figures div { min-width: 6rem; } dt { color: var(--soft); font-size: .875rem; } dd { margin: 0; font-size: 1.25rem; }
+        details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; background: var(--panel); }
+        summary { padding: .5rem .75rem; cursor: pointer; } details > div { padding: 0 .75rem .75rem; }
+        .word { font-weight: 600; } .succeeded { color: var(--good); } .failed, .cancelled { color: var(--bad); }
+        .up-to-date { color: var(--same); } .skipped, .not-run { color: var(--rest); } .soft { color: var(--soft); }
+        .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+        th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); }
+        th { color: var(--soft); font-weight: 600; } td, th { overflow-wrap: break-word; } thead th { white-space: nowrap; }
+        table.facts th { white-space: nowrap; width: 1%; } code { font: .9em ui-monospace, monospace; }
+        svg { display: block; width: 100%; height: auto; } svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
+        svg .succeeded { fill: var(--good); } svg .failed, svg .cancelled { fill: var(--bad); }
+        svg .up-to-date { fill: var(--same); } svg .axis { stroke: var(--line); }
+        footer { margin-top: 2rem; color: var(--soft); font-size: .8rem; }
+        @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
+        """
+
+    private static func summary(_ report: RunReport) -> String {
+        var counts: [String: Int] = [:]
+        for job in report.jobs { counts[job.outcome, default: 0] += 1 }
+        var figures = [("Jobs", "\(report.jobs.count)")]
+        for word in ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"] {
+            if let count = counts[word] { figures.append((word.replacing("-", with: " "), "\(count)")) }
+        }
+        figures.append(("Time", seconds(report.seconds)))
+        let size = report.jobs.reduce(Int64(0)) { $0 + ($1.size ?? 0) }
+        if size > 0 { figures.append(("Written", PlanText.bytes(size))) }
+        let begun = Date(timeIntervalSince1970: report.begun).formatted(.iso8601)
+        return "<section aria-label=\"Summary\">\n<dl class=\"figures\">\n"
+            + figures.map { "<div><dt>\(Markup.escaped($0.0))</dt><dd>\(Markup.escaped($0.1))</dd></div>\n" }
+            .joined()
+            + "</dl>\n<p class=\"soft\">Begun \(begun). Job files: \(Markup.escaped(report.files.joined(separator: ", ")))</p>\n</section>\n"
+    }
+
+    // MARK: Timeline
+
+    private static func timeline(_ report: RunReport) -> String {
+        let jobs = report.jobs.filter { $0.begun != nil }
+        guard !jobs.isEmpty else { return "" }
+        let lanes = (jobs.map(\.lane).max() ?? 0) + 1
+        let length = max(0.001, jobs.map { ($0.begun ?? 0) + $0.seconds }.max() ?? report.seconds)
+        let (width, left, row) = (1000.0, 70.0, 22.0)
+        let height = Double(lanes) * row + 30
+        let scale = (width - left - 10) / length
+        var text =
+            "<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n<div class=\"wide\"><svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"Jobs over time, a row a worker: \(jobs.count) jobs in \(Markup.escaped(seconds(length)))\" style=\"min-width: 34rem\">\n"
+        for lane in 0..<lanes {
+            text += "<text x=\"0\" y=\"\(number(Double(lane) * row + 15))\">worker \(lane + 1)</text>\n"
+        }
+        for job in jobs {
+            let x = left + (job.begun ?? 0) * scale
+            let wide = max(1, job.seconds * scale - 1)
+            text +=
+                "<rect class=\"\(job.outcome)\" x=\"\(number(x))\" y=\"\(number(Double(job.lane) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome), \(seconds(job.seconds))"))</title></rect>\n"
+        }
+        let base = Double(lanes) * row + 6
+        text +=
+            "<line class=\"axis\" x1=\"\(left)\" x2=\"\(width - 10)\" y1=\"\(number(base))\" y2=\"\(number(base))\"/>\n"
+        for step in 0...4 {
+            let x = left + (width - left - 10) * Double(step) / 4
+            let anchor = step == 0 ? "start" : step == 4 ? "end" : "middle"
+            text +=
+                "<text x=\"\(number(x))\" y=\"\(number(base + 16))\" text-anchor=\"\(anchor)\">\(Markup.escaped(seconds(length * Double(step) / 4)))</text>\n"
+        }
+        return text + "</svg></div>\n</section>\n"
+    }
+
+    // MARK: Jobs
+
+    private static func details(_ job: RunReport.Job, isOpen: Bool) -> String {
+        var text =
+            "<details\(isOpen ? " open" : "")>\n<summary><span class=\"word \(job.outcome)\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
+        if job.begun != nil { text += " <span class=\"soft\">\(Markup.escaped(seconds(job.seconds)))</span>" }
+        if let reason = job.reason { text += "<br>\(Markup.escaped(reason))" }
+        text += "</summary>\n<div>\n"
+        var facts: [(String, String)] = []
+        if let place = job.place {
+            facts.append(("Asked for at", place))
+        } else if job.line > 0 {
+            facts.append(("Written at", "\(job.file):\(job.line)"))
+        }
+        if let rule = job.rule { facts.append(("Rule", rule)) }
+        if let source = job.source { facts.append(("Source", source)) }
+        if let destination = job.destination { facts.append(("Destination", destination)) }
+        if let size = job.size, let duration = job.duration {
+            facts.append(("Output", "\(PlanText.bytes(size)), \(seconds(duration)) of media"))
+        }
+        if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
+        text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")
+        if !job.expectations.isEmpty {
+            text += "<h3>Expected and measured</h3>\n"
+            text += rows(
+                ["", "Expected", "Measured", "Written at"],
+                job.expectations.map { [$0.holds ? "holds" : "fails", $0.expected, $0.measured, $0.place] },
+                caption: "Expectations")
+        }
+        if !job.tracks.isEmpty {
+            text += "<h3>Tracks</h3>\n"
+            text += rows(
+                ["Source", "Becomes", "Settings", "Samples"],
+                job.tracks.map { track in
+                    let settings = track.settings.map { "\($0.key) \($0.value) (\($0.origin.rawValue))" }
+                    return [
+                        track.source, track.action, settings.joined(separator: "; "),
+                        track.samples.map { "\($0)" } ?? "",
+                    ]
+                }, caption: "Tracks of the output")
+        }
+        if !job.warnings.isEmpty {
+            text += "<h3>Warnings</h3>\n<ul>\n"
+            for warning in job.warnings { text += "<li>\(Markup.escaped(warning))</li>\n" }
+            text += "</ul>\n"
+        }
+        if !job.ledger.isEmpty {
+            text += "<h3>Ledger</h3>\n"
+            text += rows(
+                ["Item", "Track", "Outcome", "Why, or as what"],
+                job.ledger.map { [$0.item, $0.track.map { "\($0)" } ?? "", $0.outcome.rawValue, $0.reason] },
+                caption: "What became of everything in the source")
+        }
+        return text + "</div>\n</details>\n"
+    }
+
+    private static func rows(_ head: [String], _ rows: [[String]], caption: String) -> String {
+        guard !rows.isEmpty else { return "" }
+        let kind = head.isEmpty ? " class=\"facts\"" : ""
+        var text = "<div class=\"wide\"><table\(kind) aria-label=\"\(Markup.escaped(caption))\">\n"
+        if !head.isEmpty {
+            text +=
+                "<thead><tr>"
+                + head.map { $0.isEmpty ? "<td></td>" : "<th scope=\"col\">\(Markup.escaped($0))</th>" }
+                .joined()
+                + "</tr></thead>\n"
+        }
+        text += "<tbody>\n"
+        for row in rows {
+            text += "<tr>"
+            for (index, cell) in row.enumerated() {
+                let tag = index == 0 ? "th scope=\"row\"" : "td"
+                text += "<\(tag)>\(Markup.escaped(cell))</\(index == 0 ? "th" : "td")>"
+            }
+            text += "</tr>\n"
+        }
+        return text + "</tbody></table></div>\n"
+    }
+
+    private static func table(_ jobs: [RunReport.Job]) -> String {
+        guard !jobs.isEmpty else { return "" }
+        var text =
+            "<div class=\"wide\"><table aria-label=\"Other jobs\">\n<thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Outcome</th><th scope=\"col\">Time</th><th scope=\"col\">Note</th></tr></thead>\n<tbody>\n"
+        for job in jobs {
+            text +=
+                "<tr><th scope=\"row\">\(Markup.escaped(job.id))</th><td class=\"\(job.outcome)\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</td><td>\(job.begun == nil ? "" : Markup.escaped(seconds(job.seconds)))</td><td>\(Markup.escaped(job.reason ?? job.destination ?? ""))</td></tr>\n"
+        }
+        return text + "</tbody></table></div>\n"
+    }
+
+    private static func seconds(_ value: Double) -> String {
+        if value >= 60 {
+            let whole = Int(min(value, 1e9).rounded())
+            let two = { (part: Int) in part < 10 ? "0\(part)" : "\(part)" }
+            return whole >= 3600
+                ? "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
+                : "\(whole / 60):\(two(whole % 60))"
+        }
+        return "\(number(value)) s"
+    }
+
+    private static func number(_ value: Double) -> String {
+        let hundredths = Int((max(-1e9, min(value, 1e9)) * 100).rounded())
+        let rest = abs(hundredths % 100)
+        if rest == 0 { return "\(hundredths / 100)" }
+        return "\(hundredths / 100)." + (rest % 10 == 0 ? "\(rest / 10)" : rest < 10 ? "0\(rest)" : "\(rest)")
+    }
+}

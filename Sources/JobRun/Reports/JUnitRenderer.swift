@@ -1,0 +1,98 @@
+internal import Diagnostics
+
+/// A run as JUnit's XML: a suite a job file, a case an output, and one an expectation.
+public enum JUnitRenderer {
+    /// The document.
+    public static func render(_ report: RunReport) -> String {
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        let suites = report.files.map { file in (file, report.jobs.filter { $0.file == file }.flatMap(cases))
+        }
+        let all = suites.flatMap(\.1)
+        text +=
+            "<testsuites name=\"tandem\" tests=\"\(all.count)\" failures=\"\(all.count { $0.failure != nil })\" errors=\"0\" time=\"\(number(report.seconds))\">\n"
+        for (file, cases) in suites {
+            text +=
+                "  <testsuite name=\"\(escaped(file))\" tests=\"\(cases.count)\" failures=\"\(cases.count { $0.failure != nil })\" errors=\"0\" skipped=\"\(cases.count { $0.skipped != nil })\" time=\"\(number(cases.reduce(0) { $0 + $1.seconds }))\">\n"
+            for one in cases { text += one.text }
+            text += "  </testsuite>\n"
+        }
+        return text + "</testsuites>\n"
+    }
+
+    private struct Case {
+        var name: String
+        var group: String
+        var seconds: Double
+        var failure: (type: String, message: String, place: String)?
+        var skipped: String?
+
+        var text: String {
+            let head =
+                "    <testcase name=\"\(escaped(name))\" classname=\"\(escaped(group))\" time=\"\(number(seconds))\""
+            if let failure {
+                return head
+                    + ">\n      <failure type=\"\(escaped(failure.type))\" message=\"\(escaped(failure.message))\">\(escaped("\(failure.place): \(failure.message)"))</failure>\n    </testcase>\n"
+            }
+            if let skipped {
+                return head + ">\n      <skipped message=\"\(escaped(skipped))\"/>\n    </testcase>\n"
+            }
+            return head + "/>\n"
+        }
+    }
+
+    private static func cases(_ job: RunReport.Job) -> [Case] {
+        var output = Case(name: job.id, group: job.file, seconds: job.seconds)
+        switch job.outcome {
+        case "failed":
+            output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)
+        case "cancelled": output.failure = ("cancelled", "it was cancelled", "\(job.file):\(job.line)")
+        case "not-run": output.skipped = job.reason ?? "not run"
+        case "skipped": output.skipped = job.reason
+        default: break
+        }
+        return [output]
+            + job.expectations.map { expectation in
+                Case(
+                    name: "\(job.id): \(expectation.expected)", group: job.file, seconds: 0,
+                    failure: expectation.holds
+                        ? nil
+                        : (
+                            "expectation-failed",
+                            "expected \(expectation.expected), measured \(expectation.measured)",
+                            expectation.place
+                        ))
+            }
+    }
+
+    private static func number(_ value: Double) -> String {
+        let thousandths = Int((max(0, min(value, 1e9)) * 1000).rounded())
+        let rest = "\(thousandths % 1000)"
+        return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+
+    private static func escaped(_ text: String) -> String { Markup.escaped(text) }
+}
+
+/// Text inside XML and HTML.
+enum Markup {
+    /// With everything replaced that means something there; what XML can't say at all becomes U+FFFD.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            case "\t", "\n", "\r": result += "&#\(scalar.value);"
+            default:
+                let isAllowed =
+                    scalar.value >= 0x20 && scalar.value != 0xfffe && scalar.value != 0xffff
+                    && !(0x7f...0x9f).contains(scalar.value)
+                result.unicodeScalars.append(isAllowed ? scalar : "\u{fffd}")
+            }
+        }
+        return result
+    }
+}

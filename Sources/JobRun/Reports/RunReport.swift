@@ -1,0 +1,174 @@
+public import FoundationEssentials
+public import JobPlan
+internal import Diagnostics
+internal import JobSpec
+public import LibAV
+internal import Media
+
+/// What became of a run, whole: a value from which `report.json`, JUnit and the HTML report are written.
+/// Fields are only ever added.
+public struct RunReport: Codable, Sendable {
+    /// The version of its form.
+    public var version = 1
+    /// The program and its version.
+    public var program = "tandem \(ProgramVersion.current)"
+    /// FFmpeg's libraries.
+    public var libraries: [MetadataEntry] = LibraryVersions.all
+    /// The job files.
+    public var files: [String]
+    /// When the run began, seconds since 1970.
+    public var begun: Double
+    /// How long it took, in seconds.
+    public var seconds: Double
+    /// `succeeded`, `failed` or `interrupted`.
+    public var status: String
+    /// Its jobs: failures first, then in the order they ended.
+    public var jobs: [Job]
+
+    /// One job of it.
+    public struct Job: Codable, Sendable {
+        /// Its id.
+        public var id: String
+        /// Its file.
+        public var file: String
+        /// Its line there; 0 where it is not known.
+        public var line: Int
+        /// `succeeded`, `up-to-date`, `skipped`, `failed`, `cancelled` or `not-run`.
+        public var outcome: String
+        /// Why it failed, was skipped or not run.
+        public var reason: String?
+        /// The rule that a failure goes by.
+        public var rule: String?
+        /// What of the job file asked for what failed: `jobs.yaml:3:5`.
+        public var place: String?
+        /// Seconds from the run's begin to its own.
+        public var begun: Double?
+        /// How long it took, in seconds.
+        public var seconds: Double
+        /// Which of the places that run side by side it had.
+        public var lane: Int
+        /// How often it was begun.
+        public var attempts: Int
+        /// What it read.
+        public var source: String?
+        /// Where its output is.
+        public var destination: String?
+        /// Bytes of the output.
+        public var size: Int64?
+        /// How long the output lasts, in seconds.
+        public var duration: Double?
+        /// The output's tracks.
+        public var tracks: [Track] = []
+        /// What became of everything in the source.
+        public var ledger: [LedgerEntry] = []
+        /// What was expected and measured.
+        public var expectations: [Expected] = []
+        /// Things that a person should know.
+        public var warnings: [String] = []
+    }
+
+    /// One track of an output.
+    public struct Track: Codable, Sendable {
+        /// What it is: `video h264 1280x720`.
+        public var source: String
+        /// What was done: `copied`, `libx264`, …
+        public var action: String
+        /// The settings with where each came from.
+        public var settings: [TrackPlan.Setting]
+        /// Pictures, samples or packets.
+        public var samples: Int?
+    }
+
+    /// An expectation beside what was measured.
+    public struct Expected: Codable, Sendable {
+        /// What must hold.
+        public var expected: String
+        /// What was found.
+        public var measured: String
+        /// It holds.
+        public var holds: Bool
+        /// Where it was written.
+        public var place: String
+    }
+
+    /// Of a run's records.
+    public init(_ records: [JobRecord], files: [String], begun: Double, seconds: Double, status: String) {
+        self.files = files
+        self.begun = begun
+        self.seconds = seconds
+        self.status = status
+        let jobs = records.map(Self.job)
+        self.jobs = jobs.filter { $0.outcome == "failed" } + jobs.filter { $0.outcome != "failed" }
+    }
+
+    private static func job(_ record: JobRecord) -> Job {
+        var job = Job(
+            id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
+            outcome: record.outcome.word,
+            begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
+        switch record.outcome {
+        case .succeeded(let result):
+            job.size = result.size
+            job.duration = result.duration.seconds
+            job.warnings = result.warnings
+            job.expectations = result.expectations.map(expected)
+        case .failed(let failure):
+            job.reason = failure.message
+            job.rule = (failure.rule ?? .jobFailed).rawValue
+            job.place = "\(failure.location)"
+            job.line = job.line == 0 ? failure.location.line : job.line
+            job.expectations = failure.expectations.map(expected)
+        case .skipped(let why), .notRun(let why): job.reason = why
+        case .upToDate, .cancelled: break
+        }
+        guard let plan = record.plan else { return job }
+        job.destination = plan.destination
+        job.source = plan.sourceName
+        job.ledger = plan.ledger
+        var samples: [Int] = []
+        if case .succeeded(let result) = record.outcome { samples = result.tracks.map(\.appendedSamples) }
+        job.tracks = plan.tracks.enumerated().map { index, track in
+            let (action, settings) = describe(track.action)
+            return Track(
+                source: LedgerText.name(track.source), action: action, settings: settings,
+                samples: samples.indices.contains(index) ? samples[index] : nil)
+        }
+        return job
+    }
+
+    private static func expected(_ judged: JudgedExpectation) -> Expected {
+        Expected(
+            expected: judged.expectation.check.text, measured: judged.measured, holds: judged.holds,
+            place: "\(judged.expectation.location)")
+    }
+
+    private static func describe(_ action: TrackPlan.Action) -> (String, [TrackPlan.Setting]) {
+        switch action {
+        case .copy: ("copied", [])
+        case .smartCut: ("copied but for the edges", [])
+        case .subtitle(let codec): (codec.rawValue, [])
+        case .encode(let encoding): (encoding.encoder.encoder, encoding.settings)
+        }
+    }
+
+    /// As JSON, stable from run to run.
+    public func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}
+
+extension JobOutcome {
+    /// One word for programs.
+    public var word: String {
+        switch self {
+        case .succeeded: "succeeded"
+        case .upToDate: "up-to-date"
+        case .skipped: "skipped"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        case .notRun: "not-run"
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import JobPlan
+
+/// A run in Markdown, for the summary of a CI step.
+public enum StepSummary {
+    /// Figures, then what failed, at most fifty jobs.
+    public static func render(_ report: RunReport) -> String {
+        var counts: [String: Int] = [:]
+        for job in report.jobs { counts[job.outcome, default: 0] += 1 }
+        let figures = counts.sorted { $0.key < $1.key }.map {
+            "\($0.value) \($0.key.replacing("-", with: " "))"
+        }
+        var text = "### Tandem: \(cell(report.files.joined(separator: ", "))) \(report.status)\n\n"
+        text += "\(report.jobs.count) jobs: \(figures.joined(separator: ", "))\n"
+        let failed = report.jobs.filter { $0.outcome == "failed" }
+        if failed.isEmpty { return text }
+        text += "\n| job | where | why |\n| --- | --- | --- |\n"
+        for job in failed.prefix(50) {
+            text += "| \(cell(job.id)) | \(cell(job.place ?? job.file)) | \(cell(job.reason ?? "")) |\n"
+        }
+        if failed.count > 50 { text += "\nand \(failed.count - 50) more\n" }
+        return text
+    }
+
+    /// What would end a cell, or begin markup.
+    private static func cell(_ text: String) -> String {
+        String(
+            text.flatMap { character -> [Character] in
+                if character.isNewline { return [" "] }
+                return "|<>`*_[]\\".contains(character) ? ["\\", character] : [character]
+            })
+    }
+}

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import FoundationEssentials
+internal import Glibc
+internal import JobPlan
+internal import JobRun
+
+/// What a run writes for other programs, and for reading later.
+struct RunOutputs: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What happens as it happens, as JSON lines; - is standard output.", valueName: "file"),
+        completion: .file())
+    var events: String?
+
+    @Option(help: ArgumentHelp("The results as JUnit's XML.", valueName: "file"), completion: .file())
+    var junit: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The results as a page to read (.html), or for programs (.json); may be given several times.",
+            valueName: "file"), completion: .file())
+    var report: [String] = []
+
+    func validate() throws {
+        for path in report where !path.hasSuffix(".html") && !path.hasSuffix(".json") {
+            throw ValidationError("--report is a file that ends in .html or .json, not \(path)")
+        }
+    }
+
+    /// What is written while the run goes on.
+    func eventWriter() throws -> EventWriter? {
+        guard let events else { return nil }
+        guard let writer = EventWriter(path: events) else {
+            Terminal.report("error: the events can't be written to \(events)\n")
+            throw ExitCode.environment
+        }
+        return writer
+    }
+
+    /// Writes the rest, each file whole or not at all; true where all went well.
+    func write(_ report: RunReport) -> Bool {
+        var isWell = true
+        func put(_ text: @autoclosure () throws -> String, to path: String) {
+            do {
+                try Data(text().utf8).write(to: URL(filePath: path), options: .atomic)
+            } catch {
+                isWell = false
+                Terminal.report("error: \(path) can't be written: \(error)\n")
+            }
+        }
+        if let junit { put(JUnitRenderer.render(report), to: junit) }
+        for path in self.report {
+            if path.hasSuffix(".html") {
+                put(HTMLRenderer.render(report), to: path)
+            } else {
+                put(String(decoding: try report.json(), as: UTF8.self) + "\n", to: path)
+            }
+        }
+        return isWell
+    }
+
+    /// Annotations and a step's summary, under GitHub Actions.
+    static func tellGitHub(_ report: RunReport, _ details: DiagnosticSink) {
+        guard ReportArguments.isUnderGitHubActions else { return }
+        Terminal.print(GitHubRenderer.render(details))
+        guard let path = getenv("GITHUB_STEP_SUMMARY").map({ String(cString: $0) }), !path.isEmpty else {
+            return
+        }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            return Terminal.report("warning: the step's summary can't be written\n")
+        }
+        Terminal.write(StepSummary.render(report), to: descriptor)
+        close(descriptor)
+    }
+}
