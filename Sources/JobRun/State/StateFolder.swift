@@ -51,9 +51,12 @@ public struct StateError: Error, Sendable, CustomStringConvertible {
 /// Holds a state folder for one run. The kernel gives it back, however the run ends.
 public final class StateLock: Sendable {
     private let descriptor: Int32
+    /// What is held.
+    public let folder: StateFolder
 
     /// Takes it; throws where another run has it, or where the folder can't be written.
     public init(_ folder: StateFolder) throws(StateError) {
+        self.folder = folder
         try folder.make()
         let path = folder.path + "/lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)

@@ -35,11 +35,16 @@ public final class WorkerPool: WorkPerformer, Sendable {
     private let workers: Guarded<Workers>
     private let firstIsReady = DispatchSemaphore(value: 0)
 
-    /// A pool without workers.
-    public init(_ options: Options) throws(StateError) {
+    /// A pool without workers. What encoders note between two passes lies in the state's folder, which only this run
+    /// uses: what dead ones left there is removed.
+    public init(_ options: Options, in state: StateFolder) throws(StateError) {
         self.options = options
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(base)/tandem-workers-XXXXXX".utf8CString)
+        let base = StateFolder.absolute(state.path)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
+        where name.hasPrefix("workers-") {
+            try? FileManager.default.removeItem(atPath: base + "/" + name)
+        }
+        var template = Array("\(base)/workers-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StateError(
                 "a folder for workers in \(base) can't be made: \(String(cString: strerror(errno)))")
@@ -57,15 +62,13 @@ public final class WorkerPool: WorkPerformer, Sendable {
         workers = Guarded(first)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
-
     /// Starts a worker that waits, so that it is there when the first job is.
     public func warm() {
         guard let worker = try? start() else { return }
         workers.withLock { $0.idle.append(worker) }
     }
 
-    /// Lets all workers go.
+    /// Lets all workers go, which have nothing to do any more.
     public func close() {
         let all = workers.withLock { workers in
             workers.isClosed = true
@@ -73,6 +76,7 @@ public final class WorkerPool: WorkPerformer, Sendable {
             return workers.all.values.map { $0 }
         }
         for worker in all { worker.retire() }
+        try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// Begins; see `WorkPerformer`.

@@ -99,7 +99,7 @@ struct RunCommand: AsyncParsableCommand {
         let begun = Date().timeIntervalSince1970
         let events = try outputs.eventWriter()
         let locks = try state.lock(loader)
-        let pool = try workers.pool()
+        let pool = try locks.first.flatMap { try workers.pool(in: $0.folder) }
         let memory = try state.open(loader, isForced: force)
         let result = Planner.plan(loader.files, only: only, memory: saved == nil ? memory : NoMemory())
         if result.conflicts.hasErrors {

@@ -42,12 +42,12 @@ struct WorkerArguments: ParsableArguments {
     }
 
     /// The workers; nil where jobs are done in this process. Says what they could not be kept from.
-    func pool() throws -> WorkerPool? {
+    func pool(in state: StateFolder) throws -> WorkerPool? {
         guard isolation == .worker else { return nil }
         var options = WorkerPool.Options()
         options.isLockedDown = sandbox
         options.memory = workerMemory.flatMap(Self.bytes) ?? ResourceBudget.ofThisMachine().memory
-        let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options) }
+        let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options, in: state) }
         pool.warm()
         if sandbox {
             let lacking = pool.lacking(within: requireSandbox ? 10 : 0)

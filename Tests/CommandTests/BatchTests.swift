@@ -1,0 +1,394 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A batch over several runs: what is done again and why, what a failure costs, what is told.
+@Suite struct BatchTests {
+    private static let signal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
+
+    @discardableResult
+    private func tandem(
+        _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
+    ) throws -> ProgramResult {
+        try program(
+            Places.tandem, arguments, directory: scratch.path,
+            environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
+    }
+
+    private func job(
+        _ id: String, asset: String = signal, video: String = "codec: h264, preset: ultrafast, crf: 30",
+        more: String = "", to destination: String? = nil
+    ) -> String {
+        "  \(id): { asset: \(asset), tracks: [ { video: first, encode: { \(video) } } ], \(more)\(more.isEmpty ? "" : ", ")destination: \(destination ?? "out/\(id).mp4") }\n"
+    }
+
+    private func write(_ jobs: String, in scratch: Scratch) throws {
+        try scratch.write("version: 1\njobs:\n" + jobs, to: "jobs.yaml")
+    }
+
+    private func inode(_ path: String) throws -> Int {
+        try #require(
+            FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int, "no \(path)")
+    }
+
+    // MARK: What is done again
+
+    @Test func aRerunDoesWhatChangedAndSaysWhy() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
+        let jobs = job("one", asset: "./a.mp4") + job("two") + job("three", asset: "{ job: one }")
+        try write(jobs, in: scratch)
+        let first = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(first.status == 0 && first.errors.contains("3 of 3 jobs done\n"), "\(first.errors)")
+        let outputs = ["one", "two", "three"].map { scratch.file("out/\($0).mp4") }
+        var before = try outputs.map(inode)
+        func expect(
+            _ done: [String], _ comment: Comment, _ arguments: [String] = [], line: Int = #line
+        ) throws {
+            let run = try program(
+                Places.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
+            #expect(run.status == 0, "line \(line): \(run.errors)")
+            let now = try outputs.map(inode)
+            let changed = zip(["one", "two", "three"], zip(before, now)).filter { $0.1.0 != $0.1.1 }.map(\.0)
+            #expect(changed == done, "line \(line), \(comment): \(run.errors)")
+            before = now
+        }
+        func why(_ id: String) throws -> String { try tandem("explain", "jobs.yaml", id, in: scratch).text }
+        try expect([], "nothing changed")
+        try write("# a comment\n" + jobs + "\n", in: scratch)
+        try expect([], "only how it is written")
+        #expect(try why("one") == "one: up to date\n")
+        try write(
+            jobs.replacingOccurrences(
+                of:
+                    "two: { asset: \(Self.signal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 30",
+                with:
+                    "two: { asset: \(Self.signal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 31"
+            ), in: scratch)
+        #expect(try why("two") == "two: runs\n  track 0 crf: 30 → 31\n")
+        try expect(["two"], "a setting")
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=2", "-c:v", "libx264", scratch.file("a.mp4"))
+        #expect(try why("one").contains("source size: "))
+        #expect(try why("three").contains("the job `one`, whose output it reads, runs"))
+        try expect(["one", "three"], "a source, and who reads what comes of it")
+        try FileManager.default.removeItem(atPath: outputs[1])
+        #expect(try why("two") == "two: runs\n  its output is gone: \(outputs[1])\n")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        before = try outputs.map(inode)
+        try FileManager.default.removeItem(atPath: scratch.file(".tandem"))
+        try expect([], "the state is lost, the outputs carry their marks")
+        try expect(["one", "two", "three"], "by force", ["--force"])
+        // Somebody else's hands: theirs now.
+        try Data("x".utf8).write(to: URL(fileURLWithPath: outputs[1]))
+        let kept = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(kept.status == 1 && kept.errors.contains("Tandem did not publish it"), "\(kept.errors)")
+    }
+
+    @Test func contentTellsWhatTimesDont() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        let content = ["run", "--fingerprint", "content", "jobs.yaml"]
+        func run(_ arguments: [String]) throws -> String {
+            try program(Places.tandem, arguments, directory: scratch.path).errors
+        }
+        /// The same bytes in another file.
+        func replace() throws {
+            try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
+            try FileManager.default.removeItem(atPath: scratch.file("a.mp4"))
+            try FileManager.default.moveItem(atPath: scratch.file("b.mp4"), toPath: scratch.file("a.mp4"))
+        }
+        #expect(try run(content).contains("done one"))
+        try replace()
+        #expect(try run(content).contains("1 of them up to date"))
+        try replace()
+        #expect(try run(["run", "jobs.yaml"]).contains("done one"))
+    }
+
+    /// Every match of a pattern on its own; `${index}` shifts when one comes, and is noticed.
+    @Test func aNewMatchRunsAlone() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("b.wav"))
+        func spec(_ name: String) -> String {
+            "version: 1\nassets: { all: { path: \"*.wav\" } }\njobs:\n  one: { asset: all, tracks: [ { audio: first, encode: { codec: flac } } ], metadata: { set: { title: \"\(name)\" } }, destination: \"out/${asset.stem}.flac\" }\n"
+        }
+        try scratch.write(spec("x"), to: "plain.yaml")
+        try scratch.write(
+            spec("${index}").replacingOccurrences(of: "out/", with: "index/"), to: "index.yaml")
+        for file in ["plain.yaml", "index.yaml"] { try tandem("run", file, in: scratch) }
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
+        let plain = try tandem("run", "plain.yaml", in: scratch)
+        #expect(plain.errors.contains("done one[a.wav]") && plain.errors.contains("1 of them up to date"))
+        let index = try tandem("run", "index.yaml", in: scratch)
+        #expect(
+            index.errors.contains("done one[a.wav]") && index.errors.contains("done one[b.wav]"),
+            "\(index.errors)")
+    }
+
+    // MARK: State
+
+    @Test func twoRunsDontShareAFolder() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        let script = """
+            mkdir .tandem; exec 9<>.tandem/lock; flock 9
+            "$0" run jobs.yaml 9>&-; echo $?; "$0" run --state other jobs.yaml 9>&- 2>/dev/null; echo $?
+            """
+        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(result.text == "4\n0\n", "\(result.text)")
+        #expect(result.errors.contains("another run is using it"), "\(result.errors)")
+    }
+
+    /// G6: a store that was cut off anywhere costs a rerun at most, and never a wrong skip.
+    @Test func aDamagedStoreCostsNothingButTime() throws {
+        let scratch = try Scratch()
+        try write(job("one") + job("two"), in: scratch)
+        try tandem("run", "jobs.yaml", in: scratch)
+        let store = scratch.file(".tandem/state.sqlite")
+        let whole = try Data(contentsOf: URL(fileURLWithPath: store))
+        let step = Places.isQuick ? max(1, whole.count / 12) : max(1, whole.count / 60)
+        try write(job("one") + job("two", video: "codec: h264, preset: ultrafast, crf: 40"), in: scratch)
+        for length in stride(from: 0, to: whole.count, by: step) {
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+            try whole.prefix(length).write(to: URL(fileURLWithPath: store))
+            let result = try tandem("run", "-v", "--only", "two", "jobs.yaml", in: scratch)
+            #expect(result.status == 0, "\(length): \(result.errors)")
+            let isFirst = length == 0
+            #expect(result.errors.contains(isFirst ? "done two" : "same two"), "\(length): \(result.errors)")
+        }
+        var noise = whole
+        for index in stride(from: 200, to: noise.count, by: 37) { noise[index] ^= 0x5a }
+        try noise.write(to: URL(fileURLWithPath: store))
+        let result = try tandem("run", "-v", "jobs.yaml", in: scratch)
+        #expect(result.status == 0 && result.errors.contains("same one"), "\(result.errors)")
+    }
+
+    @Test func whatIsNoLongerAskedForIsListedThenRemoved() throws {
+        let scratch = try Scratch()
+        try write(job("one") + job("two") + job("three"), in: scratch)
+        try tandem("run", "jobs.yaml", in: scratch)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: scratch.file("out/three.mp4")))
+        try write(job("one"), in: scratch)
+        let listed = try tandem("clean", "jobs.yaml", in: scratch)
+        #expect(listed.text == "\(scratch.file("out/two.mp4"))  (two of jobs.yaml)\n", "\(listed.text)")
+        #expect(scratch.contents.contains("out/two.mp4"))
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).status == 0)
+        #expect(scratch.contents == ["jobs.yaml", "out", "out/one.mp4", "out/three.mp4"])
+        #expect(try tandem("clean", "jobs.yaml", in: scratch).text == "")
+        let history = try tandem("history", "--format", "json", "jobs.yaml", in: scratch)
+        let runs = try JSONSerialization.jsonObject(with: history.output) as? [[String: Any]]
+        #expect(runs?.count == 1 && (runs?.first?["run"] as? [String: Any])?["done"] as? Int == 3)
+    }
+
+    // MARK: Failures
+
+    /// G7: whatever becomes of a worker, it is one job's failure, named; the others go on.
+    @Test(arguments: [
+        ("abort", "signal 6 (Aborted); its last words: told to abort"),
+        ("hang", "longer than its timeout of 2 s"),
+        ("memory", "of memory, and 300 is the limit"), ("babble", "something that is no message"),
+    ])
+    func aWorkerThatDiesIsOneFailure(_ fault: String, _ words: String) throws {
+        let scratch = try Scratch()
+        try write(job("bad", more: "timeout: 2") + (1...4).map { job("good\($0)") }.joined(), in: scratch)
+        let result = try tandem(
+            "run", "--worker-memory", "300MiB", "jobs.yaml", in: scratch,
+            environment: ["TANDEM_WORKER_FAULTS": "bad:\(fault)"])
+        #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
+        #expect(result.errors.contains("4 of 5 jobs done, 1 not"), "\(result.errors)")
+        #expect(scratch.contents.filter { $0.hasSuffix(".mp4") } == (1...4).map { "out/good\($0).mp4" })
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(
+            again.status == 0 && again.errors.contains("5 of 5 jobs done, 4 of them up to date"),
+            "\(again.errors)")
+    }
+
+    /// A worker that was killed once is worth another attempt; damaged data are not.
+    @Test func whatCanPassIsTriedAgain() throws {
+        let scratch = try Scratch()
+        try write(job("one", more: "retries: 1"), in: scratch)
+        let result = try tandem(
+            "run", "--events", "events", "jobs.yaml", in: scratch,
+            environment: ["TANDEM_WORKER_FAULTS": "one:abort"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            try String(contentsOfFile: scratch.file("events"), encoding: .utf8).contains("\"attempts\":2"))
+    }
+
+    @Test func failFastStartsNothingMore() throws {
+        let scratch = try Scratch()
+        let jobs =
+            job("bad", more: "priority: 1, expect: { frames: 3 }") + job("other")
+            + job("needs", more: "needs: bad")
+        try write(jobs, in: scratch)
+        let fast = try tandem("run", "--fail-fast", "--jobs", "1", "jobs.yaml", in: scratch)
+        #expect(fast.status == 5 && fast.errors.contains("other: not run, a job failed"), "\(fast.errors)")
+        let on = try tandem("run", "--jobs", "1", "jobs.yaml", in: scratch)
+        #expect(on.status == 5 && on.errors.contains("done other"), "\(on.errors)")
+        #expect(on.errors.contains("needs: not run, the job `bad`, which it needs, did not succeed"))
+        let only = try tandem("run", "--only", "othr", "jobs.yaml", in: scratch)
+        #expect(only.status == 1 || only.status == 3, "\(only.errors)")
+        #expect(only.errors.contains("did you mean `other`"), "\(only.errors)")
+    }
+
+    /// Jobs start by priority, then the longest first.
+    @Test func theMostUrgentComesFirst() throws {
+        let scratch = try Scratch()
+        let long = Self.signal.replacingOccurrences(of: "1s", with: "4s")
+        try write(
+            job("short") + job("long", asset: long) + job("late", asset: long, more: "priority: -1")
+                + job("urgent", more: "priority: 5"), in: scratch)
+        let result = try tandem("run", "--jobs", "1", "jobs.yaml", in: scratch)
+        let order = result.errors.split(separator: "\n").filter { $0.hasSuffix(": started") }
+        #expect(
+            order == ["urgent: started", "long: started", "short: started", "late: started"],
+            "\(result.errors)")
+    }
+
+    /// What a worker may do: nothing but its job.
+    @Test func workersAreLockedDown() throws {
+        let scratch = try Scratch()
+        try write(job("one", asset: Self.signal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
+        let script = """
+            SECRET=x "$0" run --require-sandbox jobs.yaml 2>log & pid=$!
+            until grep -q 'one: started' log; do kill -0 $pid || { cat log; exit 99; }; done
+            worker=$(pgrep -P $pid | head -1)
+            grep NoNewPrivs /proc/$worker/status; tr '\\0' '\\n' < /proc/$worker/environ | sort
+            ls -l /proc/$worker/fd | grep -c jobs.yaml
+            kill -9 $pid; for i in $(seq 100); do kill -0 $worker 2>/dev/null || { echo gone; break; }; sleep 0.05; done
+            """
+        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        if result.text.contains("this machine lacks") { return }
+        #expect(
+            result.text.split(separator: "\n")
+                == ["NoNewPrivs:\t1", "LC_ALL=C", "SVT_LOG=1", "SWIFT_BACKTRACE=enable=no", "0", "gone"],
+            "\(result.text) \(result.errors)")
+        #expect(scratch.contents == ["jobs.yaml", "log", "out"])
+    }
+
+    // MARK: What is told
+
+    @Test func eventsReportAndJUnitHold() throws {
+        let scratch = try Scratch()
+        try write(
+            job("fine <&\"'>", more: "expect: { frames: 25 }").replacingOccurrences(
+                of: "fine <&\"'>:", with: "fine:")
+                + job(
+                    "bad",
+                    more:
+                        "expect: { frames: 3, size: { max: 1GB } }, metadata: { set: { title: \"<script>alert(1)</script>\" } }"
+                )
+                + job("after", more: "needs: bad"), in: scratch)
+        let result = try tandem(
+            "run", "--events", "events", "--junit", "junit.xml", "--report", "r.html", "--report", "r.json",
+            "jobs.yaml", in: scratch,
+            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("summary.md")])
+        #expect(result.status == 5, "\(result.errors)")
+        #expect(result.text.contains("::error file=jobs.yaml,line="), "\(result.text)")
+        let check = """
+            import json, jsonschema, sys
+            schema = json.load(open(sys.argv[1]))
+            lines = [json.loads(line) for line in open("events")]
+            for line in lines: jsonschema.validate(line, schema)
+            planned = [l["job"] for l in lines if l["event"] == "job_planned"]
+            ended = [l["job"] for l in lines if l["event"] == "job_finished"]
+            assert sorted(planned) == sorted(ended) == ["after", "bad", "fine"], lines
+            assert lines[0]["event"] == "run_started" and lines[-1]["event"] == "run_finished"
+            assert lines[-1]["outcomes"] == {"succeeded": 1, "failed": 1, "not-run": 1}
+            for name in planned:
+                order = [l["event"] for l in lines if l.get("job") == name]
+                assert order in (["job_planned", "job_started", "job_finished"], ["job_planned", "job_finished"]), order
+            report = json.load(open("r.json"))
+            assert [j["outcome"] for j in report["jobs"]][0] == "failed"
+            assert len(report["jobs"][0]["expectations"]) == 2
+            """
+        let checked = try program(
+            "python3", ["-c", check, Places.repository + "/schemas/tandem-events-v1.schema.json"],
+            directory: scratch.path)
+        #expect(checked.status == 0, "\(checked.errors)")
+        let xml = try program(
+            "xmllint",
+            [
+                "--noout", "--schema", Places.repository + "/Tests/CommandTests/junit.xsd",
+                scratch.file("junit.xml"),
+            ])
+        #expect(xml.status == 0, "\(xml.errors)")
+        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
+        #expect(!page.contains("<script") && !page.contains("http"), "the page needs nothing else")
+        #expect(page.contains("measured 25") && page.contains("jobs.yaml:"))
+        #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains("| bad |"))
+    }
+
+    /// The page in a real browser: what a reader looks for is there, in the order that matters.
+    @Test func aBrowserShowsThePage() throws {
+        let scratch = try Scratch()
+        try write(job("fine") + job("bad", more: "expect: { frames: 3 }"), in: scratch)
+        try tandem("run", "--report", "r.html", "jobs.yaml", in: scratch)
+        let shown = try program(
+            "timeout",
+            [
+                "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                "--user-data-dir=" + scratch.file("browser"),
+                "--dump-dom", "file://" + scratch.file("r.html"),
+            ])
+        let dom = shown.text
+        #expect(shown.status == 0, "\(shown.errors)")
+        let places = [
+            "<h1>", "id=\"failures\"", "<strong>bad</strong>", "id=\"timeline\"", "<rect class=\"succeeded\"",
+            "id=\"jobs\"", "<strong>fine</strong>",
+        ]
+        .map { dom.range(of: $0)?.lowerBound }
+        #expect(
+            !places.contains(nil) && places.compactMap { $0 } == places.compactMap { $0 }.sorted(),
+            "\(dom.prefix(3000))")
+    }
+
+    // MARK: While it runs
+
+    @Test func aSourceThatChangesIsAFailure() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=1280x720:d=20", "-c:v", "libx264", "-preset", "ultrafast",
+            scratch.file("a.mp4"))
+        try write(job("one", asset: "./a.mp4", video: "codec: h264"), in: scratch)
+        let script = """
+            "$0" run jobs.yaml 2>log & pid=$!
+            until grep -q 'one: started' log; do kill -0 $pid || exit 99; done
+            touch -d '1 hour ago' a.mp4; wait $pid
+            """
+        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
+        #expect(result.status == 1 && log.contains("the source changed while it was read"), "\(log)")
+        #expect(scratch.contents == ["a.mp4", "jobs.yaml", "log", "out"])
+    }
+
+    @Test func aFolderThatGoesIsAFailureOfItsJobs() throws {
+        let scratch = try Scratch()
+        let long = "{ pattern: testsrc, size: 1280x720, duration: 8s }"
+        try write(
+            job("gone", asset: long, video: "codec: h264", to: "gone/a.mp4") + job("stays"), in: scratch)
+        let script = """
+            "$0" run --jobs 2 jobs.yaml 2>log & pid=$!
+            until grep -q 'gone: started' log; do kill -0 $pid || exit 99; done
+            rm -r gone; wait $pid
+            """
+        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
+        #expect(result.status == 1 && log.contains("1 of 2 jobs done, 1 not"), "\(log)")
+        #expect(
+            scratch.contents.contains("out/stays.mp4") && !scratch.contents.contains { $0.hasPrefix("gone") })
+    }
+
+    /// The clock is no judge of what is new.
+    @Test func aClockSetBackChangesNothing() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        try tandem("run", "jobs.yaml", in: scratch)
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=2", "-c:v", "libx264", scratch.file("a.mp4"))
+        let old = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1)]
+        try FileManager.default.setAttributes(old, ofItemAtPath: scratch.file("a.mp4"))
+        #expect(try tandem("run", "jobs.yaml", in: scratch).errors.contains("done one"))
+        #expect(try tandem("run", "jobs.yaml", in: scratch).errors.contains("1 of them up to date"))
+    }
+}
