@@ -80,6 +80,17 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var scheduling: JobScheduling
 }
 
+extension JobPlan.Source {
+    /// The same source, seen from this machine: on a shared file system each has its own number of the device.
+    func isUnchanged(since before: JobPlan.Source) -> Bool {
+        guard case .file(let path, var now) = self, case .file(let oldPath, let then) = before else {
+            return self == before
+        }
+        now.device = then.device
+        return path == oldPath && now == then
+    }
+}
+
 extension JobPlan {
     /// The time of day of the output's first picture.
     public var timecode: String? {

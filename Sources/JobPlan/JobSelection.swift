@@ -5,6 +5,15 @@ internal import JobSpec
 struct JobSelection {
     let names: [String]
 
+    /// Leaves all jobs out but those of a plan.
+    static func keep(_ plan: BatchPlan, in files: inout [JobFile]) {
+        let kept = Set(plan.jobs.map { [$0.file, $0.id] })
+        for index in files.indices {
+            let path = files[index].path
+            files[index].jobs.removeAll { !kept.contains([path, $0.id.value]) }
+        }
+    }
+
     /// Leaves the others out. A name that no job has is an error.
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
         var known: Set<String> = []

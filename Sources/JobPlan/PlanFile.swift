@@ -38,6 +38,21 @@ public struct PlanFile: Codable, Sendable {
     public var variables: [String: String]
     /// The plan.
     public var plan: BatchPlan
+    /// Which part of a larger plan it is; nil for all of one.
+    public var shard: Shard?
+
+    /// A part of a plan.
+    public struct Shard: Codable, Hashable, Sendable {
+        /// Which one, from 0.
+        public var index: Int
+        /// How many there are.
+        public var count: Int
+        /// Makes one.
+        public init(index: Int, count: Int) {
+            self.index = index
+            self.count = count
+        }
+    }
 
     /// A plan to be written.
     public init(files: [String], specs: [Spec], variables: [String: String], plan: BatchPlan) {
@@ -90,11 +105,15 @@ public struct PlanFile: Codable, Sendable {
             guard let found = current[[was.file, was.id]] else {
                 return "the job \(was.id) can't be carried out any more"
             }
-            if found.source != was.source { return "the source of the job \(was.id) changed" }
+            if !found.source.isUnchanged(since: was.source) {
+                return "the source of the job \(was.id) changed"
+            }
             if found.sourceDescription != was.sourceDescription {
                 return "the source of the job \(was.id) is something else now"
             }
-            if found != was { return "the job \(was.id) would be done otherwise now" }
+            var same = found
+            same.source = was.source
+            if same != was { return "the job \(was.id) would be done otherwise now" }
         }
         return now.jobs.count == plan.jobs.count ? nil : "there are other jobs now"
     }

@@ -57,13 +57,15 @@ public struct Planner {
         }
     }
 
-    /// Plans all jobs of some files, or those of some names and what they read or need.
+    /// Plans all jobs of some files, or those of some names and what they read or need, or those of an earlier plan.
     public static func plan(
-        _ files: [JobFile], only names: [String] = [], memory: any PlanMemory = NoMemory(),
+        _ files: [JobFile], only names: [String] = [], as earlier: BatchPlan? = nil,
+        memory: any PlanMemory = NoMemory(),
         probe: @escaping Probe = Planner.probe
     ) -> Result {
         var sink = DiagnosticSink()
         var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
+        if let earlier { JobSelection.keep(earlier, in: &expanded) }
         if !names.isEmpty { JobSelection(names: names).apply(to: &expanded, into: &sink) }
         var planner = Planner(files: expanded, probe: probe, memory: memory)
         planner.diagnostics = sink

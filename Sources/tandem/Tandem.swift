@@ -28,5 +28,6 @@ struct Tandem: AsyncParsableCommand {
         subcommands: [
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
             CodecsCommand.self, InitCommand.self, ExplainCommand.self, HistoryCommand.self, CleanCommand.self,
+            CollectCommand.self,
         ])
 }

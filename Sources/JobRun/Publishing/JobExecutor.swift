@@ -143,7 +143,13 @@ final class JobExecutor: @unchecked Sendable {
             case .failed(let failure): throw failure
             case .finished(let findings):
                 if running.withLock({ $0.isCancelled }) { throw CancellationError() }
-                return .succeeded(try publish(findings, output: output))
+                // Somebody else made the same meanwhile: one of the two is enough.
+                if findings.expectations.allSatisfy(\.holds), isMadeAlready {
+                    output.discard()
+                    return .upToDate
+                }
+                guard let result = try publish(findings, output: output) else { return .upToDate }
+                return .succeeded(result)
             }
         } catch {
             output.discard()
@@ -153,7 +159,14 @@ final class JobExecutor: @unchecked Sendable {
 
     // MARK: Publishing
 
-    private func publish(_ findings: WorkFindings, output: TemporaryFile) throws -> JobResult {
+    /// What is at the destination was made by just this plan, and is not to be made anew.
+    private var isMadeAlready: Bool {
+        guard let digest, state?.isForced == false else { return false }
+        return DestinationPath.mark(at: plan.destination)?.digest == digest.value
+    }
+
+    /// Nil where somebody else published the same a moment before.
+    private func publish(_ findings: WorkFindings, output: TemporaryFile) throws -> JobResult? {
         try checkSource(when: "while it was read")
         let judged = findings.expectations
         if let first = judged.first(where: { !$0.holds }) {
@@ -169,12 +182,21 @@ final class JobExecutor: @unchecked Sendable {
         let isMarked = output.setAttribute(DestinationPath.attribute, mark.text)
         try output.synchronize()
         if !isMarked { try state?.intend(plan, output: mark.output) }
-        do {
-            try output.publish(replacing: try replacesExisting())
-        } catch MediaError.destinationExists {
-            // Somebody was quicker; whose file it is decides again.
-            try output.publish(replacing: try replacesExisting())
+        // Where somebody was quicker, whose file it is decides again.
+        for _ in 0..<2 {
+            let replaces = try replacesExisting()
+            if replaces, isMadeAlready {
+                output.discard()
+                return nil
+            }
+            do {
+                try output.publish(replacing: replaces)
+                break
+            } catch MediaError.destinationExists {
+                continue
+            }
         }
+        guard output.isPublished else { throw MediaError.destinationExists }
         if let digest { state?.succeeded(plan, digest: digest, seconds: elapsed) }
         let reports = findings.tracks
         var warnings: [String] = []

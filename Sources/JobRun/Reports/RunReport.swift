@@ -53,6 +53,8 @@ public struct RunReport: Codable, Sendable {
         public var source: String?
         /// Where its output is.
         public var destination: String?
+        /// Size and time of the output as it was published, as one word.
+        public var output: String?
         /// Bytes of the output.
         public var size: Int64?
         /// How long the output lasts, in seconds.
@@ -122,6 +124,7 @@ public struct RunReport: Codable, Sendable {
         case .upToDate, .cancelled: break
         }
         guard let plan = record.plan else { return job }
+        if record.outcome.isSuccess { job.output = TemporaryFile.fingerprint(path: plan.destination) }
         job.destination = plan.destination
         job.source = plan.sourceName
         job.ledger = plan.ledger
@@ -156,6 +159,37 @@ public struct RunReport: Codable, Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
+    }
+}
+
+extension RunReport {
+    /// Of jobs that are known already.
+    init(jobs: [Job], files: [String], begun: Double, seconds: Double, status: String) {
+        self.files = files
+        self.begun = begun
+        self.seconds = seconds
+        self.status = status
+        self.jobs = jobs.filter { !$0.isDone } + jobs.filter(\.isDone)
+    }
+}
+
+extension RunReport.Job {
+    /// Its output is published and up to date.
+    public var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
+
+    /// Its output is as it was left; one that was skipped has none of its own.
+    var stands: Bool {
+        if outcome == "skipped" { return true }
+        guard let destination, let output else { return false }
+        return TemporaryFile.fingerprint(path: destination) == output
+    }
+
+    /// A job of which nothing came.
+    init(missing plan: JobPlan, reason: String) {
+        self.init(
+            id: plan.id, file: plan.file, line: plan.location.line, outcome: "not-run", reason: reason,
+            begun: nil,
+            seconds: 0, lane: 0, attempts: 0, source: plan.sourceName, destination: plan.destination)
     }
 }
 

@@ -34,7 +34,7 @@ public final class RunState: PlanMemory, Sendable {
     private let known: [StateFolder: Known]
     private let mode: FingerprintMode
     private let specs: [String: String]
-    private let isForced: Bool
+    let isForced: Bool
     private let shortcuts = Guarded(Shortcuts())
 
     /// Opens the state of some job files. `specs`: what each of them says, as a digest of everything that its jobs were
@@ -63,6 +63,13 @@ public final class RunState: PlanMemory, Sendable {
         self.known = known
         self.mode = mode
         self.specs = specs
+        self.isForced = isForced
+    }
+
+    /// Remembers nothing but what outputs say themselves.
+    public init(isForced: Bool) {
+        (stores, folders, known, specs) = ([:], [:], [:], [:])
+        mode = .stat
         self.isForced = isForced
     }
 

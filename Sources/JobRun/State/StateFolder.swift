@@ -17,6 +17,9 @@ public struct StateFolder: Hashable, Sendable {
         path = folder + "/.tandem"
     }
 
+    /// Its path from the root on.
+    public var absolute: String { Self.absolute(path) }
+
     /// The absolute form of a path, links of what exists resolved.
     static func absolute(_ path: String) -> String {
         if let real = realpath(path, nil) {

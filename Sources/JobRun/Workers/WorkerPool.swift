@@ -36,13 +36,15 @@ public final class WorkerPool: WorkPerformer, Sendable {
     private let firstIsReady = DispatchSemaphore(value: 0)
 
     /// A pool without workers. What encoders note between two passes lies in the state's folder, which only this run
-    /// uses: what dead ones left there is removed.
-    public init(_ options: Options, in state: StateFolder) throws(StateError) {
+    /// uses: what dead ones left there is removed. Without one it lies where temporary files do.
+    public init(_ options: Options, in state: StateFolder?) throws(StateError) {
         self.options = options
-        let base = StateFolder.absolute(state.path)
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
-        where name.hasPrefix("workers-") {
-            try? FileManager.default.removeItem(atPath: base + "/" + name)
+        let base = state?.absolute ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        if let state {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
+            where name.hasPrefix("workers-") {
+                try? FileManager.default.removeItem(atPath: state.path + "/" + name)
+            }
         }
         var template = Array("\(base)/workers-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {

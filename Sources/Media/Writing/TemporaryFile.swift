@@ -73,6 +73,9 @@ public final class TemporaryFile: @unchecked Sendable {
     /// A path through which the file can be opened again before it has a name.
     public var reopenPath: String { "/proc/self/fd/\(descriptor)" }
 
+    /// It has its name.
+    public var isPublished: Bool { state.withLock { $0.isPublished } }
+
     /// Bytes in it.
     public var size: Int64 {
         var status = stat()

@@ -21,11 +21,28 @@ struct PlanCommand: ParsableCommand {
             valueName: "id"))
     var only: [String] = []
 
-    @Option(help: "Writes the plan to a file, for `tandem run --plan`.", completion: .file())
+    @Option(
+        help:
+            "Writes the plan to a file, for `tandem run --plan`; with --shards the folder that gets the parts.",
+        completion: .file())
     var out: String?
 
+    @Option(
+        help:
+            "Splits the plan into so many parts, which may be carried out on several machines that share the folder."
+    )
+    var shards: Int?
+
+    func validate() throws {
+        guard let shards else { return }
+        if out == nil { throw ValidationError("--shards wants --out DIR, the folder for the parts") }
+        if !(1...10_000).contains(shards) { throw ValidationError("--shards is a number from 1 to 10000") }
+    }
+
     func run() throws {
-        let loader = try spec.load()
+        // Parts are carried out from anywhere.
+        let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
+        let loader = try spec.settings.load(paths)
         if let status = reporting.status(of: loader.sink) {
             try reporting.report(loader.sink, of: loader)
             throw status
@@ -55,8 +72,18 @@ struct PlanCommand: ParsableCommand {
         if let status = reporting.status(of: all) { throw status }
         if let out {
             let file = PlanFile(
-                files: spec.files, specs: loader.specs, variables: try spec.settings.values(),
+                files: paths, specs: loader.specs, variables: try spec.settings.values(),
                 plan: result.plan)
+            if let shards {
+                do throws(ShardFolder.Problem) {
+                    try ShardFolder(path: out).write(
+                        file, shards: ShardPlanner.split(result.plan, into: shards))
+                } catch {
+                    Terminal.report("error: \(error)\n")
+                    throw ExitCode.environment
+                }
+                return
+            }
             do {
                 try file.data().write(to: URL(filePath: out), options: .atomic)
             } catch {

@@ -23,6 +23,12 @@ struct RunCommand: AsyncParsableCommand {
     var plan: String?
 
     @Option(
+        help: ArgumentHelp(
+            "With --plan DIR: the part to carry out, from 0; from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX when absent.",
+            valueName: "index"))
+    var shard: Int?
+
+    @Option(
         name: .shortAndLong,
         help: "Jobs at a time. Without it as many as keep the processors busy, by what each job costs.")
     var jobs: Int?
@@ -80,6 +86,7 @@ struct RunCommand: AsyncParsableCommand {
         if plan != nil, !spec.files.isEmpty || !spec.settings.variables.isEmpty {
             throw ValidationError("--plan names the job files and variables itself")
         }
+        if shard != nil, plan == nil { throw ValidationError("--shard wants --plan DIR") }
         if plan != nil, !only.isEmpty {
             throw ValidationError("--plan is carried out as a whole; plan with --only")
         }
@@ -88,7 +95,8 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         spec.settings.network.apply()
-        let saved = try plan.map { try readPlan($0) }
+        let folder = plan.flatMap { Self.isFolder($0) ? ShardFolder(path: $0) : nil }
+        let saved = try folder.map { try readShard($0) } ?? plan.map { try readPlan($0) }
         let loader =
             try saved.map { JobFileLoader(files: $0.files, variables: $0.variables) } ?? spec.load()
         if let saved, let problem = saved.environmentProblem ?? saved.specProblem(now: loader.specs) {
@@ -98,10 +106,14 @@ struct RunCommand: AsyncParsableCommand {
         if let status = reporting.status(of: loader.sink) { throw status }
         let begun = Date().timeIntervalSince1970
         let events = try outputs.eventWriter()
-        let locks = try state.lock(loader)
-        let pool = try locks.first.flatMap { try workers.pool(in: $0.folder) }
-        let memory = try state.open(loader, isForced: force)
-        let result = Planner.plan(loader.files, only: only, memory: saved == nil ? memory : NoMemory())
+        // On a shared file system nothing is remembered but in the outputs themselves.
+        let locks = folder == nil ? try state.lock(loader) : []
+        let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
+        let pool = try workers.pool(in: locks.first?.folder)
+        defer { pool?.close() }
+        let result = Planner.plan(
+            loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
+            memory: saved == nil ? memory : NoMemory())
         if result.conflicts.hasErrors {
             try reporting.report(result.conflicts, of: loader)
             throw ExitCode.specWrong
@@ -135,7 +147,6 @@ struct RunCommand: AsyncParsableCommand {
         events?.begin(result.plan, files: loader.files.map(\.path), runner: runner)
         display.begin(runner)
         let records = await runner.run()
-        pool?.close()
         let details = display.end(records, refusals: result.plan.refusals)
         let status = signals.status ?? Self.status(of: records.map(\.outcome))
         for problem in memory.end(records, status: Self.word(status)) {
@@ -147,7 +158,15 @@ struct RunCommand: AsyncParsableCommand {
         let report = RunReport(
             records, files: loader.files.map(\.path), begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
-        let isWritten = outputs.write(report)
+        var isWritten = outputs.write(report)
+        if let folder, let index = saved?.shard?.index {
+            do throws(ShardFolder.Problem) {
+                try folder.write(report, ofShard: index)
+            } catch {
+                isWritten = false
+                Terminal.report("error: \(error)\n")
+            }
+        }
         RunOutputs.tellGitHub(report, details)
         workers.say(pool)
         withExtendedLifetime(locks) {}
@@ -176,6 +195,29 @@ struct RunCommand: AsyncParsableCommand {
             }
         }
         return hasFailedExpectation ? .expectationFailed : .jobFailed
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The part that is this process's to carry out.
+    private func readShard(_ folder: ShardFolder) throws -> PlanFile {
+        let names = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
+        let told = names.lazy.compactMap { getenv($0).flatMap { Int(String(cString: $0)) } }.first
+        guard let index = shard ?? told, index >= 0 else {
+            Terminal.report(
+                "error: \(folder.path) is a plan in parts; --shard, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which\n"
+            )
+            throw ExitCode.validationFailure
+        }
+        do throws(ShardFolder.Problem) {
+            return try folder.shard(index)
+        } catch {
+            Terminal.report("error: \(error)\n")
+            throw ExitCode.specWrong
+        }
     }
 
     private func readPlan(_ path: String) throws -> PlanFile {

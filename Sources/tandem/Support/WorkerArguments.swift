@@ -41,8 +41,9 @@ struct WorkerArguments: ParsableArguments {
         Quantity.bytes(text).flatMap { $0 >= 16 << 20 ? $0 : nil }
     }
 
-    /// The workers; nil where jobs are done in this process. Says what they could not be kept from.
-    func pool(in state: StateFolder) throws -> WorkerPool? {
+    /// The workers; nil where jobs are done in this process. `state` is a folder that only this run uses, nil where it
+    /// has none.
+    func pool(in state: StateFolder?) throws -> WorkerPool? {
         guard isolation == .worker else { return nil }
         var options = WorkerPool.Options()
         options.isLockedDown = sandbox

@@ -1,0 +1,56 @@
+/// Splits a plan into parts that can be carried out apart, on other machines: jobs that wait for each other stay together,
+/// and the parts take about as long.
+public enum ShardPlanner {
+    /// The jobs of each part, by their places in the plan, in its order. There are never more parts than groups of jobs
+    /// that hang together, but always as many as asked for: the last ones may be empty.
+    public static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {
+        var groups = DisjointSets(count: plan.jobs.count)
+        var byID: [[String]: Int] = [:]
+        var byBase: [[String]: [Int]] = [:]
+        for (index, job) in plan.jobs.enumerated() {
+            byID[[job.file, job.id]] = index
+            byBase[[job.file, job.base], default: []].append(index)
+        }
+        for (index, job) in plan.jobs.enumerated() {
+            if case .job(let id, _) = job.source, let read = byID[[job.file, id]] {
+                groups.join(index, read)
+            }
+            for need in job.needs {
+                for other in byBase[[job.file, need]] ?? [] { groups.join(index, other) }
+            }
+        }
+        var members: [Int: [Int]] = [:]
+        for index in plan.jobs.indices { members[groups.root(of: index), default: []].append(index) }
+        let costs = plan.jobs.map { JobCost($0).work }
+        let weighed = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
+        var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
+        // The heaviest first, each to whoever has least: never worse than 4/3 of the best there is.
+        for group in weighed.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
+            let least = shards.indices.min { (shards[$0].work, $0) < (shards[$1].work, $1) } ?? 0
+            shards[least].jobs += group.jobs
+            shards[least].work += group.work
+        }
+        return shards.map { $0.jobs.sorted() }
+    }
+}
+
+/// Which of some numbers hang together.
+private struct DisjointSets {
+    private var parents: [Int]
+
+    init(count: Int) { parents = Array(0..<count) }
+
+    mutating func root(of index: Int) -> Int {
+        var index = index
+        while parents[index] != index {
+            parents[index] = parents[parents[index]]
+            index = parents[index]
+        }
+        return index
+    }
+
+    mutating func join(_ a: Int, _ b: Int) {
+        let (a, b) = (root(of: a), root(of: b))
+        parents[max(a, b)] = min(a, b)
+    }
+}

@@ -1,0 +1,123 @@
+internal import FoundationEssentials
+internal import Glibc
+public import JobPlan
+
+/// A folder that several machines share: a plan in parts, which never change, and what became of each.
+///
+/// Nothing in it is ever written twice: parts are made once, results get names of their own, and each is whole or absent.
+/// So a part that is carried out twice, even at the same time, does no harm, and there is no lock and no database.
+public struct ShardFolder: Sendable {
+    /// Its path.
+    public let path: String
+
+    /// A folder by its path.
+    public init(path: String) { self.path = path }
+
+    /// What of it can't be used, and why.
+    public struct Problem: Error, Sendable, CustomStringConvertible {
+        /// One line for people.
+        public let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    private func name(ofShard index: Int) -> String { "\(path)/shard-\(index).json" }
+    private var results: String { path + "/results" }
+
+    /// Writes the parts. The folder is made; one that has anything in it is left alone.
+    public func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
+        if let found = try? FileManager.default.contentsOfDirectory(atPath: path), !found.isEmpty {
+            throw Problem("\(path) is not empty, and parts of a plan are never changed")
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+            for (index, jobs) in shards.enumerated() {
+                var part = plan
+                part.shard = PlanFile.Shard(index: index, count: shards.count)
+                part.plan = BatchPlan(jobs: jobs.map { plan.plan.jobs[$0] }, refusals: [])
+                try part.data().write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
+            }
+        } catch {
+            throw Problem("\(path) can't be written: \(error)")
+        }
+    }
+
+    /// One part.
+    public func shard(_ index: Int) throws(Problem) -> PlanFile {
+        guard let data = try? Data(contentsOf: URL(filePath: name(ofShard: index))) else {
+            let what = index == 0 ? "is no plan in parts" : "has no part \(index)"
+            throw Problem("\(path) \(what): \(name(ofShard: index)) can't be read")
+        }
+        guard let file = try? PlanFile.read(data), file.shard?.index == index else {
+            throw Problem("\(name(ofShard: index)) is no part \(index) of a plan")
+        }
+        return file
+    }
+
+    /// All parts.
+    public func shards() throws(Problem) -> [PlanFile] {
+        let first = try shard(0)
+        var all = [first]
+        for index in 1..<max(1, first.shard?.count ?? 1) { all.append(try shard(index)) }
+        return all
+    }
+
+    /// Writes what became of a part, under a name of its own.
+    public func write(_ report: RunReport, ofShard index: Int) throws(Problem) {
+        var host = [CChar](repeating: 0, count: 256)
+        gethostname(&host, 255)
+        let machine = host.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+        }
+        let word = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let name = "\(results)/\(index)-\(machine)-\(getpid())-\(word).json"
+        do {
+            try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+            try report.json().write(to: URL(filePath: name), options: .atomic)
+        } catch {
+            throw Problem("the results can't be written to \(results): \(error)")
+        }
+    }
+
+    /// Everything that was ever written about parts. A result that can't be read is nobody's.
+    public func reports() -> [RunReport] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
+        return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
+            guard let data = try? Data(contentsOf: URL(filePath: results + "/" + name)) else { return nil }
+            return try? JSONDecoder().decode(RunReport.self, from: data)
+        }
+    }
+
+    /// What became of the plan as a whole: of each job the best that is known, and only what still stands. A job of which
+    /// nothing is known, or whose output is gone or changed, is `not-run`.
+    public func collect() throws(Problem) -> RunReport {
+        let shards = try shards()
+        var found: [[String]: RunReport.Job] = [:]
+        let reports = reports()
+        for report in reports {
+            for job in report.jobs {
+                let key = [job.file, job.id]
+                // Of several attempts the one whose output still stands.
+                if let known = found[key], known.isDone, known.stands || !job.isDone { continue }
+                found[key] = job
+            }
+        }
+        var jobs: [RunReport.Job] = []
+        for shard in shards {
+            for plan in shard.plan.jobs {
+                var job =
+                    found[[plan.file, plan.id]]
+                    ?? RunReport.Job(missing: plan, reason: "nothing is known of it")
+                if job.isDone, !job.stands {
+                    job = RunReport.Job(missing: plan, reason: "its output is gone or changed")
+                }
+                jobs.append(job)
+            }
+        }
+        let begun = reports.map(\.begun).min() ?? 0
+        let ended = reports.map { $0.begun + $0.seconds }.max() ?? begun
+        let isWhole = jobs.allSatisfy(\.isDone)
+        return RunReport(
+            jobs: jobs, files: shards.first?.files ?? [], begun: begun, seconds: ended - begun,
+            status: isWhole ? "succeeded" : "failed")
+    }
+}

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import JobRun
+
+struct CollectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collect",
+        abstract: "Tells what became of a plan that was carried out in parts, and names what is missing.",
+        discussion:
+            "It is the one truth about what is done: an output counts only while it is as it was published.")
+
+    @Argument(help: "The folder that `tandem plan --shards N --out DIR` made.", completion: .directory)
+    var folder: String
+
+    @OptionGroup var outputs: RunOutputs
+
+    func validate() throws {
+        if outputs.events != nil { throw ValidationError("--events is of a run") }
+    }
+
+    func run() throws {
+        let report: RunReport
+        do throws(ShardFolder.Problem) {
+            report = try ShardFolder(path: folder).collect()
+        } catch {
+            Terminal.report("error: \(error)\n")
+            throw ExitCode.specWrong
+        }
+        let missing = report.jobs.filter { !$0.isDone }
+        for job in missing {
+            let why = job.reason.map { ": " + TextRenderer.printable($0) } ?? ""
+            Terminal.print("\(job.outcome)  \(job.id) of \(TextRenderer.printable(job.file))\(why)\n")
+        }
+        Terminal.report("\(report.jobs.count - missing.count) of \(report.jobs.count) jobs done\n")
+        let isWritten = outputs.write(report)
+        if !missing.isEmpty {
+            let onlyExpectations = missing.allSatisfy { $0.rule == Rule.expectationFailed.rawValue }
+            throw onlyExpectations ? ExitCode.expectationFailed : ExitCode.jobFailed
+        }
+        if !isWritten { throw ExitCode.environment }
+    }
+}

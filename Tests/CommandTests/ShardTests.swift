@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A plan in parts, as several machines carry it out over a shared folder.
+@Suite struct ShardTests {
+    private func tandem(
+        _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
+    ) throws -> ProgramResult {
+        try program(Places.tandem, arguments, directory: scratch.path, environment: environment)
+    }
+
+    /// Nine sources, each with a job and one that reads its output.
+    private func batch() throws -> Scratch {
+        let scratch = try Scratch()
+        for n in 1...9 {
+            try ffmpeg("-f", "lavfi", "-i", "sine=f=\(200 * n):d=\(n)", scratch.file("s\(n).wav"))
+        }
+        try scratch.write(
+            """
+            version: 1
+            assets: { all: { path: "*.wav" } }
+            jobs:
+              pack: { asset: all, tracks: [ { audio: first, encode: { codec: flac } } ], destination: "out/${asset.stem}.flac" }
+              copy: { asset: { job: pack }, tracks: [ { audio: first, copy: true } ], destination: "out/${asset.stem}.mka", container: mkv }
+            """, to: "jobs.yaml")
+        #expect(
+            try tandem(["plan", "--shards", "4", "--out", "parts", "jobs.yaml"], in: scratch).status == 0)
+        return scratch
+    }
+
+    @Test func partsAreBalancedAndHoldTogether() throws {
+        let scratch = try batch()
+        var all: [String] = []
+        for index in 0..<4 {
+            let data = try Data(contentsOf: URL(fileURLWithPath: scratch.file("parts/shard-\(index).json")))
+            let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            let jobs = ((file["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]) ?? []
+            let ids = jobs.compactMap { $0["id"] as? String }
+            // Who reads stays with whom he reads.
+            for id in ids where id.hasPrefix("copy") { #expect(ids.contains("pack" + id.dropFirst(4))) }
+            #expect((4...6).contains(ids.count), "\(ids)")
+            all += ids
+        }
+        #expect(Set(all).count == 18 && all.count == 18)
+        let again = try tandem(["plan", "--shards", "4", "--out", "parts", "jobs.yaml"], in: scratch)
+        #expect(again.status == 4 && again.errors.contains("parts of a plan are never changed"))
+    }
+
+    @Test func partsAreCarriedOutAnywhereAndCollected() throws {
+        let scratch = try batch()
+        func collect() throws -> (status: Int32, missing: Int) {
+            let result = try tandem(["collect", "parts"], in: scratch)
+            return (result.status, result.text.split(separator: "\n").count)
+        }
+        #expect(try collect() == (1, 18))
+        let parts = scratch.file("parts")
+        for index in 0..<3 {
+            let result = try program(
+                Places.tandem, ["run", "--plan", parts], directory: "/",
+                environment: [index == 1 ? "SLURM_ARRAY_TASK_ID" : "JOB_COMPLETION_INDEX": "\(index)"])
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        let (status, missing) = try collect()
+        #expect(status == 1 && (4...6).contains(missing))
+        #expect(try tandem(["run", "--plan", parts, "--shard", "3"], in: scratch).status == 0)
+        #expect(try collect() == (0, 0))
+        #expect(!scratch.contents.contains { $0.hasPrefix(".tandem") || $0.hasSuffix("sqlite") })
+        // What is gone is missing again, whatever was written of it; doing it once more makes it good.
+        try FileManager.default.removeItem(atPath: scratch.file("out/s1.flac"))
+        #expect(try collect() == (1, 1))
+        for index in 0..<4 {
+            #expect(try tandem(["run", "--plan", parts, "--shard", "\(index)"], in: scratch).status == 0)
+        }
+        #expect(try collect() == (0, 0))
+        // A source that changed is no longer what was planned.
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=12", scratch.file("s1.wav"))
+        let results = try (0..<4).map {
+            try tandem(["run", "--plan", parts, "--shard", "\($0)"], in: scratch)
+        }
+        #expect(results.count { $0.status == 3 && $0.errors.contains("changed") } == 1)
+        #expect(
+            try tandem(["run", "--plan", parts, "--shard", "4"], in: scratch).errors.contains("has no part 4")
+        )
+        #expect(try tandem(["run", "--plan", parts], in: scratch).status == 64)
+    }
+
+    /// The same part many times at once: each output is published once, and stays the same file.
+    @Test func aPartManyTimesAtOnceIsHarmless() throws {
+        let scratch = try batch()
+        let rounds = Places.isQuick ? 5 : 40
+        let script = """
+            for i in $(seq \(rounds)); do
+                for k in 1 2 3 4 5; do "$0" run -q --plan parts --shard 0 2>>log || echo failed & done; wait
+            done
+            """
+        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
+        #expect(result.text == "", "\(result.text) \(log)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("parts/results"))
+        let data = try names.map {
+            try Data(contentsOf: URL(fileURLWithPath: scratch.file("parts/results/\($0)")))
+        }
+        var done: [String: Int] = [:]
+        for one in data {
+            let report = try JSONSerialization.jsonObject(with: one) as? [String: Any]
+            for job in report?["jobs"] as? [[String: Any]] ?? [] {
+                let (id, outcome) = (job["id"] as? String ?? "?", job["outcome"] as? String ?? "?")
+                #expect(outcome == "succeeded" || outcome == "up-to-date")
+                done[id, default: 0] += outcome == "succeeded" ? 1 : 0
+            }
+        }
+        #expect(data.count == rounds * 5)
+        // `copy` reads a file that another run may just have replaced by the same; `pack` alone must be once.
+        for (id, count) in done where id.hasPrefix("pack") { #expect(count == 1, "\(id)") }
+        #expect(!scratch.contents.contains { $0.hasSuffix(".part") })
+    }
+}
