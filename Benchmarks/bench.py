@@ -33,7 +33,7 @@ jobs:
 """
     with open(f"{work}/{name}.yaml", "w") as f:
         f.write(text)
-    return [tandem, "run", f"{name}.yaml"]
+    return [tandem, "run", "--force", f"{name}.yaml"]
 
 
 def compare(name, ours, theirs):
@@ -101,7 +101,50 @@ jobs:
     tracks: [ {{ video: first, copy: true }}, {{ audio: first, copy: true, optional: true }} ]
     destination: {{ path: tandem-{name}.mp4, if_exists: replace }}
 """)
-    return [tandem, "run", f"{name}.yaml"]
+    return [tandem, "run", "--force", f"{name}.yaml"]
+
+
+def batches():
+    """A thousand clips of two seconds, beside as many ffmpegs at a time as there are processors (`xargs -P`)."""
+    os.makedirs(f"{work}/clips")
+    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=2", "-f", "lavfi", "-i", "sine=d=2",
+       "-c:v", "libx264", "-preset", "medium", "-c:a", "aac", "clips/0.mp4")
+    for i in range(1, 1000):
+        sh("cp", "clips/0.mp4", f"clips/{i}.mp4")
+    kinds = {
+        "copied to mkv": ("{ video: first, copy: true }, { audio: first, copy: true }", "-map 0 -c copy", "mkv"),
+        "compressed anew at 320x180": (
+            "{ video: first, encode: { codec: h264, preset: medium, crf: 23, size: 320x180 } }, { audio: first, encode: { codec: aac, bitrate: 128k } }",
+            "-c:v libx264 -preset medium -crf 23 -s 320x180 -c:a aac -b:a 128k", "mp4"),
+    }
+    for name, (tracks, options, extension) in kinds.items():
+        with open(f"{work}/clips.yaml", "w") as f:
+            f.write(f"""version: 1
+assets: {{ clips: {{ path: "clips/*.mp4" }} }}
+jobs:
+  one: {{ asset: clips, tracks: [ {tracks} ], destination: "ours/${{asset.stem}}.{extension}" }}
+""")
+        os.makedirs(f"{work}/theirs", exist_ok=True)
+        loop = ["sh", "-c", f"ls clips | xargs -P $(nproc) -I {{}} ffmpeg -v error -nostdin -y -i clips/{{}} {options} theirs/{{}}.{extension}"]
+        ours, peak = measure([tandem, "run", "--force", "clips.yaml"])
+        theirs, _ = measure(loop)
+        print(f"1,000 clips of two seconds, {name}: {ours:.1f} s / {theirs:.1f} s, {theirs / ours:.1f} times as fast; "
+              f"peak of the supervisor or a worker {peak:.0f} MiB", flush=True)
+        again, _ = measure([tandem, "run", "clips.yaml"])
+        print(f"  again, with nothing to do: {again:.2f} s", flush=True)
+    os.makedirs(f"{work}/many")
+    for i in range(10_000):
+        os.link(f"{work}/clips/{i % 1000}.mp4", f"{work}/many/{i}.mp4")
+    with open(f"{work}/many.yaml", "w") as f:
+        f.write("""version: 1
+assets: { clips: { path: "many/*.mp4" } }
+jobs:
+  one: { asset: clips, tracks: [ { audio: first, copy: true } ], destination: "ours10/${asset.stem}.m4a" }
+""")
+    wall, peak = measure([tandem, "run", "many.yaml"])
+    print(f"10,000 clips, their sound copied: {wall:.1f} s, {wall / 10:.2f} ms a job; peak {peak:.0f} MiB", flush=True)
+    walls = [measure([tandem, "run", "many.yaml"]) for _ in range(5)]
+    print(f"  again, with nothing to do: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
 
 
 def cuts(media):
@@ -134,6 +177,7 @@ compare("720p, 30 s, x264 ultrafast", job("ultrafast", "source.mp4", "ultrafast"
 compare("720p, 30 s, x264 medium", job("medium", "source.mp4", "medium"), ffmpeg("source.mp4", "medium"))
 
 cuts(os.path.dirname(os.path.abspath(real)))
+batches()
 
 # Memory must not grow with the length: one minute against thirty, of a small picture.
 for minutes in (1, 30):

@@ -32,6 +32,8 @@ public final class RunState: PlanMemory, Sendable {
     private let stores: [StateFolder: StateStore]
     private let folders: [String: StateFolder]
     private let known: [StateFolder: Known]
+    /// What the stores call the job files.
+    private let names: [String: String]
     private let mode: FingerprintMode
     private let specs: [String: String]
     let isForced: Bool
@@ -46,13 +48,17 @@ public final class RunState: PlanMemory, Sendable {
         var stores: [StateFolder: StateStore] = [:]
         var folders: [String: StateFolder] = [:]
         var known: [StateFolder: Known] = [:]
+        var names: [String: String] = [:]
         for file in files {
             let place = folder ?? StateFolder(besideJobFile: file)
             folders[file] = place
-            guard stores[place] == nil, let store = try StateStore(place, isReading: isReading) else {
+            if let store = stores[place] {
+                names[file] = store.name(ofFile: file)
                 continue
             }
+            guard let store = try StateStore(place, isReading: isReading) else { continue }
             stores[place] = store
+            names[file] = store.name(ofFile: file)
             let records = try store.records()
             var outputs = try store.intents()
             for record in records.values { outputs[record.destination] = record.output }
@@ -64,11 +70,12 @@ public final class RunState: PlanMemory, Sendable {
         self.mode = mode
         self.specs = specs
         self.isForced = isForced
+        self.names = names
     }
 
     /// Remembers nothing but what outputs say themselves.
     public init(isForced: Bool) {
-        (stores, folders, known, specs) = ([:], [:], [:], [:])
+        (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
         mode = .stat
         self.isForced = isForced
     }
@@ -165,8 +172,8 @@ public final class RunState: PlanMemory, Sendable {
     public func seconds(of plan: JobPlan) -> Double? { record(plan.file, plan.id)?.seconds }
 
     private func record(_ file: String, _ id: String) -> StateStore.Record? {
-        guard let place = folders[file], let store = stores[place] else { return nil }
-        return known[place]?.records[StateStore.JobName(file: store.name(ofFile: file), id: id)]
+        guard let place = folders[file], let name = names[file] else { return nil }
+        return known[place]?.records[StateStore.JobName(file: name, id: id)]
     }
 
     private static func word(_ identity: FileIdentity) -> String {
