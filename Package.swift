@@ -39,7 +39,7 @@ let package = Package(
         .target(name: "Locking", swiftSettings: house),
         .target(name: "Diagnostics", dependencies: ["Locking"], swiftSettings: house),
         // Floor 1
-        .target(name: "LibAV", dependencies: ["CFFmpeg", "Locking"], swiftSettings: house),
+        .target(name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "Locking"], swiftSettings: house),
         .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
         // Floor 2
         .target(

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/landlock.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,14 @@
 
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace) {
     return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, no_replace ? 1u : 0u);
+}
+
+int tandem_open_beneath(int folder, const char *path, int flags) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = (uint64_t)(unsigned)flags;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size) {

@@ -349,6 +349,13 @@ public struct Planner {
         _ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink
     ) {
         let place = job.destination.path.range
+        if !PathRoot.holds(destination.path) {
+            sink.error(
+                .destinationUnwritable,
+                "the destination \(destination.path) lies outside \(PathRoot.path ?? ""), where `--root` keeps everything",
+                at: place)
+            return
+        }
         switch DestinationPath.occupant(of: destination.path) {
         case .nothing, .published: break
         case .notAFile:

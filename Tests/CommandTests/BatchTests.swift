@@ -266,6 +266,37 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
     }
 
+    /// What leads out of `--root` is neither read nor written, by whatever way.
+    @Test(arguments: ["worker", "none"]) func nothingLeadsOutOfTheRoot(_ isolation: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", try scratch.write("", to: "out.wav"))
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", try scratch.write("", to: "in/a.wav"))
+        try scratch.write("", to: "other/x")
+        for (link, target) in [
+            ("in/link.wav", "../out.wav"), ("in/folder", "../other"), ("in/inner.wav", "a.wav"),
+        ] {
+            try FileManager.default.createSymbolicLink(
+                atPath: scratch.file(link), withDestinationPath: target)
+        }
+        func rule(_ id: String, _ source: String, _ target: String) -> String {
+            "  \(id): { asset: \(source), tracks: [ { audio: first, encode: { codec: flac } } ], destination: \(target) }\n"
+        }
+        try scratch.write(
+            "version: 1\njobs:\n" + rule("fine", "./a.wav", "o/a.flac")
+                + rule("inner", "./inner.wav", "o/i.flac")
+                + rule("up", "../out.wav", "o/up.flac") + rule("link", "./link.wav", "o/l.flac")
+                + rule("target", "./a.wav", "../other/t.flac") + rule("through", "./a.wav", "folder/f.flac"),
+            to: "in/jobs.yaml")
+        let result = try tandem(
+            "run", "--isolation", isolation, "--root", "in", "in/jobs.yaml", in: scratch)
+        #expect(result.status == 1 && result.errors.contains("2 of 6 jobs done, 4 not"), "\(result.errors)")
+        #expect(
+            scratch.contents.filter { $0.hasSuffix(".flac") } == ["in/o/a.flac", "in/o/i.flac"],
+            "\(scratch.contents)")
+        #expect(
+            result.errors.contains("it lies outside --root, or a link leads out of it"), "\(result.errors)")
+    }
+
     // MARK: What is told
 
     @Test func eventsReportAndJUnitHold() throws {

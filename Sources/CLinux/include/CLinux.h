@@ -9,6 +9,9 @@
 // renameat2(2) with RENAME_NOREPLACE, or without flags. 0, or -1 with errno.
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
 
+// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS. A descriptor, or -1 with errno.
+int tandem_open_beneath(int folder, const char *path, int flags);
+
 // fsetxattr(2) and getxattr(2).
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
 long tandem_getxattr(const char *path, const char *name, void *value, size_t size);

@@ -94,6 +94,11 @@ final class JobExecutor: @unchecked Sendable {
     private func begin(
         _ onWork: @Sendable () -> Void, _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
+        guard PathRoot.holds(plan.destination) else {
+            throw JobFailure(
+                "the destination lies outside --root: \(plan.destination)", at: plan.destinationLocation,
+                rule: .destinationUnwritable)
+        }
         try checkSource(when: "since it was planned")
         if let (found, isCurrent) = state?.isCurrent(plan) {
             digest = found

@@ -1,4 +1,5 @@
 public import JobPlan
+internal import LibAV
 public import Media
 
 /// What is to be done for a job before anything is published: the media, from the sources to a temporary file that is
@@ -72,8 +73,14 @@ public struct LocalPerformer: WorkPerformer {
     public func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
+        // The unfinished output is read back by its descriptor, wherever files may be opened.
+        let path = order.output.reopenPath
+        LentFiles.lend(order.output.descriptor, for: path)
         let work = JobWork(order)
-        work.start(completion: completion)
+        work.start { @Sendable outcome in
+            LentFiles.takeBack(path)
+            completion(outcome)
+        }
         return work
     }
 }

@@ -139,7 +139,7 @@ final class WorkerProcess: @unchecked Sendable {
             var sources: [(path: String, descriptor: Int32)] = []
             defer { for source in sources { close(source.descriptor) } }
             if case .file(let path, _) = order.plan.source, !SourceLocation.isRemote(path) {
-                let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                 guard descriptor >= 0 else {
                     let error = MediaError.system(operation: "opening \(path)", errno: errno)
                     return completion(

@@ -36,7 +36,7 @@ public final class FileSource: ByteSource, Sendable {
     init(path: String, interrupt: InterruptFlag) throws(InputError) {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
         let descriptor =
-            LentFiles.duplicate(path) ?? Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            LentFiles.duplicate(path) ?? PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw InputError(path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
         }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Why a source could not be opened.
 public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What stood in the way.
@@ -44,6 +46,8 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .file(.directory): "is a directory, not a media file"
         case .file(.notRegular): "is a pipe, device or socket, not a file"
         case .file(.empty): "the file is empty"
+        case .file(.system(EXDEV)) where PathRoot.path != nil:
+            "it lies outside --root, or a link leads out of it"
         case .file(.system(let code)): AVError(code: -code, operation: "open").reason.lowercased()
         case .refersElsewhere(let format):
             "its content is a playlist or script (\(format)), which would read other files; it is refused"

@@ -11,6 +11,9 @@ public enum LentFiles {
         files.withLock { $0[path] = descriptor }
     }
 
+    /// Takes one back.
+    public static func takeBack(_ path: String) { files.withLock { $0[path] = nil } }
+
     /// Takes all of them back.
     public static func takeBack() { files.withLock { $0 = [:] } }
 

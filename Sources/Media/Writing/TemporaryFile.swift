@@ -32,14 +32,14 @@ public final class TemporaryFile: @unchecked Sendable {
         directory = parts.directory
         name = parts.name
         self.destination = destination
-        let directoryDescriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let directoryDescriptor = PathRoot.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directoryDescriptor >= 0 else {
             throw MediaError.system(operation: "opening the folder \(directory)", errno: errno)
         }
         // O_TMPFILE is a combination of bits that Swift doesn't import.
         let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
         var part: String?
-        var descriptor = Glibc.open(directory, unnamed | O_RDWR | O_CLOEXEC, 0o666)
+        var descriptor = openat(directoryDescriptor, ".", unnamed | O_RDWR | O_CLOEXEC, 0o666)
         if descriptor < 0, [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) {
             let candidate = Self.partName(for: name)
             descriptor = openat(

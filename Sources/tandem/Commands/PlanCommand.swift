@@ -11,6 +11,7 @@ struct PlanCommand: ParsableCommand {
             "The dry run: probes the sources and prints what will happen to every track; writes no output.")
 
     @OptionGroup var spec: SpecArguments
+    @OptionGroup var root: RootArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var state: StateArguments
 
@@ -40,6 +41,7 @@ struct PlanCommand: ParsableCommand {
     }
 
     func run() throws {
+        try root.apply()
         // Parts are carried out from anywhere.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
         let loader = try spec.settings.load(paths)

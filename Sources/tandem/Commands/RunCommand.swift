@@ -15,6 +15,7 @@ struct RunCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var spec: SpecArguments
+    @OptionGroup var root: RootArguments
     @OptionGroup var reporting: ReportArguments
 
     @Option(
@@ -95,6 +96,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         spec.settings.network.apply()
+        try root.apply()
         let folder = plan.flatMap { Self.isFolder($0) ? ShardFolder(path: $0) : nil }
         let saved = try folder.map { try readShard($0) } ?? plan.map { try readPlan($0) }
         let loader =

@@ -18,6 +18,23 @@ struct SpecArguments: ParsableArguments {
     func load() throws -> JobFileLoader { try settings.load(files) }
 }
 
+/// Where everything must lie.
+struct RootArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Every source and destination must lie beneath this folder, whatever links lead there.",
+            valueName: "dir"),
+        completion: .directory)
+    var root: String?
+
+    /// Closes the gate; before any source is opened.
+    func apply() throws {
+        guard let root, !PathRoot.confine(to: root) else { return }
+        Terminal.report("error: the folder \(root) of --root can't be opened\n")
+        throw ExitCode.environment
+    }
+}
+
 /// How job files are read.
 struct SpecSettings: ParsableArguments {
     @Option(
