@@ -138,7 +138,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// Bytes that are free on its file system, for this user; nil where that can't be told.
-    var freeSpace: Int64? {
+    public var freeSpace: Int64? {
         var status = statvfs()
         guard statvfs(existingFolder, &status) == 0 else { return nil }
         return Int64(
@@ -147,7 +147,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// Tells file systems apart.
-    var fileSystem: UInt64 { device }
+    public var fileSystem: UInt64 { device }
 
     /// The folder exists and can be written, as far as can be told without writing.
     var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }

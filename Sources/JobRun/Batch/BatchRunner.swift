@@ -62,6 +62,8 @@ public final class BatchRunner: @unchecked Sendable {
         let cost: JobCost
         let lane: Int
         let begun: Double
+        /// The file system that its output fills, and by about how much.
+        let fills: RunPolicy.FreeSpace?
         var attempts = 1
     }
     private var running: [Key: Running] = [:]
@@ -214,8 +216,17 @@ public final class BatchRunner: @unchecked Sendable {
             }
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
+            let (fills, lack) = room(for: job)
+            if let lack {
+                // What runs may be smaller than foretold, or make room by replacing.
+                if !running.isEmpty { return }
+                queue.takeNext()
+                finish(
+                    job, .failed(JobFailure(lack, at: job.destinationLocation, rule: .lowSpace)))
+                continue
+            }
             queue.takeNext()
-            start(job, cost)
+            start(job, cost, fills)
         }
         if let stop {
             for index in queue.drain() {
@@ -241,7 +252,24 @@ public final class BatchRunner: @unchecked Sendable {
         return nil
     }
 
-    private func start(_ job: JobPlan, _ cost: JobCost) {
+    /// What a job's output fills, where that can be foretold, and why there is no room for it beside what runs.
+    private func room(for job: JobPlan) -> (fills: RunPolicy.FreeSpace?, lack: String?) {
+        guard let size = job.expectedSize, let space = policy.space(job.destination) else {
+            return (nil, nil)
+        }
+        let others = running.values.reduce(Int64(0)) { sum, other in
+            guard let fills = other.fills, fills.fileSystem == space.fileSystem else { return sum }
+            return sum &+ fills.bytes
+        }
+        let fills = RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size)
+        if others &+ size <= space.bytes { return (fills, nil) }
+        return (
+            fills,
+            "its output is likely to need \(PlanText.bytes(size)), and \(PlanText.bytes(space.bytes)) are free at \(job.destination)"
+        )
+    }
+
+    private func start(_ job: JobPlan, _ cost: JobCost, _ fills: RunPolicy.FreeSpace?) {
         var plan = job
         if case .job = job.source {
             do throws(PlanningError) {
@@ -264,7 +292,7 @@ public final class BatchRunner: @unchecked Sendable {
         budget.take(cost)
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0
-        begin(plan, Running(executor: executor(plan), cost: cost, lane: lane, begun: now))
+        begin(plan, Running(executor: executor(plan), cost: cost, lane: lane, begun: now, fills: fills))
     }
 
     private func executor(_ plan: JobPlan) -> JobExecutor {
@@ -299,7 +327,7 @@ public final class BatchRunner: @unchecked Sendable {
                 plan,
                 Running(
                     executor: self.executor(plan), cost: job.cost, lane: job.lane, begun: job.begun,
-                    attempts: job.attempts + 1))
+                    fills: job.fills, attempts: job.attempts + 1))
         }
     }
 

@@ -1,3 +1,5 @@
+internal import JobPlan
+
 /// How a batch is carried out.
 public struct RunPolicy: Sendable {
     /// What of the machine it may use.
@@ -6,6 +8,28 @@ public struct RunPolicy: Sendable {
     public var keepsFailed = false
     /// After the first failure nothing more is started.
     public var failsFast = false
+
+    /// How much room there is where an output goes; nil where that can't be told.
+    public var space: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.space
+
+    /// Room on a file system.
+    public struct FreeSpace: Sendable {
+        /// Tells file systems apart.
+        public var fileSystem: UInt64
+        /// Bytes.
+        public var bytes: Int64
+        /// Notes it.
+        public init(fileSystem: UInt64, bytes: Int64) {
+            self.fileSystem = fileSystem
+            self.bytes = bytes
+        }
+    }
+
+    /// Asks the system.
+    public static func space(_ destination: String) -> FreeSpace? {
+        guard let path = DestinationPath(destination), let bytes = path.freeSpace else { return nil }
+        return FreeSpace(fileSystem: path.fileSystem, bytes: bytes)
+    }
 
     /// The whole machine by default.
     public init(budget: ResourceBudget = .ofThisMachine()) { self.budget = budget }

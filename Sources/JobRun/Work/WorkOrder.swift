@@ -46,6 +46,12 @@ public struct WorkProgress: Codable, Hashable, Sendable {
     public var fraction = 0.0
     /// Media seconds done.
     public var media = 0.0
+
+    /// How far: nowhere where nothing is said.
+    public init(fraction: Double = 0, media: Double = 0) {
+        self.fraction = fraction
+        self.media = media
+    }
 }
 
 /// Work under way.
