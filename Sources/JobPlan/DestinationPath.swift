@@ -107,23 +107,27 @@ public struct DestinationPath: Hashable, Sendable {
         public var output: String
         /// The digest of the plan that it was made by.
         public var digest: String
+        /// Whose it is: the job file, as a digest of its path.
+        public var owner: String
         /// The job's id.
         public var job: String
 
         /// Makes one.
-        public init(output: String, digest: String, job: String) {
+        public init(output: String, digest: String, owner: String, job: String) {
+            self.owner = owner
             self.output = output
             self.digest = digest
             self.job = job
         }
 
         /// As it stands in the attribute.
-        public var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(job)" }
+        public var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
 
         init?(_ text: String) {
-            let parts = text.split(separator: " ", maxSplits: 3)
-            guard parts.count == 4, parts[0] == "1" else { return nil }
-            (output, digest, job) = (String(parts[1]), String(parts[2]), String(parts[3]))
+            let parts = text.split(separator: " ", maxSplits: 4)
+            guard parts.count == 5, parts[0] == "1" else { return nil }
+            (output, digest) = (String(parts[1]), String(parts[2]))
+            (owner, job) = (String(parts[3]), String(parts[4]))
         }
     }
 

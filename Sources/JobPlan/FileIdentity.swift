@@ -46,6 +46,16 @@ public struct FileIdentity: Codable, Hashable, Sendable {
         size = remoteSize
     }
 
+    /// Everything that tells a change, as one word: also the time of the last change of anything about the file, which nobody
+    /// can set. Nil where nothing is.
+    public static func word(path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
+        return
+            "\(status.st_size) \(modified.tv_sec).\(modified.tv_nsec) \(changed.tv_sec).\(changed.tv_nsec) \(status.st_ino)"
+    }
+
     /// The same file, changed or not.
     public func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
 }

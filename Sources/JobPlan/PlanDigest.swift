@@ -117,7 +117,8 @@ public struct PlanDigest: Codable, Hashable, Sendable {
 
 /// The libraries behind FFmpeg's encoders, whose versions FFmpeg itself doesn't tell.
 public enum EncoderLibraries {
-    private static let loaded: [String] = LoadedLibraries.names
+    /// All shared libraries of this process, by the names of their files.
+    public static let loaded: [String] = LoadedLibraries.names
 
     /// Those that a plan's encoders stand on, by the names of their files: `libx264.so.164`.
     public static func used(by plan: JobPlan) -> [MetadataEntry] {

@@ -98,19 +98,25 @@ public struct Planner {
         }
     }
 
-    /// Where all jobs of some files put their outputs. Patterns are expanded; no source is opened.
-    public static func destinations(_ files: [JobFile]) -> (paths: Set<String>, problems: DiagnosticSink) {
+    /// Where all jobs of some files put their outputs, and which files they read. Patterns are expanded; no source is
+    /// opened.
+    public static func places(
+        _ files: [JobFile]
+    ) -> (destinations: Set<DestinationPath>, sources: [FileIdentity], problems: DiagnosticSink) {
         var sink = DiagnosticSink()
         var table = DestinationTable()
-        var paths: Set<String> = []
+        var paths: Set<DestinationPath> = []
+        var sources: [FileIdentity] = []
         for file in files.map({ $0.expanded(into: &sink, matching: matches) }) {
             for job in file.jobs {
-                if let path = table.resolve(file.absolutePath(job.destination.path)) {
-                    paths.insert(path.path)
-                }
+                if let path = table.resolve(file.absolutePath(job.destination.path)) { paths.insert(path) }
+            }
+            for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
+                guard case .file(let written) = spec.source else { continue }
+                if let identity = FileIdentity(path: file.absolutePath(written)) { sources.append(identity) }
             }
         }
-        return (paths, sink)
+        return (paths, sources, sink)
     }
 
     /// Plans one job anew, whose source was foretold and now exists.
@@ -145,7 +151,9 @@ public struct Planner {
         }
         for diagnostic in unmatched.diagnostics where diagnostic.severity == .error {
             refusals.append(
-                BatchPlan.Refusal(id: "pattern", file: diagnostic.range.file, diagnostics: [diagnostic]))
+                BatchPlan.Refusal(
+                    id: "pattern[\(diagnostic.range.line):\(diagnostic.range.column)]",
+                    file: diagnostic.range.file, diagnostics: [diagnostic]))
         }
         var conflicts = DiagnosticSink()
         checkCollisions(into: &conflicts)

@@ -156,6 +156,21 @@ import Testing
             let isFirst = length == 0
             #expect(result.errors.contains(isFirst ? "done two" : "same two"), "\(length): \(result.errors)")
         }
+        // Damage that only shows when rows are read: put aside, said, and healed by the next run.
+        for (from, comment) in [(4096, "a page"), (8192, "another page")] where whole.count > from + 4096 {
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+            var broken = whole
+            for index in from..<(from + 4096) { broken[index] = 0x5a }
+            try broken.write(to: URL(fileURLWithPath: store))
+            for command in [["history"], ["plan"]] {
+                let read = try program(Places.tandem, command + ["jobs.yaml"], directory: scratch.path)
+                #expect(read.status == 0, "\(comment): \(read.errors)")
+            }
+            let first = try tandem("run", "-v", "jobs.yaml", in: scratch)
+            #expect(first.status == 0 && first.errors.contains("same one"), "\(comment): \(first.errors)")
+            let second = try tandem("run", "-v", "jobs.yaml", in: scratch)
+            #expect(second.status == 0 && !second.errors.contains("damaged"), "\(comment): \(second.errors)")
+        }
         var noise = whole
         for index in stride(from: 200, to: noise.count, by: 37) { noise[index] ^= 0x5a }
         try noise.write(to: URL(fileURLWithPath: store))
@@ -180,7 +195,99 @@ import Testing
         #expect(runs?.count == 1 && (runs?.first?["run"] as? [String: Any])?["done"] as? Int == 3)
     }
 
+    /// What is still asked for, what is read, and what is somebody else's by now stays, by whatever path it is called.
+    @Test func cleanSparesWhatIsInUse() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        try tandem("run", "jobs.yaml", in: scratch)
+        try FileManager.default.moveItem(atPath: scratch.file("out"), toPath: scratch.file("far"))
+        try FileManager.default.createSymbolicLink(atPath: scratch.file("out"), withDestinationPath: "far")
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text == "")
+        try FileManager.default.removeItem(atPath: scratch.file("out"))
+        try FileManager.default.moveItem(atPath: scratch.file("far"), toPath: scratch.file("out"))
+        try write(job("two", asset: "out/one.mp4"), in: scratch)
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text == "")
+        // Another job file, in another folder, makes it its own.
+        try scratch.write("version: 1\njobs:\n" + job("one", to: "../out/one.mp4"), to: "b/jobs.yaml")
+        #expect(try tandem("run", "-v", "b/jobs.yaml", in: scratch).errors.contains("same one"))
+        try write(job("three"), in: scratch)
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text == "")
+        #expect(scratch.contents.contains("out/one.mp4"))
+        try scratch.write("version: 1\njobs:\n" + job("four"), to: "b/jobs.yaml")
+        #expect(try tandem("clean", "--yes", "b/jobs.yaml", in: scratch).text.hasPrefix("removed "))
+        #expect(!scratch.contents.contains("out/one.mp4"))
+    }
+
+    /// Nothing that reaches an output hides from the shortcut before planning.
+    @Test func nothingHidesFromTheShortcut() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "version: 1\njobs:\n" + job("a", more: "metadata: { set: { title: \"${env.Q:-none}\" } }")
+                + job("b", more: "metadata: { set: { title: \"\\x24{env.Q:-none}\" } }"), to: "jobs.yaml")
+        try tandem("run", "jobs.yaml", in: scratch, environment: ["Q": "1"])
+        let same = try tandem("run", "-v", "jobs.yaml", in: scratch, environment: ["Q": "1"])
+        #expect(same.errors.contains("same a") && same.errors.contains("same b"))
+        let other = try tandem("run", "-v", "jobs.yaml", in: scratch, environment: ["Q": "2"])
+        #expect(other.errors.contains("done a") && other.errors.contains("done b"), "\(other.errors)")
+    }
+
+    /// Bytes changed in place, and the file's time set back.
+    @Test func contentIsRead() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
+        try scratch.write(
+            "version: 1\njobs: { one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: o.flac } }",
+            to: "jobs.yaml")
+        let content = ["run", "--fingerprint", "content", "jobs.yaml"]
+        #expect(try program(Places.tandem, content, directory: scratch.path).status == 0)
+        let script =
+            "t=$(stat -c %y a.wav); printf '\\1\\2\\3' | dd of=a.wav bs=1 seek=2000 conv=notrunc 2>/dev/null; touch -d \"$t\" a.wav"
+        #expect(try program("/bin/bash", ["-c", script], directory: scratch.path).status == 0)
+        let again = try program(Places.tandem, content, directory: scratch.path)
+        #expect(again.errors.contains("done one"), "\(again.errors)")
+    }
+
     // MARK: Failures
+
+    /// A signal between planning and the first job, and one while a job waits for another attempt.
+    @Test func signalsAreHeardAtEveryMoment() throws {
+        let scratch = try Scratch()
+        try write((0..<300).map { job("j\($0)") }.joined(), in: scratch)
+        let script = """
+            import os, signal, subprocess, sys, time
+            for n in range(12):
+                if os.path.exists("ev"): os.remove("ev")
+                p = subprocess.Popen([sys.argv[1], "run", "--force", "--events", "ev", "jobs.yaml"], stderr=subprocess.DEVNULL)
+                while not (os.path.exists("ev") and os.path.getsize("ev")): pass
+                time.sleep(n * 0.004)
+                p.send_signal([signal.SIGTERM, signal.SIGINT][n % 2])
+                if p.wait() != [143, 130][n % 2]: print(n, p.returncode)
+            """
+        let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
+        let pause = """
+            import os, signal, subprocess, sys, time
+            p = subprocess.Popen([sys.argv[1], "run", "again.yaml"], stderr=subprocess.DEVNULL)
+            for n in range(5):
+                while True:
+                    got = subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True, text=True).stdout.split()
+                    if got: break
+                time.sleep(0.3)
+                for pid in got:
+                    try: os.kill(int(pid), 9)
+                    except ProcessLookupError: pass
+                if n == 4: time.sleep(0.2)
+            begun = time.monotonic(); p.terminate(); print(p.wait(), time.monotonic() - begun < 4)
+            """
+        try scratch.write(
+            "version: 1\njobs:\n"
+                + job(
+                    "one", asset: Self.signal.replacingOccurrences(of: "1s", with: "600s"),
+                    more: "retries: 10"),
+            to: "again.yaml")
+        let paused = try program("python3", ["-c", pause, Places.tandem], directory: scratch.path)
+        #expect(paused.text == "143 True\n", "\(paused.text) \(paused.errors)")
+    }
 
     /// G7: whatever becomes of a worker, it is one job's failure, named; the others go on.
     @Test(arguments: [

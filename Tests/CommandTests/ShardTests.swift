@@ -73,6 +73,15 @@ import Testing
             #expect(try tandem(["run", "--plan", parts, "--shard", "\(index)"], in: scratch).status == 0)
         }
         #expect(try collect() == (0, 0))
+        // A result that no run could have written is nobody's.
+        for (name, change) in [("a", "\"lane\" : -5"), ("b", "\"lane\" : 9223372036854775807")] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("parts/results"))
+            let text = try String(contentsOfFile: scratch.file("parts/results/\(names[0])"), encoding: .utf8)
+            try scratch.write(
+                text.replacingOccurrences(of: "\"lane\" : 0", with: change), to: "parts/results/\(name).json")
+        }
+        try scratch.write("{", to: "parts/results/c.json")
+        #expect(try tandem(["collect", "parts", "--report", "r.html"], in: scratch).status == 0)
         // A source that changed is no longer what was planned.
         try ffmpeg("-f", "lavfi", "-i", "sine=d=12", scratch.file("s1.wav"))
         let results = try (0..<4).map {

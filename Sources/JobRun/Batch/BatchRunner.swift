@@ -67,6 +67,8 @@ public final class BatchRunner: @unchecked Sendable {
         var attempts = 1
     }
     private var running: [Key: Running] = [:]
+    /// Jobs between two attempts.
+    private var pausing: [Key: (plan: JobPlan, outcome: JobOutcome)] = [:]
     private var outcomes: [Key: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var started = 0
@@ -107,6 +109,8 @@ public final class BatchRunner: @unchecked Sendable {
             plan.jobs.map { Key(file: $0.file, id: $0.base) }
                 + plan.settled.map { Key(file: $0.file, id: $0.base) }
                 + plan.refusals.map { Key(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
+        // Before anybody can cancel.
+        for _ in plan.jobs { group.enter() }
         sources = Set(
             plan.jobs.compactMap { job -> SourceFileKey? in
                 if case .file(_, let identity) = job.source { SourceFileKey(identity) } else { nil }
@@ -122,7 +126,6 @@ public final class BatchRunner: @unchecked Sendable {
     public func run() async -> [JobRecord] {
         await withCheckedContinuation { continuation in
             control.async { @Sendable in
-                for _ in self.plan.jobs { self.group.enter() }
                 for settled in self.plan.settled { self.note(settled) }
                 for refusal in self.plan.refusals { self.refuse(refusal) }
                 self.admit()
@@ -229,6 +232,10 @@ public final class BatchRunner: @unchecked Sendable {
             start(job, cost, fills)
         }
         if let stop {
+            // Nobody waits for another attempt any more.
+            let given = pausing.values
+            pausing = [:]
+            for (plan, outcome) in given { finish(plan, isCancelled ? .cancelled : outcome) }
             for index in queue.drain() {
                 finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stop))
             }
@@ -320,9 +327,11 @@ public final class BatchRunner: @unchecked Sendable {
         guard case .failed(let failure) = outcome, failure.isTransient, stop == nil,
             job.attempts <= plan.scheduling.retries
         else { return finish(plan, outcome) }
+        let key = Key(file: plan.file, id: plan.id)
+        pausing[key] = (plan, outcome)
         let pause = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
         control.asyncAfter(deadline: .now() + pause) { @Sendable in
-            if self.stop != nil { return self.finish(plan, outcome) }
+            guard self.pausing.removeValue(forKey: key) != nil else { return }
             self.begin(
                 plan,
                 Running(

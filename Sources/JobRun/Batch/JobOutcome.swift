@@ -34,6 +34,8 @@ public struct JobResult: Sendable {
     public var destination: String
     /// Bytes.
     public var size: Int64
+    /// Size and time of the output as it was published, as one word.
+    public var output: String
     /// How long the output lasts.
     public var duration: MediaTime
     /// What was done with each track.

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
-internal import JobPlan
+public import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
@@ -103,6 +103,7 @@ final class JobExecutor: @unchecked Sendable {
         if let (found, isCurrent) = state?.isCurrent(plan) {
             digest = found
             if let found, isCurrent {
+                state?.adopt(plan)
                 state?.succeeded(plan, digest: found, seconds: state?.seconds(of: plan) ?? 0)
                 return completion(.upToDate)
             }
@@ -183,7 +184,8 @@ final class JobExecutor: @unchecked Sendable {
             throw failure
         }
         let mark = DestinationPath.Mark(
-            output: output.fingerprint, digest: digest?.value ?? "", job: plan.id)
+            output: output.fingerprint, digest: digest?.value ?? "", owner: RunState.owner(plan.file),
+            job: plan.id)
         let isMarked = output.setAttribute(DestinationPath.attribute, mark.text)
         try output.synchronize()
         if !isMarked { try state?.intend(plan, output: mark.output) }
@@ -214,7 +216,8 @@ final class JobExecutor: @unchecked Sendable {
         }
         warnings += zip(plan.tracks, reports).compactMap { damageWarning($0, $1) }
         return JobResult(
-            destination: plan.destination, size: output.size, duration: reports.map(\.end).max() ?? .zero,
+            destination: plan.destination, size: output.size, output: mark.output,
+            duration: reports.map(\.end).max() ?? .zero,
             tracks: reports, seconds: elapsed, warnings: warnings, expectations: judged,
             loudness: findings.loudness)
     }
@@ -229,7 +232,8 @@ final class JobExecutor: @unchecked Sendable {
         let isOurs =
             DestinationPath.isKeptFailure(of: plan.id, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
-        let mark = DestinationPath.Mark(output: output.fingerprint, digest: "", job: plan.id)
+        let mark = DestinationPath.Mark(
+            output: output.fingerprint, digest: "", owner: RunState.owner(plan.file), job: plan.id)
         output.setAttribute(DestinationPath.failureAttribute, mark.text)
         do {
             try output.synchronize()
@@ -327,11 +331,12 @@ final class JobExecutor: @unchecked Sendable {
 }
 
 /// A file, changed or not.
-struct SourceFileKey: Hashable, Sendable {
+public struct SourceFileKey: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 
-    init(_ identity: FileIdentity) {
+    /// Of a file that was looked at.
+    public init(_ identity: FileIdentity) {
         device = identity.device
         inode = identity.inode
     }

@@ -58,7 +58,8 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     /// Opens a file for it; `-` is standard output. Nil where it can't be written.
     public init?(path: String) {
         descriptor =
-            path == "-" ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            path == "-"
+            ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o666)
         if descriptor < 0 { return nil }
     }
 
@@ -153,12 +154,17 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         line.append(0x0a)
         var done = 0
         while done < line.count {
+            // A reader that doesn't read must not hold the run up: what fits into a pipe is written once there is room.
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            guard poll(&waiting, 1, 5000) != 0 else {
+                return problem.withLock { $0 = "nobody reads them" }
+            }
             let put = line.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress! + done, line.count - done)
+                Glibc.write(descriptor, $0.baseAddress! + done, min(4096, line.count - done))
             }
             if put > 0 {
                 done += put
-            } else if errno != EINTR {
+            } else if errno != EINTR, errno != EAGAIN {
                 let reason = String(cString: strerror(errno))
                 return problem.withLock { $0 = reason }
             }

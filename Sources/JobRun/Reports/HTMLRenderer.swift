@@ -89,7 +89,7 @@ public enum HTMLRenderer {
             if let count = counts[word] { figures.append((word.replacing("-", with: " "), "\(count)")) }
         }
         figures.append(("Time", seconds(report.seconds)))
-        let size = report.jobs.reduce(Int64(0)) { $0 + ($1.size ?? 0) }
+        let size = report.jobs.reduce(Int64(0)) { $0 &+ ($1.size ?? 0) }
         if size > 0 { figures.append(("Written", PlanText.bytes(size))) }
         let begun = Date(timeIntervalSince1970: report.begun).formatted(.iso8601)
         return "<section aria-label=\"Summary\">\n<dl class=\"figures\">\n"
@@ -117,7 +117,7 @@ public enum HTMLRenderer {
             let x = left + (job.begun ?? 0) * scale
             let wide = max(1, job.seconds * scale - 1)
             text +=
-                "<rect class=\"\(job.outcome)\" x=\"\(number(x))\" y=\"\(number(Double(job.lane) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome), \(seconds(job.seconds))"))</title></rect>\n"
+                "<rect class=\"\(Markup.escaped(job.outcome))\" x=\"\(number(x))\" y=\"\(number(Double(job.lane) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome), \(seconds(job.seconds))"))</title></rect>\n"
         }
         let base = Double(lanes) * row + 6
         text +=
@@ -135,7 +135,7 @@ public enum HTMLRenderer {
 
     private static func details(_ job: RunReport.Job, isOpen: Bool) -> String {
         var text =
-            "<details\(isOpen ? " open" : "")>\n<summary><span class=\"word \(job.outcome)\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
+            "<details\(isOpen ? " open" : "")>\n<summary><span class=\"word \(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
         if job.begun != nil { text += " <span class=\"soft\">\(Markup.escaped(seconds(job.seconds)))</span>" }
         if let reason = job.reason { text += "<br>\(Markup.escaped(reason))" }
         text += "</summary>\n<div>\n"
@@ -216,7 +216,7 @@ public enum HTMLRenderer {
             "<div class=\"wide\"><table aria-label=\"Other jobs\">\n<thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Outcome</th><th scope=\"col\">Time</th><th scope=\"col\">Note</th></tr></thead>\n<tbody>\n"
         for job in jobs {
             text +=
-                "<tr><th scope=\"row\">\(Markup.escaped(job.id))</th><td class=\"\(job.outcome)\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</td><td>\(job.begun == nil ? "" : Markup.escaped(seconds(job.seconds)))</td><td>\(Markup.escaped(job.reason ?? job.destination ?? ""))</td></tr>\n"
+                "<tr><th scope=\"row\">\(Markup.escaped(job.id))</th><td class=\"\(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</td><td>\(job.begun == nil ? "" : Markup.escaped(seconds(job.seconds)))</td><td>\(Markup.escaped(job.reason ?? job.destination ?? ""))</td></tr>\n"
         }
         return text + "</tbody></table></div>\n"
     }

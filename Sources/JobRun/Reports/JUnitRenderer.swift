@@ -5,7 +5,9 @@ public enum JUnitRenderer {
     /// The document.
     public static func render(_ report: RunReport) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        let suites = report.files.map { file in (file, report.jobs.filter { $0.file == file }.flatMap(cases))
+        var files = report.files
+        for job in report.jobs where !files.contains(job.file) { files.append(job.file) }
+        let suites = files.map { file in (file, report.jobs.filter { $0.file == file }.flatMap(cases))
         }
         let all = suites.flatMap(\.1)
         text +=

@@ -124,7 +124,11 @@ public struct RunReport: Codable, Sendable {
         case .upToDate, .cancelled: break
         }
         guard let plan = record.plan else { return job }
-        if record.outcome.isSuccess { job.output = TemporaryFile.fingerprint(path: plan.destination) }
+        switch record.outcome {
+        case .succeeded(let result): job.output = result.output
+        case .upToDate, .skipped: job.output = TemporaryFile.fingerprint(path: plan.destination)
+        default: break
+        }
         job.destination = plan.destination
         job.source = plan.sourceName
         job.ledger = plan.ledger
@@ -177,9 +181,17 @@ extension RunReport.Job {
     /// Its output is published and up to date.
     public var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
 
-    /// Its output is as it was left; one that was skipped has none of its own.
+    /// What another process wrote is possible.
+    var isSound: Bool {
+        let words = ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"]
+        let numbers = [begun ?? 0, seconds, duration ?? 0]
+        return words.contains(outcome) && (0..<4096).contains(lane) && (0..<1000).contains(attempts)
+            && line >= 0
+            && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
+    }
+
+    /// Its output is as it was left.
     var stands: Bool {
-        if outcome == "skipped" { return true }
         guard let destination, let output else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }

@@ -83,7 +83,11 @@ public struct ShardFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
             guard let data = try? Data(contentsOf: URL(filePath: results + "/" + name)) else { return nil }
-            return try? JSONDecoder().decode(RunReport.self, from: data)
+            let report = try? JSONDecoder().decode(RunReport.self, from: data)
+            guard let report, (0...1e12).contains(report.begun), (0...1e9).contains(report.seconds) else {
+                return nil
+            }
+            return report.jobs.allSatisfy(\.isSound) ? report : nil
         }
     }
 

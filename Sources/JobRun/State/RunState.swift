@@ -49,6 +49,7 @@ public final class RunState: PlanMemory, Sendable {
         var folders: [String: StateFolder] = [:]
         var known: [StateFolder: Known] = [:]
         var names: [String: String] = [:]
+        var damaged: [StateFolder] = []
         for file in files {
             let place = folder ?? StateFolder(besideJobFile: file)
             folders[file] = place
@@ -56,11 +57,19 @@ public final class RunState: PlanMemory, Sendable {
                 names[file] = store.name(ofFile: file)
                 continue
             }
-            guard let store = try StateStore(place, isReading: isReading) else { continue }
+            let store: StateStore
+            switch try StateStore.open(place, isReading: isReading) {
+            case .none: continue
+            case .damaged:
+                damaged.append(place)
+                continue
+            case .open(let found): store = found
+            }
+            if store.wasDamaged { damaged.append(place) }
             stores[place] = store
             names[file] = store.name(ofFile: file)
-            let records = try store.records()
-            var outputs = try store.intents()
+            let (records, intents) = store.first
+            var outputs = intents
             for record in records.values { outputs[record.destination] = record.output }
             known[place] = Known(records: records, outputs: outputs)
         }
@@ -71,20 +80,22 @@ public final class RunState: PlanMemory, Sendable {
         self.specs = specs
         self.isForced = isForced
         self.names = names
+        self.damaged = damaged
     }
 
     /// Remembers nothing but what outputs say themselves.
     public init(isForced: Bool) {
         (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
         mode = .stat
+        damaged = []
         self.isForced = isForced
     }
 
     /// The folders that are used.
     public var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
 
-    /// Folders whose state was damaged, and begun anew.
-    public var damaged: [StateFolder] { places.filter { stores[$0]?.wasDamaged == true } }
+    /// Folders whose state was damaged: begun anew, or where nothing is written, not heeded.
+    public let damaged: [StateFolder]
 
     // MARK: What is up to date
 
@@ -100,8 +111,8 @@ public final class RunState: PlanMemory, Sendable {
         guard let spec = specs[file] else { return false }
         var text = "\(spec)\n\(question.job.id.value)\n\(question.destination)\n"
         if let source = question.source {
-            guard let identity = FileIdentity(path: source) else { return false }
-            text += "\(source)\n\(Self.word(identity))\n"
+            guard let word = FileIdentity.word(path: source) else { return false }
+            text += "\(source)\n\(word)\n"
         }
         var hasher = SHA256Hasher()
         hasher.update(text)
@@ -139,11 +150,11 @@ public final class RunState: PlanMemory, Sendable {
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
         let store = folders[file].flatMap { stores[$0] }
-        let word = Self.word(identity)
+        guard let word = FileIdentity.word(path: path) else { return nil }
         if let known = try? store?.content(path: path, identity: word) { return known }
-        guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(location: path) == identity else {
-            return nil
-        }
+        guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(location: path) == identity,
+            FileIdentity.word(path: path) == word
+        else { return nil }
         store?.note(content: digest, path: path, identity: word)
         return digest
     }
@@ -174,10 +185,6 @@ public final class RunState: PlanMemory, Sendable {
     private func record(_ file: String, _ id: String) -> StateStore.Record? {
         guard let place = folders[file], let name = names[file] else { return nil }
         return known[place]?.records[StateStore.JobName(file: name, id: id)]
-    }
-
-    private static func word(_ identity: FileIdentity) -> String {
-        "\(identity.size) \(identity.modified).\(identity.modifiedNanoseconds) \(identity.inode)"
     }
 
     // MARK: What happens now
@@ -247,29 +254,54 @@ public final class RunState: PlanMemory, Sendable {
         return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
     }
 
-    /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now.
-    /// `destinations` are those of all jobs; a file that somebody changed since is not listed.
-    public func strays(beside destinations: Set<String>) -> [Stray] {
+    /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now: `asked` are the
+    /// destinations of all jobs. What somebody changed since, what another job file made its own, and what is a source is
+    /// not listed.
+    public func strays(asked: Set<DestinationPath>, sources: Set<SourceFileKey>) -> [Stray] {
         var strays: [Stray] = []
         for (place, known) in known {
-            guard let store = stores[place] else { continue }
-            let names = Set(folders.filter { $0.value == place }.keys.map(store.name(ofFile:)))
-            for record in known.records.values
-            where names.contains(record.job.file) && !destinations.contains(record.destination) {
-                guard TemporaryFile.fingerprint(path: record.destination) == record.output else { continue }
+            let owners = Dictionary(
+                folders.filter { $0.value == place }.keys.compactMap { file in names[file].map { ($0, file) }
+                },
+                uniquingKeysWith: { first, _ in first })
+            for record in known.records.values {
+                guard let file = owners[record.job.file], isLeft(record, of: file) else { continue }
+                guard let path = DestinationPath(record.destination), !asked.contains(path),
+                    let identity = FileIdentity(path: record.destination),
+                    !sources.contains(SourceFileKey(identity))
+                else { continue }
                 strays.append(
-                    Stray(
-                        file: record.job.file, job: record.job.id, path: record.destination, folder: place))
+                    Stray(file: record.job.file, job: record.job.id, path: record.destination, folder: place))
             }
         }
         return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
+    }
+
+    /// An output is as it was published, and still that job file's.
+    private func isLeft(_ record: StateStore.Record, of file: String) -> Bool {
+        guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
+        guard let mark = DestinationPath.mark(at: record.destination) else { return true }
+        return mark.owner == Self.owner(file)
+    }
+
+    /// A job file in the mark of its outputs.
+    static func owner(_ file: String) -> String { ContentDigest.of(StateFolder.absolute(file: file).utf8) }
+
+    /// An output that another job file made is this one's from now on.
+    func adopt(_ plan: JobPlan) {
+        guard var mark = DestinationPath.mark(at: plan.destination), mark.owner != Self.owner(plan.file)
+        else { return }
+        mark.owner = Self.owner(plan.file)
+        mark.job = plan.id
+        _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: plan.destination)
     }
 
     /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.
     public func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard let record = known[stray.folder]?.records[name],
-            TemporaryFile.fingerprint(path: stray.path) == record.output
+            let file = names.first(where: { $0.value == stray.file && folders[$0.key] == stray.folder })?.key,
+            isLeft(record, of: file)
         else { return false }
         guard unlink(stray.path) == 0 else {
             throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")

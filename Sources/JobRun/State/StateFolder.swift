@@ -12,9 +12,19 @@ public struct StateFolder: Hashable, Sendable {
 
     /// The one beside a job file.
     public init(besideJobFile file: String) {
-        let absolute = Self.absolute(file)
+        let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastIndex(of: "/") ?? absolute.startIndex)]
         path = folder + "/.tandem"
+    }
+
+    /// The absolute path of a job file: links of its folder are resolved, the file's own name stays. Through which name a file
+    /// is read decides what its relative paths mean.
+    static func absolute(file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return absolute(".") + "/" + file }
+        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
+        let name = String(file[file.index(after: slash)...])
+        let real = absolute(folder)
+        return (real == "/" ? "" : real) + "/" + name
     }
 
     /// Its path from the root on.

@@ -47,27 +47,46 @@ final class StateStore: @unchecked Sendable {
     private let writing = DispatchQueue(label: "tandem.state")
     private let pending = Guarded(Pending())
 
-    /// Opens the store of a folder, and makes what is missing. `isReading` makes nothing.
-    init?(_ folder: StateFolder, isReading: Bool = false) throws(StateError) {
-        self.folder = folder
+    /// What was known when it was opened.
+    let first: (records: [JobName: Record], intents: [String: String])
+
+    /// What became of opening a store.
+    enum Opening {
+        /// There is none.
+        case none
+        /// There is one that can't be read, and nothing is to be written.
+        case damaged
+        /// It is open.
+        case open(StateStore)
+    }
+
+    /// Opens the store of a folder, and makes what is missing. `isReading` makes nothing. One that is damaged anywhere that
+    /// matters is put aside, and a new one begun.
+    static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> Opening {
         let path = folder.path + "/state.sqlite"
-        if isReading, access(path, R_OK) != 0 { return nil }
+        if isReading, access(path, R_OK) != 0 { return .none }
         if !isReading { try folder.make() }
         do {
-            database = try Self.open(path)
-            wasDamaged = false
+            return .open(try StateStore(folder, path: path, wasDamaged: false))
         } catch {
-            guard !isReading, Self.isDamage(error) else {
+            guard isDamage(error) else {
                 throw StateError("the state in \(folder.path) can't be opened: \(error)")
             }
+            if isReading { return .damaged }
             for suffix in ["", "-wal", "-shm"] { rename(path + suffix, path + ".damaged" + suffix) }
             do {
-                database = try Self.open(path)
-                wasDamaged = true
+                return .open(try StateStore(folder, path: path, wasDamaged: true))
             } catch {
                 throw StateError("the state in \(folder.path) can't be made: \(error)")
             }
         }
+    }
+
+    private init(_ folder: StateFolder, path: String, wasDamaged: Bool) throws {
+        self.folder = folder
+        self.wasDamaged = wasDamaged
+        database = try Self.open(path)
+        first = try database.read { (try Self.records($0), try Self.intents($0)) }
     }
 
     private static func isDamage(_ error: any Error) -> Bool {
@@ -116,7 +135,7 @@ final class StateStore: @unchecked Sendable {
 
     /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
     func name(ofFile file: String) -> String {
-        let absolute = StateFolder.absolute(file)
+        let absolute = StateFolder.absolute(file: file)
         let base = StateFolder.absolute(folder.path + "/..") + "/"
         return absolute.hasPrefix(base) ? String(absolute.dropFirst(base.count)) : absolute
     }
@@ -124,29 +143,25 @@ final class StateStore: @unchecked Sendable {
     // MARK: Reading
 
     /// What is known of all jobs.
-    func records() throws(StateError) -> [JobName: Record] {
-        try reading { db in
-            var records: [JobName: Record] = [:]
-            let rows = try Row.fetchCursor(
-                db, sql: "SELECT file, id, shortcut, digest, destination, output, seconds FROM jobs")
-            while let row = try rows.next() {
-                let name = JobName(file: row[0], id: row[1])
-                records[name] = Record(
-                    job: name, shortcut: row[2], digest: row[3], destination: row[4], output: row[5],
-                    seconds: row[6])
-            }
-            return records
+    private static func records(_ db: Database) throws -> [JobName: Record] {
+        var records: [JobName: Record] = [:]
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT file, id, shortcut, digest, destination, output, seconds FROM jobs")
+        while let row = try rows.next() {
+            let name = JobName(file: row.text(0), id: row.text(1))
+            records[name] = Record(
+                job: name, shortcut: row.text(2), digest: row.text(3), destination: row.text(4),
+                output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
+        return records
     }
 
     /// Outputs that were about to be published, by their paths.
-    func intents() throws(StateError) -> [String: String] {
-        try reading { db in
-            var intents: [String: String] = [:]
-            let rows = try Row.fetchCursor(db, sql: "SELECT destination, output FROM intents")
-            while let row = try rows.next() { intents[row[0]] = row[1] }
-            return intents
-        }
+    private static func intents(_ db: Database) throws -> [String: String] {
+        var intents: [String: String] = [:]
+        let rows = try Row.fetchCursor(db, sql: "SELECT destination, output FROM intents")
+        while let row = try rows.next() { intents[row.text(0)] = row.text(1) }
+        return intents
     }
 
     /// What a job's last success was made of, a line each.
@@ -177,8 +192,10 @@ final class StateStore: @unchecked Sendable {
                 arguments: [limit]
             ).map { row in
                 PastRun(
-                    number: row[0], begun: row[1], ended: row[2], files: row[3], done: row[4] ?? 0,
-                    current: row[5] ?? 0, failed: row[6] ?? 0, status: row[7] ?? "died")
+                    number: row.integer(0), begun: row.number(1) ?? 0, ended: row.number(2),
+                    files: row.text(3),
+                    done: Int(clamping: row.integer(4)), current: Int(clamping: row.integer(5)),
+                    failed: Int(clamping: row.integer(6)), status: row.text(7).isEmpty ? "died" : row.text(7))
             }
         }
     }
@@ -189,7 +206,11 @@ final class StateStore: @unchecked Sendable {
             try Row.fetchAll(
                 db, sql: "SELECT file, id, outcome, message, seconds FROM attempts WHERE run = ?",
                 arguments: [run]
-            ).map { PastRun.Attempt(file: $0[0], job: $0[1], outcome: $0[2], message: $0[3], seconds: $0[4]) }
+            ).map {
+                PastRun.Attempt(
+                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2), message: $0.text(3),
+                    seconds: $0.number(4) ?? 0)
+            }
         }
     }
 
@@ -335,6 +356,19 @@ final class StateStore: @unchecked Sendable {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// Columns of a database that anybody may have written into: another type than ours is no value.
+extension Row {
+    fileprivate func text(_ column: Int) -> String {
+        String.fromDatabaseValue(self[column] as DatabaseValue) ?? ""
+    }
+    fileprivate func number(_ column: Int) -> Double? {
+        Double.fromDatabaseValue(self[column] as DatabaseValue).flatMap { $0.isFinite ? $0 : nil }
+    }
+    fileprivate func integer(_ column: Int) -> Int64 {
+        Int64.fromDatabaseValue(self[column] as DatabaseValue) ?? 0
     }
 }
 

@@ -66,7 +66,8 @@ public enum WorkerMain {
 
     /// What of the system encoders, decoders and Dispatch read while they work.
     private static let readable = [
-        "/proc", "/sys/devices/system", "/usr", "/lib", "/lib64", "/etc/ssl", "/dev",
+        "/proc", "/sys/devices/system", "/usr", "/lib", "/lib64", "/etc/ssl", "/dev/null", "/dev/zero",
+        "/dev/urandom",
     ]
 
     /// Lives. `words` are the command line's, without the program.

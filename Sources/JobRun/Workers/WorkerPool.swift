@@ -105,6 +105,7 @@ public final class WorkerPool: WorkPerformer, Sendable {
                 .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))
             )
         }
+        handle.begin(worker, output)
         worker.perform(order, fault: fault) { @Sendable outcome in
             guard let outcome else {
                 if attempt < 5 {
@@ -120,7 +121,7 @@ public final class WorkerPool: WorkPerformer, Sendable {
             self.takeBack(worker)
             completion(outcome)
         }
-        handle.begin(worker, output)
+        handle.follow(worker, output)
     }
 
     private func takeBack(_ worker: WorkerProcess) {
@@ -189,12 +190,16 @@ private final class PooledWork: WorkHandle, Sendable {
     }
     private let state = Guarded(State())
 
+    /// Before the worker gets the work: what it answers at once comes later than this.
     func begin(_ worker: WorkerProcess, _ output: TemporaryFile) {
-        let isCancelled = state.withLock { state in
+        state.withLock { state in
             if !state.hasEnded { (state.worker, state.output) = (worker, output) }
-            return state.isCancelled && !state.hasEnded
         }
-        if isCancelled { worker.cancel(output) }
+    }
+
+    /// After it got it: a cancel that came before went nowhere.
+    func follow(_ worker: WorkerProcess, _ output: TemporaryFile) {
+        if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(output) }
     }
 
     func end() {

@@ -84,6 +84,9 @@ final class WorkerProcess: @unchecked Sendable {
         reading.setEventHandler { @Sendable [weak self] in self?.hear() }
         listening.setEventHandler { @Sendable [weak self] in self?.hearWords(ears) }
         listening.setCancelHandler { @Sendable in close(ears) }
+        // The channel's descriptor stays open until Dispatch has let go of it.
+        let channel = channel
+        reading.setCancelHandler { @Sendable in withExtendedLifetime(channel) {} }
         self.reading = reading
         self.listening = listening
         reading.activate()

@@ -305,6 +305,15 @@ enum EncodeCheck {
                 )
                 continue
             }
+            if name.hasSuffix("-params") || name.hasSuffix("opts"),
+                let word = FileOption.first(in: option.value.value)
+            {
+                sink.error(
+                    .encoderOption,
+                    "`\(word)` makes \(encoder.name) open files, and a job opens its sources and outputs alone",
+                    at: option.value.range)
+                continue
+            }
             switch encoder.problem(option: name, value: option.value.value) {
             case nil: break
             case .unknown?:

@@ -106,6 +106,15 @@ public final class TemporaryFile: @unchecked Sendable {
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
+    /// Writes an extended attribute of a file that is published; false where that can't be.
+    public static func setAttribute(_ name: String, _ value: String, path: String) -> Bool {
+        let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let bytes = Array(value.utf8)
+        return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
+    }
+
     /// Brings the file's data to disk (`fsync`).
     public func synchronize() throws {
         guard fsync(descriptor) == 0 else { throw MediaError.system(operation: "fsync", errno: errno) }

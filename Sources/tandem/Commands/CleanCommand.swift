@@ -8,8 +8,10 @@ struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clean",
         abstract: "Lists outputs that were published and are no longer asked for; removes them with --yes.",
-        discussion:
-            "An output that somebody changed since it was published is never listed and never removed.")
+        discussion: """
+            What is asked for is told by the job files as they are now, with this --set and this environment. An output that \
+            somebody changed since it was published, or that is a source, is never listed and never removed.
+            """)
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var state: StateArguments
@@ -25,10 +27,10 @@ struct CleanCommand: ParsableCommand {
         let locks = try state.lock(loader)
         let memory = try state.open(loader)
         // Patterns are expanded; nothing is looked into.
-        let (destinations, problems) = Planner.destinations(loader.files)
+        let (destinations, sources, problems) = Planner.places(loader.files)
         try reporting.report(problems, of: loader)
         if problems.hasErrors { throw ExitCode.specWrong }
-        let strays = memory.strays(beside: destinations)
+        let strays = memory.strays(asked: destinations, sources: Set(sources.map(SourceFileKey.init)))
         var failed = false
         for stray in strays {
             let path = TextRenderer.printable(stray.path)

@@ -29,7 +29,9 @@ struct CollectCommand: ParsableCommand {
         let missing = report.jobs.filter { !$0.isDone }
         for job in missing {
             let why = job.reason.map { ": " + TextRenderer.printable($0) } ?? ""
-            Terminal.print("\(job.outcome)  \(job.id) of \(TextRenderer.printable(job.file))\(why)\n")
+            Terminal.print(
+                "\(job.outcome)  \(TextRenderer.printable(job.id)) of \(TextRenderer.printable(job.file))\(why)\n"
+            )
         }
         Terminal.report("\(report.jobs.count - missing.count) of \(report.jobs.count) jobs done\n")
         let isWritten = outputs.write(report)

@@ -114,12 +114,20 @@ struct JobFileLoader {
     private static func fingerprint(_ texts: [[UInt8]], _ options: SpecOptions) -> String? {
         var hasher = SHA256Hasher()
         for program in PlanDigest.programs { hasher.update("\(program.key)\0\(program.value)\n") }
+        for library in EncoderLibraries.loaded { hasher.update("\(library)\n") }
         for (name, value) in options.variables.sorted(by: { $0.key < $1.key }) {
             hasher.update("\(name)\0\(value)\0")
         }
         for text in texts {
+            // An escape can hide a `$`, and a name.
+            if names(after: "\\x", in: text) ?? names(after: "\\u", in: text) ?? names(after: "\\U", in: text)
+                ?? names(after: "\\\n", in: text) ?? names(after: "\\\r", in: text) != nil
+            {
+                return nil
+            }
             if names(after: "${index", in: text) != nil { return nil }
             for name in names(after: "${env.", in: text) ?? [] {
+                if name.isEmpty { return nil }
                 hasher.update("\(name)\0\(options.environment[name] ?? "")\0")
             }
             hasher.update("\(text.count)\n")
