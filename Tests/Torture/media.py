@@ -117,14 +117,16 @@ def one(tandem, paths, number, seed, base, keep=False):
         f.write(text)
     name = f"{number}: {os.path.basename(path)}, {kind}, {what}"
     problem, ending = None, "error"
+    # In the one process: what becomes of it is what is looked at.
     process = subprocess.Popen(
-        ["timeout", "-s", "KILL", str(TIME_LIMIT), tandem, "run", "jobs.yaml"], cwd=folder, stdin=subprocess.DEVNULL,
+        ["timeout", "-s", "KILL", str(TIME_LIMIT), tandem, "run", "--isolation", "none", "jobs.yaml"],
+        cwd=folder, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=open(os.path.join(folder, "log"), "wb"), preexec_fn=limited,
         env={**os.environ, "SWIFT_BACKTRACE": "enable=no"})
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = code = os.waitstatus_to_exitcode(status)
     output = os.path.join(folder, "out.bin")
-    left = set(os.listdir(folder)) - {os.path.basename(source), "jobs.yaml", "log", "out.bin"}
+    left = set(os.listdir(folder)) - {os.path.basename(source), "jobs.yaml", "log", "out.bin", ".tandem"}
     if code not in (0, 1, 3):
         problem = f"ended with {code}"
     elif usage.ru_maxrss * 1024 > MEMORY_LIMIT and "asan" not in tandem:
