@@ -41,8 +41,10 @@ public final class Recorder: RunObserver {
 }
 
 /// Plans and runs a job file given as text, in a folder; fails with the rendered messages where it is wrong.
+/// `endlessSpace` lets a job start whatever room it is likely to need.
 public func run(
     _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
+    endlessSpace: Bool = false,
     observer: any RunObserver = Recorder()
 ) async throws -> [JobRecord] {
     let (file, sink) = decode(yaml, directory: directory)
@@ -51,6 +53,7 @@ public func run(
     guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
     var policy = RunPolicy(budget: .ofThisMachine(jobs: limit))
     policy.keepsFailed = keepsFailed
+    if endlessSpace { policy.space = { _ in nil } }
     return await BatchRunner(
         plan: result.plan, files: result.files, policy: policy, observer: observer
     ).run()
