@@ -4,28 +4,6 @@ import Testing
 
 /// A batch over several runs: what is done again and why, what a failure costs, what is told.
 @Suite struct BatchTests {
-    private static let signal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
-
-    @discardableResult
-    private func tandem(
-        _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
-    ) throws -> ProgramResult {
-        try program(
-            Places.tandem, arguments, directory: scratch.path,
-            environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
-    }
-
-    private func job(
-        _ id: String, asset: String = signal, video: String = "codec: h264, preset: ultrafast, crf: 30",
-        more: String = "", to destination: String? = nil
-    ) -> String {
-        "  \(id): { asset: \(asset), tracks: [ { video: first, encode: { \(video) } } ], \(more)\(more.isEmpty ? "" : ", ")destination: \(destination ?? "out/\(id).mp4") }\n"
-    }
-
-    private func write(_ jobs: String, in scratch: Scratch) throws {
-        try scratch.write("version: 1\njobs:\n" + jobs, to: "jobs.yaml")
-    }
-
     private func inode(_ path: String) throws -> Int {
         try #require(
             FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int, "no \(path)")
@@ -61,9 +39,9 @@ import Testing
         try write(
             jobs.replacingOccurrences(
                 of:
-                    "two: { asset: \(Self.signal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 30",
+                    "two: { asset: \(testSignal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 30",
                 with:
-                    "two: { asset: \(Self.signal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 31"
+                    "two: { asset: \(testSignal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 31"
             ), in: scratch)
         #expect(try why("two") == "two: runs\n  track 0 crf: 30 → 31\n")
         try expect(["two"], "a setting")
@@ -282,7 +260,7 @@ import Testing
         try scratch.write(
             "version: 1\njobs:\n"
                 + job(
-                    "one", asset: Self.signal.replacingOccurrences(of: "1s", with: "600s"),
+                    "one", asset: testSignal.replacingOccurrences(of: "1s", with: "600s"),
                     more: "retries: 10"),
             to: "again.yaml")
         let paused = try program("python3", ["-c", pause, Places.tandem], directory: scratch.path)
@@ -341,7 +319,7 @@ import Testing
     /// Jobs start by priority, then the longest first.
     @Test func theMostUrgentComesFirst() throws {
         let scratch = try Scratch()
-        let long = Self.signal.replacingOccurrences(of: "1s", with: "4s")
+        let long = testSignal.replacingOccurrences(of: "1s", with: "4s")
         try write(
             job("short") + job("long", asset: long) + job("late", asset: long, more: "priority: -1")
                 + job("urgent", more: "priority: 5"), in: scratch)
@@ -355,7 +333,7 @@ import Testing
     /// What a worker may do: nothing but its job.
     @Test func workersAreLockedDown() throws {
         let scratch = try Scratch()
-        try write(job("one", asset: Self.signal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
+        try write(job("one", asset: testSignal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
         let script = """
             SECRET=x "$0" run --require-sandbox jobs.yaml 2>log & pid=$!
             until grep -q 'one: started' log; do kill -0 $pid || { cat log; exit 99; }; done
@@ -402,83 +380,6 @@ import Testing
             "\(scratch.contents)")
         #expect(
             result.errors.contains("it lies outside --root, or a link leads out of it"), "\(result.errors)")
-    }
-
-    // MARK: What is told
-
-    @Test func eventsReportAndJUnitHold() throws {
-        let scratch = try Scratch()
-        try write(
-            job("fine <&\"'>", more: "expect: { frames: 25 }").replacingOccurrences(
-                of: "fine <&\"'>:", with: "fine:")
-                + job(
-                    "bad",
-                    more:
-                        "expect: { frames: 3, size: { max: 1GB } }, metadata: { set: { title: \"<script>alert(1)</script>\" } }"
-                )
-                + job("after", more: "needs: bad"), in: scratch)
-        let result = try tandem(
-            "run", "--events", "events", "--junit", "junit.xml", "--report", "r.html", "--report", "r.json",
-            "jobs.yaml", in: scratch,
-            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("summary.md")])
-        #expect(result.status == 5, "\(result.errors)")
-        #expect(result.text.contains("::error file=jobs.yaml,line="), "\(result.text)")
-        let check = """
-            import json, jsonschema, sys
-            schema = json.load(open(sys.argv[1]))
-            lines = [json.loads(line) for line in open("events")]
-            for line in lines: jsonschema.validate(line, schema)
-            planned = [l["job"] for l in lines if l["event"] == "job_planned"]
-            ended = [l["job"] for l in lines if l["event"] == "job_finished"]
-            assert sorted(planned) == sorted(ended) == ["after", "bad", "fine"], lines
-            assert lines[0]["event"] == "run_started" and lines[-1]["event"] == "run_finished"
-            assert lines[-1]["outcomes"] == {"succeeded": 1, "failed": 1, "not-run": 1}
-            for name in planned:
-                order = [l["event"] for l in lines if l.get("job") == name]
-                assert order in (["job_planned", "job_started", "job_finished"], ["job_planned", "job_finished"]), order
-            report = json.load(open("r.json"))
-            assert [j["outcome"] for j in report["jobs"]][0] == "failed"
-            assert len(report["jobs"][0]["expectations"]) == 2
-            """
-        let checked = try program(
-            "python3", ["-c", check, Places.repository + "/schemas/tandem-events-v1.schema.json"],
-            directory: scratch.path)
-        #expect(checked.status == 0, "\(checked.errors)")
-        let xml = try program(
-            "xmllint",
-            [
-                "--noout", "--schema", Places.repository + "/Tests/CommandTests/junit.xsd",
-                scratch.file("junit.xml"),
-            ])
-        #expect(xml.status == 0, "\(xml.errors)")
-        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
-        #expect(!page.contains("<script") && !page.contains("http"), "the page needs nothing else")
-        #expect(page.contains("measured 25") && page.contains("jobs.yaml:"))
-        #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains("| bad |"))
-    }
-
-    /// The page in a real browser: what a reader looks for is there, in the order that matters.
-    @Test func aBrowserShowsThePage() throws {
-        let scratch = try Scratch()
-        try write(job("fine") + job("bad", more: "expect: { frames: 3 }"), in: scratch)
-        try tandem("run", "--report", "r.html", "jobs.yaml", in: scratch)
-        let shown = try program(
-            "timeout",
-            [
-                "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
-                "--user-data-dir=" + scratch.file("browser"),
-                "--dump-dom", "file://" + scratch.file("r.html"),
-            ])
-        let dom = shown.text
-        #expect(shown.status == 0, "\(shown.errors)")
-        let places = [
-            "<h1>", "id=\"failures\"", "<strong>bad</strong>", "id=\"timeline\"", "<rect class=\"succeeded\"",
-            "id=\"jobs\"", "<strong>fine</strong>",
-        ]
-        .map { dom.range(of: $0)?.lowerBound }
-        #expect(
-            !places.contains(nil) && places.compactMap { $0 } == places.compactMap { $0 }.sorted(),
-            "\(dom.prefix(3000))")
     }
 
     // MARK: While it runs

@@ -3,9 +3,28 @@ import TestSupport
 
 /// Runs the program in a folder.
 @discardableResult
-func tandem(_ arguments: String..., in scratch: Scratch) throws -> ProgramResult {
+func tandem(
+    _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
+) throws -> ProgramResult {
     try program(
-        Places.tandem, arguments, directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+        Places.tandem, arguments, directory: scratch.path,
+        environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
+}
+
+/// A second of a test signal.
+let testSignal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
+
+/// A job that compresses pictures, as a line of a job file.
+func job(
+    _ id: String, asset: String = testSignal, video: String = "codec: h264, preset: ultrafast, crf: 30",
+    more: String = "", to destination: String? = nil
+) -> String {
+    "  \(id): { asset: \(asset), tracks: [ { video: first, encode: { \(video) } } ], \(more)\(more.isEmpty ? "" : ", ")destination: \(destination ?? "out/\(id).mp4") }\n"
+}
+
+/// Writes `jobs.yaml` with these jobs.
+func write(_ jobs: String, in scratch: Scratch) throws {
+    try scratch.write("version: 1\njobs:\n" + jobs, to: "jobs.yaml")
 }
 
 /// A job file with one job: one second of `a.mp4` to `out.mp4`, with parts exchanged.

@@ -72,6 +72,7 @@ public final class BatchRunner: @unchecked Sendable {
     private var outcomes: [Key: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var started = 0
+    private var previewsMade = 0
     /// Why nothing more starts; nil while jobs do.
     private var stop: String?
     private var isCancelled = false
@@ -305,8 +306,8 @@ public final class BatchRunner: @unchecked Sendable {
     private func executor(_ plan: JobPlan) -> JobExecutor {
         started += 1
         return JobExecutor(
-            plan: plan, sources: sources, number: started, keepsFailed: policy.keepsFailed, state: state,
-            performer: performer)
+            plan: plan, sources: sources, number: started, keepsFailed: policy.keepsFailed,
+            makesPreview: previewsMade < policy.previews, state: state, performer: performer)
     }
 
     private func begin(_ plan: JobPlan, _ job: Running) {
@@ -345,6 +346,7 @@ public final class BatchRunner: @unchecked Sendable {
         let job = running.removeValue(forKey: key)
         if let job { budget.give(back: job.cost) }
         workDone += work(plan)
+        if outcome.preview != nil { previewsMade += 1 }
         outcomes[key] = outcome
         if !outcome.isSuccess { failures.insert(Key(file: plan.file, id: plan.base)) }
         queue.ended(plan)

@@ -24,6 +24,15 @@ public enum JobOutcome: Sendable {
         }
     }
 
+    /// What a report shows of the output.
+    public var preview: JobPreview? {
+        switch self {
+        case .succeeded(let result): result.preview
+        case .failed(let failure): failure.preview
+        default: nil
+        }
+    }
+
     /// Its output was up to date.
     public var isUpToDate: Bool { if case .upToDate = self { true } else { false } }
 }
@@ -48,6 +57,8 @@ public struct JobResult: Sendable {
     public var expectations: [JudgedExpectation] = []
     /// Tracks whose loudness was changed.
     public var loudness: [Normalization] = []
+    /// What a report shows of it, where it is to.
+    public var preview: JobPreview?
 
     /// What was measured of a track before, and what comes of it.
     public struct Normalization: Codable, Sendable {
@@ -72,6 +83,8 @@ public struct JobFailure: Error, Codable, Sendable {
     public var isTransient: Bool
     /// What was expected and measured, where that is why it failed.
     public var expectations: [JudgedExpectation] = []
+    /// What a report shows of an output that is not as expected.
+    public var preview: JobPreview?
 
     /// Makes a failure.
     public init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {

@@ -8,6 +8,8 @@ public struct RunPolicy: Sendable {
     public var keepsFailed = false
     /// After the first failure nothing more is started.
     public var failsFast = false
+    /// How many finished outputs are looked at for a report's pictures: each takes time and memory.
+    public var previews = 0
 
     /// How much room there is where an output goes; nil where that can't be told.
     public var space: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.space

@@ -19,6 +19,7 @@ final class JobExecutor: @unchecked Sendable {
     let number: Int
     /// An output that fails its expectations stays, under another name.
     private let keepsFailed: Bool
+    private let makesPreview: Bool
     private let state: RunState?
     private let performer: any WorkPerformer
     private let queue = DispatchQueue(label: "tandem.publish")
@@ -35,9 +36,10 @@ final class JobExecutor: @unchecked Sendable {
 
     /// `number` counts the starts of a batch.
     init(
-        plan: JobPlan, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
+        plan: JobPlan, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool, makesPreview: Bool,
         state: RunState?, performer: any WorkPerformer
     ) {
+        self.makesPreview = makesPreview
         self.state = state
         self.keepsFailed = keepsFailed
         self.number = number
@@ -114,8 +116,9 @@ final class JobExecutor: @unchecked Sendable {
         onWork()
         let scratch = plan.hasTwoPasses ? try TemporaryFile(destination: plan.destination) : nil
         watchTime()
-        let work = performer.perform(WorkOrder(plan: plan, output: output, scratch: scratch)) {
-            @Sendable outcome in
+        let order = WorkOrder(
+            plan: plan, output: output, scratch: scratch, makesPreview: makesPreview)
+        let work = performer.perform(order) { @Sendable outcome in
             self.queue.async { @Sendable in
                 self.timer?.cancel()
                 scratch?.discard()
@@ -181,6 +184,7 @@ final class JobExecutor: @unchecked Sendable {
                 first.message + (rest > 0 ? " (and \(rest) more)" : "") + (keepsFailed ? keep(output) : ""),
                 at: first.expectation.location, rule: .expectationFailed)
             failure.expectations = judged
+            failure.preview = findings.preview
             throw failure
         }
         let mark = DestinationPath.Mark(
@@ -219,7 +223,7 @@ final class JobExecutor: @unchecked Sendable {
             destination: plan.destination, size: output.size, output: mark.output,
             duration: reports.map(\.end).max() ?? .zero,
             tracks: reports, seconds: elapsed, warnings: warnings, expectations: judged,
-            loudness: findings.loudness)
+            loudness: findings.loudness, preview: findings.preview)
     }
 
     /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the

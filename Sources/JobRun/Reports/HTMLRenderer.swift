@@ -7,22 +7,42 @@ internal import LibAV
 public enum HTMLRenderer {
     /// Jobs with all their details; beyond that many, those that went well are lines of a table.
     private static let detailed = 500
+    /// Outputs that are shown with pictures: each makes the page some 30 kB longer.
+    public static let previews = 200
+
+    /// A job of a run.
+    public struct Key: Hashable, Sendable {
+        let file: String
+        let id: String
+    }
+
+    /// What there is to show of a run's outputs.
+    public static func previews(of records: [JobRecord]) -> [Key: JobPreview] {
+        var found: [Key: JobPreview] = [:]
+        for record in records {
+            if let preview = record.outcome.preview { found[Key(file: record.file, id: record.id)] = preview }
+        }
+        return found
+    }
 
     /// The page.
-    public static func render(_ report: RunReport) -> String {
+    public static func render(_ report: RunReport, previews: [Key: JobPreview] = [:]) -> String {
+        let details = { (job: RunReport.Job, isOpen: Bool) in
+            Self.details(job, previews[Key(file: job.file, id: job.id)], isOpen: isOpen)
+        }
         let failed = report.jobs.filter { $0.outcome == "failed" }
         let rest = report.jobs.filter { $0.outcome != "failed" }
         var page = head(report)
         page += "<main>\n" + summary(report)
         if !failed.isEmpty {
             page += "<section aria-labelledby=\"failures\">\n<h2 id=\"failures\">Failures</h2>\n"
-            for job in failed { page += details(job, isOpen: failed.count <= 20) }
+            for job in failed { page += details(job, failed.count <= 20) }
             page += "</section>\n"
         }
         page += timeline(report)
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
         let worked = rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
-        for job in worked.prefix(detailed) { page += details(job, isOpen: false) }
+        for job in worked.prefix(detailed) { page += details(job, false) }
         page += table(
             worked.dropFirst(detailed) + rest.filter { $0.outcome != "succeeded" && $0.outcome != "skipped" })
         page += "</section>\n</main>\n"
@@ -77,6 +97,13 @@ public enum HTMLRenderer {
         svg { display: block; width: 100%; height: auto; } svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
         svg .succeeded { fill: var(--good); } svg .failed, svg .cancelled { fill: var(--bad); }
         svg .up-to-date { fill: var(--same); } svg .axis { stroke: var(--line); }
+        .pairs { display: flex; flex-wrap: wrap; gap: .75rem; } .pairs figure { margin: 0; }
+        .pairs figcaption { color: var(--soft); font-size: .85rem; }
+        .pairs img { display: inline-block; max-width: 100%; height: auto; margin-right: .25rem; border: 1px solid var(--line); }
+        .ends { display: flex; justify-content: space-between; gap: 1rem; max-width: 48rem; margin: .1rem 0 0;
+          color: var(--soft); font-size: .85rem; }
+        svg.curve { max-width: 48rem; } svg .peak { fill: var(--same); opacity: .45; } svg .level { fill: var(--same); }
+        svg .rate { fill: var(--same); opacity: .6; }
         footer { margin-top: 2rem; color: var(--soft); font-size: .8rem; }
         @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
         """
@@ -133,7 +160,7 @@ public enum HTMLRenderer {
 
     // MARK: Jobs
 
-    private static func details(_ job: RunReport.Job, isOpen: Bool) -> String {
+    private static func details(_ job: RunReport.Job, _ preview: JobPreview?, isOpen: Bool) -> String {
         var text =
             "<details\(isOpen ? " open" : "")>\n<summary><span class=\"word \(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
         if job.begun != nil { text += " <span class=\"soft\">\(Markup.escaped(seconds(job.seconds)))</span>" }
@@ -153,6 +180,7 @@ public enum HTMLRenderer {
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
         text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")
+        if let preview { text += PreviewMarkup.render(preview) }
         if !job.expectations.isEmpty {
             text += "<h3>Expected and measured</h3>\n"
             text += rows(
@@ -221,7 +249,7 @@ public enum HTMLRenderer {
         return text + "</tbody></table></div>\n"
     }
 
-    private static func seconds(_ value: Double) -> String {
+    static func seconds(_ value: Double) -> String {
         if value >= 60 {
             let whole = Int(min(value, 1e9).rounded())
             let two = { (part: Int) in part < 10 ? "0\(part)" : "\(part)" }
@@ -232,7 +260,7 @@ public enum HTMLRenderer {
         return "\(number(value)) s"
     }
 
-    private static func number(_ value: Double) -> String {
+    static func number(_ value: Double) -> String {
         let hundredths = Int((max(-1e9, min(value, 1e9)) * 100).rounded())
         let rest = abs(hundredths % 100)
         if rest == 0 { return "\(hundredths / 100)" }

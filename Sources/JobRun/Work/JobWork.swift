@@ -187,11 +187,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let judged = try ExpectationJudge(
             plan: plan, path: path, size: order.output.size, isCancelled: isCancelled
         ).judge()
+        let preview =
+            order.makesPreview
+            ? try PreviewMaker(plan: plan, path: path, isCancelled: isCancelled).make() : nil
         if isCancelled() { throw CancellationError() }
         return WorkFindings(
             tracks: reports, expectations: judged,
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
-            })
+            }, preview: preview)
     }
 }

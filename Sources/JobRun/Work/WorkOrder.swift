@@ -11,12 +11,15 @@ public struct WorkOrder: Sendable {
     public var output: TemporaryFile
     /// Where the first of two passes writes what nobody needs; nil where there is one pass.
     public var scratch: TemporaryFile?
+    /// What is finished is looked at for a report.
+    public var makesPreview: Bool
 
     /// Makes an order.
-    public init(plan: JobPlan, output: TemporaryFile, scratch: TemporaryFile?) {
+    public init(plan: JobPlan, output: TemporaryFile, scratch: TemporaryFile?, makesPreview: Bool = false) {
         self.plan = plan
         self.output = output
         self.scratch = scratch
+        self.makesPreview = makesPreview
     }
 }
 
@@ -28,6 +31,8 @@ public struct WorkFindings: Codable, Sendable {
     public var expectations: [JudgedExpectation]
     /// Tracks whose loudness was changed.
     public var loudness: [JobResult.Normalization]
+    /// What a report shows of it, where it is to.
+    public var preview: JobPreview?
 }
 
 /// How work ended.

@@ -142,7 +142,9 @@ public enum WorkerMain {
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             LentFiles.lend(descriptor, for: path)
         }
-        let job = JobWork(WorkOrder(plan: work.plan, output: output, scratch: scratch))
+        let job = JobWork(
+            WorkOrder(
+                plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview))
         current.job.withLock { $0 = job }
         let ticker = Ticker {
             if !channel.send(WorkerMessage.Report.progress(job.progress, activity: Activity.count)) {

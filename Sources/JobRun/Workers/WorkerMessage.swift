@@ -20,6 +20,8 @@ enum WorkerMessage {
         var hasScratch: Bool
         /// The paths of the sources whose descriptors come along.
         var sources: [String]
+        /// What is finished is looked at for a report.
+        var makesPreview: Bool
         /// What is to go wrong, for tests.
         var fault: WorkerFault?
     }

@@ -156,8 +156,8 @@ final class WorkerProcess: @unchecked Sendable {
             self.job = Job(
                 completion: { completion($0) }, plan: order.plan, order: order)
             let work = WorkerMessage.Work(
-                plan: order.plan, hasScratch: order.scratch != nil, sources: sources.map(\.path), fault: fault
-            )
+                plan: order.plan, hasScratch: order.scratch != nil, sources: sources.map(\.path),
+                makesPreview: order.makesPreview, fault: fault)
             let files = [order.output.descriptor] + (order.scratch.map { [$0.descriptor] } ?? [])
             guard
                 self.channel.send(

@@ -136,6 +136,7 @@ struct RunCommand: AsyncParsableCommand {
         var policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
         policy.keepsFailed = keepFailed
         policy.failsFast = afterFailure == .failFast
+        policy.previews = outputs.wantsPreviews ? HTMLRenderer.previews : 0
         try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: policy, state: memory,
@@ -160,7 +161,7 @@ struct RunCommand: AsyncParsableCommand {
         let report = RunReport(
             records, files: loader.files.map(\.path), begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
-        var isWritten = outputs.write(report)
+        var isWritten = outputs.write(report, previews: HTMLRenderer.previews(of: records))
         if let folder, let index = saved?.shard?.index {
             do throws(ShardFolder.Problem) {
                 try folder.write(report, ofShard: index)

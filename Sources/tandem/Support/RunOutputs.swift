@@ -28,6 +28,9 @@ struct RunOutputs: ParsableArguments {
         }
     }
 
+    /// A page is written, which shows pictures.
+    var wantsPreviews: Bool { report.contains { $0.hasSuffix(".html") } }
+
     /// What is written while the run goes on.
     func eventWriter() throws -> EventWriter? {
         guard let events else { return nil }
@@ -39,7 +42,7 @@ struct RunOutputs: ParsableArguments {
     }
 
     /// Writes the rest, each file whole or not at all; true where all went well.
-    func write(_ report: RunReport) -> Bool {
+    func write(_ report: RunReport, previews: [HTMLRenderer.Key: JobPreview] = [:]) -> Bool {
         var isWell = true
         func put(_ text: @autoclosure () throws -> String, to path: String) {
             do {
@@ -52,7 +55,7 @@ struct RunOutputs: ParsableArguments {
         if let junit { put(JUnitRenderer.render(report), to: junit) }
         for path in self.report {
             if path.hasSuffix(".html") {
-                put(HTMLRenderer.render(report), to: path)
+                put(HTMLRenderer.render(report, previews: previews), to: path)
             } else {
                 put(String(decoding: try report.json(), as: UTF8.self) + "\n", to: path)
             }

@@ -1,0 +1,99 @@
+internal import JobPlan
+internal import LibAV
+public import Media
+
+/// What a report shows of a finished output beside its source, for people.
+public struct JobPreview: Codable, Sendable {
+    /// The same moment of source and output.
+    public struct Pair: Codable, Sendable {
+        /// The source's picture; nil where there is none.
+        public var source: Thumbnail?
+        /// The output's.
+        public var output: Thumbnail?
+    }
+
+    /// Moments of the first track of pictures.
+    public var pairs: [Pair] = []
+    /// The output's first track of sound.
+    public var waveform: Waveform?
+    /// The whole output.
+    public var bitRate: BitRateCurve?
+    /// What could not be looked at, and why: no failure of the job.
+    public var problems: [String] = []
+}
+
+/// Looks at a finished output before it is published.
+struct PreviewMaker {
+    let plan: JobPlan
+    let path: String
+    /// Asked while it works.
+    let isCancelled: @Sendable () -> Bool
+
+    private static let box = PixelSize(width: 192, height: 144)
+
+    /// Never fails because of the media; throws `CancellationError` after a cancel.
+    func make() throws -> JobPreview {
+        var preview = JobPreview()
+        let output = Asset(.file(path), timing: .fast)
+        try attempt("the output", &preview) { preview in
+            let contents = try output.loadSynchronously()
+            try attempt("the pictures", &preview) { try addPairs(to: &$0, output, contents) }
+            try attempt("the sound", &preview) { preview in
+                guard let track = contents.tracks(of: .audio).first else { return }
+                preview.waveform = try Waveform.measure(
+                    asset: output, track: track, isCancelled: isCancelled)
+            }
+            try attempt("the bit rate", &preview) {
+                $0.bitRate = try BitRateCurve.measure(
+                    path: path, duration: contents.duration, isCancelled: isCancelled)
+            }
+        }
+        return preview
+    }
+
+    private func attempt(
+        _ what: String, _ preview: inout JobPreview, _ body: (inout JobPreview) throws -> Void
+    ) throws {
+        do {
+            try body(&preview)
+        } catch {
+            if isCancelled() || error is CancellationError { throw CancellationError() }
+            preview.problems.append("\(what): \(error)")
+        }
+    }
+
+    private func addPairs(to preview: inout JobPreview, _ output: Asset, _ contents: AssetContents) throws {
+        guard let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
+            let planned = plan.tracks.first(where: { $0.source.mediaType == .video })
+        else { return }
+        let source = Asset(plan.assetSource, timing: .fast)
+        let original = try source.loadSynchronously().tracks.first { $0.index == planned.source.index }
+        let results = ThumbnailMaker(asset: output, track: track, box: Self.box, isCancelled: isCancelled)
+        let originals = original.map {
+            ThumbnailMaker(asset: source, track: $0, box: Self.box, isCancelled: isCancelled)
+        }
+        for sixth in [1, 3, 5] as [Int64] {
+            let time =
+                track.timeRange.start + track.timeRange.duration.multiplied(by: sixth, dividedBy: 6)
+            var pair = JobPreview.Pair()
+            try attempt("the output's picture at \(time) s", &preview) { _ in
+                pair.output = try results.thumbnail(at: time)
+            }
+            try attempt("the source's picture at \(time) s", &preview) { _ in
+                pair.source = try sourceTime(of: time).flatMap { try originals?.thumbnail(at: $0) }
+            }
+            if pair.output != nil || pair.source != nil { preview.pairs.append(pair) }
+        }
+    }
+
+    /// The moment of the source that is shown at a moment of the output.
+    private func sourceTime(of time: MediaTime) -> MediaTime? {
+        if plan.extent.ranges.isEmpty { return time }
+        var left = time
+        for range in plan.extent.ranges {
+            if left < range.duration { return range.start + left }
+            left = left - range.duration
+        }
+        return nil
+    }
+}

@@ -1,0 +1,13 @@
+public import FoundationEssentials
+
+/// A picture made small, for people to look at.
+public struct Thumbnail: Codable, Sendable {
+    /// When it is shown, on the time line of its asset.
+    public var time: MediaTime
+    /// Width in pixels.
+    public var width: Int
+    /// Height in pixels.
+    public var height: Int
+    /// The picture as JPEG.
+    public var jpeg: Data
+}

@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a run tells programs and people: events, JUnit, the report as JSON and as a page.
+@Suite struct RunReportTests {
+    @Test func eventsReportAndJUnitHold() throws {
+        let scratch = try Scratch()
+        try write(
+            job("fine <&\"'>", more: "expect: { frames: 25 }").replacingOccurrences(
+                of: "fine <&\"'>:", with: "fine:")
+                + job(
+                    "bad",
+                    more:
+                        "expect: { frames: 3, size: { max: 1GB } }, metadata: { set: { title: \"<script>alert(1)</script>\" } }"
+                )
+                + job("after", more: "needs: bad"), in: scratch)
+        let result = try tandem(
+            "run", "--events", "events", "--junit", "junit.xml", "--report", "r.html", "--report", "r.json",
+            "jobs.yaml", in: scratch,
+            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("summary.md")])
+        #expect(result.status == 5, "\(result.errors)")
+        #expect(result.text.contains("::error file=jobs.yaml,line="), "\(result.text)")
+        let check = """
+            import json, jsonschema, sys
+            schema = json.load(open(sys.argv[1]))
+            lines = [json.loads(line) for line in open("events")]
+            for line in lines: jsonschema.validate(line, schema)
+            planned = [l["job"] for l in lines if l["event"] == "job_planned"]
+            ended = [l["job"] for l in lines if l["event"] == "job_finished"]
+            assert sorted(planned) == sorted(ended) == ["after", "bad", "fine"], lines
+            assert lines[0]["event"] == "run_started" and lines[-1]["event"] == "run_finished"
+            assert lines[-1]["outcomes"] == {"succeeded": 1, "failed": 1, "not-run": 1}
+            for name in planned:
+                order = [l["event"] for l in lines if l.get("job") == name]
+                assert order in (["job_planned", "job_started", "job_finished"], ["job_planned", "job_finished"]), order
+            report = json.load(open("r.json"))
+            assert [j["outcome"] for j in report["jobs"]][0] == "failed"
+            assert len(report["jobs"][0]["expectations"]) == 2
+            """
+        let checked = try program(
+            "python3", ["-c", check, Places.repository + "/schemas/tandem-events-v1.schema.json"],
+            directory: scratch.path)
+        #expect(checked.status == 0, "\(checked.errors)")
+        let xml = try program(
+            "xmllint",
+            [
+                "--noout", "--schema", Places.repository + "/Tests/CommandTests/junit.xsd",
+                scratch.file("junit.xml"),
+            ])
+        #expect(xml.status == 0, "\(xml.errors)")
+        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
+        #expect(!page.contains("<script") && !page.contains("http"), "the page needs nothing else")
+        #expect(page.contains("measured 25") && page.contains("jobs.yaml:"))
+        #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains("| bad |"))
+    }
+
+    /// The page in a real browser: what a reader looks for is there, in the order that matters.
+    @Test func aBrowserShowsThePage() throws {
+        let scratch = try Scratch()
+        try write(job("fine") + job("bad", more: "expect: { frames: 3 }"), in: scratch)
+        try tandem("run", "--report", "r.html", "jobs.yaml", in: scratch)
+        let shown = try program(
+            "timeout",
+            [
+                "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                "--user-data-dir=" + scratch.file("browser"),
+                "--dump-dom", "file://" + scratch.file("r.html"),
+            ])
+        let dom = shown.text
+        #expect(shown.status == 0, "\(shown.errors)")
+        let places = [
+            "<h1>", "id=\"failures\"", "<strong>bad</strong>", "id=\"timeline\"", "<rect class=\"succeeded\"",
+            "id=\"jobs\"", "<strong>fine</strong>",
+        ]
+        .map { dom.range(of: $0)?.lowerBound }
+        #expect(
+            !places.contains(nil) && places.compactMap { $0 } == places.compactMap { $0 }.sorted(),
+            "\(dom.prefix(3000))")
+    }
+
+    /// Pictures of source and output, the sound's waveform and the bit rate, made by the worker; an output that is not
+    /// as expected is shown too, one that has no pictures says nothing of them.
+    @Test(arguments: ["worker", "none"]) func thePageShowsWhatIsInside(_ isolation: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=red:s=320x180:d=6:r=25", "-f", "lavfi", "-i", "sine=d=6", "-c:v",
+            "libx264",
+            "-c:a", "aac", scratch.file("a.mp4"))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              pictures:
+                asset: ./a.mp4
+                range: { start: 1s, end: 5s }
+                tracks: [ { video: first, encode: { codec: h264, orientation: 90 } }, { audio: first, encode: { codec: aac } } ]
+                destination: pictures.mp4
+              sound:
+                asset: ./a.mp4
+                tracks: [ { audio: first, copy: true } ]
+                leftover: drop
+                expect: { duration: { is: 3s, within: 1s } }
+                destination: sound.m4a
+            """, to: "jobs.yaml")
+        let run = try tandem("run", "--isolation", isolation, "--report", "r.html", "jobs.yaml", in: scratch)
+        #expect(run.status == 5, "\(run.errors)")
+        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
+        let pictures = page.components(separatedBy: "<img src=\"data:image/jpeg;base64,").dropFirst()
+            .map { $0.prefix { $0 != "\"" } }
+        #expect(pictures.count == 6)
+        #expect(page.components(separatedBy: "aria-label=\"Waveform of ").count == 3)
+        #expect(page.components(separatedBy: "aria-label=\"Bit rate over ").count == 3)
+        #expect(page.contains("source 1.67 s, output 0.67 s") && !page.contains("Not shown"))
+        var sizes: [String] = []
+        for (index, picture) in pictures.enumerated() {
+            let path = scratch.file("\(index).jpg")
+            try #require(Data(base64Encoded: String(picture))).write(to: URL(filePath: path))
+            let color = try program(
+                "ffmpeg", ["-v", "error", "-i", path, "-vf", "scale=1:1,format=rgb24", "-f", "rawvideo", "-"])
+            let probed = try program(
+                "ffprobe",
+                ["-v", "error", "-show_entries", "stream=width,height", "-of", "csv=p=0:s=x", path])
+            sizes.append(probed.text.trimmingCharacters(in: .whitespacesAndNewlines))
+            #expect(
+                color.output.count == 3 && color.output[0] > 230 && color.output[1] < 30
+                    && color.output[2] < 30)
+        }
+        #expect(sizes == ["192x108", "82x144", "192x108", "82x144", "192x108", "82x144"])
+    }
+
+    /// Without a page nobody looks at outputs, and beyond the page's limit neither.
+    @Test func nothingIsShownThatNobodyReads() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        try tandem("run", "--report", "r.json", "jobs.yaml", in: scratch)
+        let report = try String(contentsOfFile: scratch.file("r.json"), encoding: .utf8)
+        #expect(report.contains("\"outcome\" : \"succeeded\"") && !report.contains("jpeg"))
+    }
+}

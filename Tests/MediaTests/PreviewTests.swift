@@ -1,0 +1,70 @@
+import Foundation
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// What reports show of media.
+@Suite struct PreviewTests {
+    /// Two seconds of silence, then two at half of full scale, in the right channel only.
+    @Test(arguments: [4, 2400]) func aWaveformFollowsTheSound(_ seconds: Int) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc=0|0.5*sin(2*PI*440*t)*gte(t\\,\(seconds / 2)):s=8000:d=\(seconds)",
+            "-c:a",
+            "flac", scratch.file("a.flac"))
+        let asset = Asset(.file(scratch.file("a.flac")), timing: .fast)
+        let track = try #require(asset.loadSynchronously().tracks.first)
+        let waveform = try #require(try Waveform.measure(asset: asset, track: track))
+        let half = waveform.peaks.count / 2
+        #expect(waveform.peaks.count == (seconds > 1200 ? 120 : 240))
+        #expect(waveform.peaks[..<(half - 1)].allSatisfy { $0 == 0 })
+        #expect(waveform.peaks[(half + 1)...].allSatisfy { (126...129).contains($0) }, "\(waveform.peaks)")
+        // One of two channels: the root of a quarter.
+        #expect(waveform.levels[(half + 1)...].allSatisfy { (60...68).contains($0) }, "\(waveform.levels)")
+    }
+
+    @Test func aBitRateCurveHoldsEveryByte() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x180:d=10:r=25", "-c:v", "libx264", "-f", "mpegts",
+            scratch.file("a.ts"))
+        let contents = try Asset(.file(scratch.file("a.ts")), timing: .precise).loadSynchronously()
+        let curve = try #require(
+            try BitRateCurve.measure(path: scratch.file("a.ts"), duration: contents.duration))
+        let packets = try program(
+            "ffprobe",
+            ["-v", "error", "-show_entries", "packet=size", "-of", "csv=p=0", scratch.file("a.ts")])
+        let bytes = packets.text.split(separator: "\n").compactMap { Int64($0.filter(\.isNumber)) }.reduce(
+            0, +)
+        #expect(curve.bitRates.count == 20)
+        #expect(abs(curve.average - bytes * 8 / 10) <= 8, "\(curve.average) of \(bytes)")
+    }
+
+    @Test func aThumbnailIsUprightAndOfItsMoment() throws {
+        let scratch = try Scratch()
+        // Red for two seconds, then blue; wide pixels.
+        try ffmpeg(
+            "-f", "lavfi", "-i",
+            "color=red:s=160x180:d=2:r=25[a];color=blue:s=160x180:d=2:r=25[b];[a][b]concat,setsar=2",
+            "-c:v", "libx264", "-g", "100", scratch.file("flat.mp4"))
+        try ffmpeg(
+            "-i", scratch.file("flat.mp4"), "-c", "copy", "-metadata:s:v", "rotate=90", scratch.file("a.mp4"))
+        let asset = Asset(.file(scratch.file("a.mp4")), timing: .fast)
+        let track = try #require(asset.loadSynchronously().tracks.first)
+        let maker = ThumbnailMaker(asset: asset, track: track, box: PixelSize(width: 96, height: 96))
+        for (time, rgb) in [(1, [254, 0, 0]), (3, [0, 0, 254])] {
+            let made = try #require(try maker.thumbnail(at: MediaTime(value: Int64(time), timescale: 1)))
+            #expect(made.width == 54 && made.height == 96)
+            try made.jpeg.write(to: URL(filePath: scratch.file("a.jpg")))
+            let color = try program(
+                "ffmpeg",
+                [
+                    "-v", "error", "-i", scratch.file("a.jpg"), "-vf", "scale=1:1,format=rgb24", "-f",
+                    "rawvideo", "-",
+                ])
+            #expect(zip(color.output, rgb).allSatisfy { abs(Int($0) - $1) < 8 }, "\(color.output)")
+        }
+        #expect(try maker.thumbnail(at: MediaTime(value: 9, timescale: 1)) == nil)
+    }
+}
