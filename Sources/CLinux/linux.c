@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -152,6 +153,8 @@ char *tandem_loaded_libraries(void) {
 #define TRUNCATE (1ull << 14)
 #define IOCTL_DEVICE (1ull << 15)
 
+#define OF_FILES (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATE)
+
 struct rules {
     uint64_t files;
     uint64_t network;
@@ -161,7 +164,11 @@ static void allow(int rules, const char *const *paths, uint64_t rights) {
     for (; *paths; paths++) {
         int path = open(*paths, O_PATH | O_CLOEXEC);
         if (path < 0) continue;
-        struct landlock_path_beneath_attr beneath = {.allowed_access = rights, .parent_fd = path};
+        struct stat status;
+        // A rule for what is no folder is refused where it speaks of what only folders have.
+        int is_folder = fstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+        struct landlock_path_beneath_attr beneath = {.allowed_access = is_folder ? rights : rights & OF_FILES,
+                                                     .parent_fd = path};
         syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
         close(path);
     }

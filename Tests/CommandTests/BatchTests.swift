@@ -351,6 +351,21 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
     }
 
+    /// libavutil makes its own random numbers where it may not ask the system, in some thirty milliseconds each time:
+    /// a Matroska file needs one. Nothing else that a worker opens is denied either.
+    @Test func aWorkerIsDeniedNothingThatItNeeds() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(destination: "out.mkv"), to: "jobs.yaml")
+        let run = try program(
+            "strace",
+            ["-f", "-o", "trace", "-e", "trace=open,openat,openat2", Places.tandem, "run", "jobs.yaml"],
+            directory: scratch.path)
+        #expect(run.status == 0, "\(run.errors)")
+        let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8).split(separator: "\n")
+        #expect(trace.contains { $0.contains("/dev/urandom\", O_RDONLY)") && !$0.contains("= -1") })
+        #expect(trace.filter { $0.contains("EACCES") || $0.contains("EPERM") } == [])
+    }
+
     /// What leads out of `--root` is neither read nor written, by whatever way.
     @Test(arguments: ["worker", "none"]) func nothingLeadsOutOfTheRoot(_ isolation: String) throws {
         let scratch = try Scratch()
