@@ -14,6 +14,19 @@ private struct NoFiles: SpecFiles {
     }
 }
 
+/// Every path stands for one test signal.
+private struct SignalScout: SourceScout {
+    func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+        switch question.matter {
+        case .description:
+            guard case .success(let description) = source else { throw SourceProblem("no test signal") }
+            return .description(description)
+        case .presentationTimes: return .presentationTimes(true)
+        case .cut: return .cut(nil)
+        }
+    }
+}
+
 /// From the bytes of a job file to its plan, and to every form of its messages, without opening media. What a
 /// source is comes from a test signal, which every path stands for.
 private func fuzzPlan(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -30,9 +43,9 @@ private func fuzzPlan(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let expanded = file.expanded(into: &all) { pattern, _, _ in
             [pattern.value.replacing("*", with: "a"), pattern.value.replacing("*", with: "b")]
         }
-        let plan = Planner.plan([expanded], probe: { _, _ in try source.get() })
+        let plan = Planner.plan([expanded], scout: SignalScout())
         all.add(plan.diagnostics)
-        _ = PlanText.render(plan.plan)
+        _ = PlanText.render(plan.plan) { _ in ["it was never made"] }
     }
     var texts = SourceTexts()
     texts.add(text, of: "fuzz.yaml")

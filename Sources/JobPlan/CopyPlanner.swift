@@ -18,6 +18,7 @@ struct CopyPlanner {
     let job: JobSpec
     let container: Located<ContainerType>
     let source: JobPlan.Source
+    let scout: any SourceScout
     let description: SourceDescription
     let range: TimeRange?
     /// Where `copy` stands.
@@ -87,28 +88,35 @@ struct CopyPlanner {
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
     private func sayTimes(_ track: SourceDescription.Track) -> Bool {
         guard track.mediaType == .video, case .file(let path, _) = source,
-            !["mov", "matroska", "mpegts"].contains(where: description.container.hasPrefix),
-            let contents = try? Asset(.file(path), timing: .fast).loadSynchronously(),
-            let found = contents.tracks.first(where: { $0.index == track.index })
+            !["mov", "matroska", "mpegts"].contains(where: description.container.hasPrefix)
         else { return true }
-        return (try? found.saysPresentationTimes(path: path)) ?? true
+        return (try? scout.saysPresentationTimes(track.index, of: path)) ?? true
     }
 
     private func pictures(
         _ track: SourceDescription.Track, range: TimeRange, into sink: inout DiagnosticSink
     ) -> Answer? {
         guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
-        do {
+        let isSmart = cut == .smart || cut == .smartOrExact
+        var edges = SourceQuestion.CutEdges.none
+        var obstacle: SmartCut.Obstacle?
+        do throws(SmartCut.Obstacle) {
+            if isSmart { edges = .encoded(try edgeEncoder(track)) }
+        } catch {
+            obstacle = error
+        }
+        do throws(SourceProblem) {
             guard
-                let (found, scan) = try Self.scan(
-                    track, of: path, range: range, damagePolicy: job.onDamage?.value ?? .fail)
+                let found = try scout.cut(
+                    track.index, of: path, range: range, damagePolicy: job.onDamage?.value ?? .fail,
+                    edges: edges),
+                let problem = cut == .keyframe ? found.problemWithoutLeading : found.problem
             else { return .copy }
-            guard let problem = scan.problem(allowsLeading: cut == .keyframe) else { return .copy }
-            guard cut == .smart || cut == .smartOrExact else {
+            guard isSmart else {
                 report(problem, range: range, into: &sink)
                 return nil
             }
-            return smart(scan, found, track, into: &sink)
+            return smart(found.smart, obstacle ?? found.obstacle, track, into: &sink)
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
             return nil
@@ -116,11 +124,11 @@ struct CopyPlanner {
     }
 
     private func smart(
-        _ scan: CutScan, _ found: AssetTrack, _ track: SourceDescription.Track,
+        _ smart: SmartCut?, _ obstacle: SmartCut.Obstacle?, _ track: SourceDescription.Track,
         into sink: inout DiagnosticSink
     ) -> Answer? {
         do throws(SmartCut.Obstacle) {
-            let cut = try SmartCut.plan(scan, track: found, encoder: try edgeEncoder(track))
+            guard let cut = smart else { throw obstacle ?? .nothingToCopy }
             if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
             return .smartCut(cut, unheeded: cut.hasEdges ? unheeded : [])
         } catch {
@@ -207,31 +215,14 @@ struct CopyPlanner {
         }
     }
 
-    /// A track of a file and its packets around a range; nil where the track is gone.
-    private static func scan(
-        _ track: SourceDescription.Track, of path: String, range: TimeRange, damagePolicy: DamagePolicy
-    ) throws -> (AssetTrack, CutScan)? {
-        let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
-        guard let found = contents.tracks.first(where: { $0.index == track.index }) else { return nil }
-        return (
-            found,
-            try CutScan.read(
-                path: path, track: found, timeZero: contents.timeZero, range: range,
-                damagePolicy: damagePolicy)
-        )
-    }
-
     /// The range widened outwards to where copied pictures can begin and end. Nil where nothing is to be widened.
     static func widened(
         _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime,
-        damagePolicy: DamagePolicy
-    ) throws -> TimeRange? {
-        guard let (_, scan) = try scan(track, of: path, range: range, damagePolicy: damagePolicy),
-            scan.problem(allowsLeading: true) != nil
+        damagePolicy: DamagePolicy, scout: any SourceScout
+    ) throws(SourceProblem) -> TimeRange? {
+        guard let found = try scout.cut(track.index, of: path, range: range, damagePolicy: damagePolicy),
+            found.problemWithoutLeading != nil
         else { return nil }
-        let outward = scan.outward
-        let start = outward.start.map { MediaTime(ticks: $0, timeBase: scan.tick) } ?? .zero
-        let last = outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) } ?? max(end, range.end)
-        return TimeRange(start: start, end: last)
+        return TimeRange(start: found.outwardStart ?? .zero, end: found.outwardEnd ?? max(end, range.end))
     }
 }

@@ -11,6 +11,7 @@ struct JobPlanner {
     let source: JobPlan.Source
     let description: SourceDescription
     let destination: DestinationPath
+    let scout: any SourceScout
     var sink = DiagnosticSink()
     private var range: TimeRange?
     private var joined: [TimeRange] = []
@@ -21,8 +22,9 @@ struct JobPlanner {
 
     init(
         job: JobSpec, container: Located<ContainerType>, file: JobFile, source: JobPlan.Source,
-        description: SourceDescription, destination: DestinationPath
+        description: SourceDescription, destination: DestinationPath, scout: any SourceScout
     ) {
+        self.scout = scout
         self.job = job
         self.container = container
         self.file = file
@@ -223,7 +225,7 @@ struct JobPlanner {
             guard
                 let wide = try CopyPlanner.widened(
                     asked, track: track, path: path, end: description.duration,
-                    damagePolicy: job.onDamage?.value ?? .fail)
+                    damagePolicy: job.onDamage?.value ?? .fail, scout: scout)
             else { return }
             requestedRange = asked
             range = wide
@@ -302,7 +304,8 @@ struct JobPlanner {
             notes.append("\(label(track)) is compressed anew: several ranges are joined")
         } else if case .copy(let place, let otherwise) = wanted {
             let copying = CopyPlanner(
-                job: job, container: container, source: source, description: description, range: range,
+                job: job, container: container, source: source, scout: scout, description: description,
+                range: range,
                 place: place, otherwise: otherwise, widenedTrack: widenedTrack)
             switch copying.plan(track, into: &sink) {
             case nil: return nil

@@ -3,7 +3,7 @@ internal import Dispatch
 public import JobSpec
 internal import LibAV
 internal import Locking
-public import Media
+internal import Media
 
 /// Plans the jobs of all files of a call together: each source probed once, destinations compared.
 public struct Planner {
@@ -20,22 +20,19 @@ public struct Planner {
         public var files: [JobFile]
     }
 
-    /// How a path is probed; tests put another one in.
-    public typealias Probe = @Sendable (_ path: String, _ timing: AssetTiming) throws -> SourceDescription
-
     private struct Key: Hashable {
         let file: Int
         let id: String
     }
 
     private let files: [JobFile]
-    private let probe: Probe
+    private let scout: any SourceScout
     private let memory: any PlanMemory
     private var settled: [Key: BatchPlan.Settled] = [:]
     /// What was found before jobs were gone through one by one.
     private var settledAhead: [Key: BatchPlan.Settled] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
-    private var probed: [String: Swift.Result<SourceDescription, any Error>] = [:]
+    private var probed: [String: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// URLs that were looked at: many jobs may read one.
     private var remotes: [String: FileIdentity] = [:]
     private var destinations = DestinationTable()
@@ -46,9 +43,9 @@ public struct Planner {
     private var refused: Set<Key> = []
     private var diagnostics = DiagnosticSink()
 
-    private init(files: [JobFile], probe: @escaping Probe, memory: any PlanMemory) {
+    private init(files: [JobFile], scout: any SourceScout, memory: any PlanMemory) {
         self.files = files
-        self.probe = probe
+        self.scout = scout
         self.memory = memory
         for (index, file) in files.enumerated() {
             for (position, job) in file.jobs.enumerated() {
@@ -61,13 +58,13 @@ public struct Planner {
     public static func plan(
         _ files: [JobFile], only names: [String] = [], as earlier: BatchPlan? = nil,
         memory: any PlanMemory = NoMemory(),
-        probe: @escaping Probe = Planner.probe
+        scout: any SourceScout = LocalScout()
     ) -> Result {
         var sink = DiagnosticSink()
         var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         if !names.isEmpty { JobSelection(names: names).apply(to: &expanded, into: &sink) }
-        var planner = Planner(files: expanded, probe: probe, memory: memory)
+        var planner = Planner(files: expanded, scout: scout, memory: memory)
         planner.diagnostics = sink
         return planner.run(unmatched: sink)
     }
@@ -120,11 +117,13 @@ public struct Planner {
     }
 
     /// Plans one job anew, whose source was foretold and now exists.
-    public static func replan(_ plan: JobPlan, in files: [JobFile]) throws(PlanningError) -> JobPlan {
+    public static func replan(
+        _ plan: JobPlan, in files: [JobFile], scout: any SourceScout = LocalScout()
+    ) throws(PlanningError) -> JobPlan {
         guard let index = files.firstIndex(where: { $0.path == plan.file }),
             let job = files[index].jobs.first(where: { $0.id.value == plan.id })
         else { throw PlanningError(diagnostics: []) }
-        var planner = Planner(files: files, probe: probe, memory: NoMemory())
+        var planner = Planner(files: files, scout: scout, memory: NoMemory())
         var sink = DiagnosticSink()
         guard case .job(_, let path) = plan.source, let identity = FileIdentity(path: path) else {
             return plan
@@ -136,11 +135,6 @@ public struct Planner {
             throw PlanningError(diagnostics: sink.diagnostics)
         }
         return fresh
-    }
-
-    /// Asks the file itself.
-    public static func probe(_ path: String, _ timing: AssetTiming) throws -> SourceDescription {
-        SourceDescription(try Asset(.file(path), timing: timing).loadSynchronously())
     }
 
     /// `unmatched` is what was said of patterns; jobs that came of none are refused as a whole.
@@ -186,12 +180,12 @@ public struct Planner {
         }
         // One alone is looked into when its turn comes.
         guard wanted.count > 1 else { return }
-        let (probe, paths) = (probe, wanted)
+        let (scout, paths) = (scout, wanted)
         let results = Guarded(
-            [Swift.Result<SourceDescription, any Error>?](repeating: nil, count: paths.count))
+            [Swift.Result<SourceDescription, SourceProblem>?](repeating: nil, count: paths.count))
         DispatchQueue.concurrentPerform(iterations: paths.count) { position in
             let (path, timing) = paths[position]
-            let result = Swift.Result { try probe(path, timing) }
+            let result = Self.look(at: path, timing, scout)
             results.withLock { $0[position] = result }
         }
         for (position, result) in results.withLock({ $0 }).enumerated() {
@@ -278,7 +272,7 @@ public struct Planner {
         if foreseen == nil { checkDestination(destination, job: job, into: &sink) }
         var planner = JobPlanner(
             job: job, container: container, file: file, source: source, description: description,
-            destination: destination)
+            destination: destination, scout: scout)
         let plan = planner.plan()
         sink.add(planner.sink)
         return sink.hasErrors ? nil : plan
@@ -335,19 +329,24 @@ public struct Planner {
         }
     }
 
+    private static func look(
+        at path: String, _ timing: AssetTiming, _ scout: any SourceScout
+    ) -> Swift.Result<SourceDescription, SourceProblem> {
+        Swift.Result { () throws(SourceProblem) in try scout.description(of: path, timing) }
+    }
+
     private mutating func describe(
         _ path: String, _ timing: AssetTiming, at place: SourceRange, into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         let key = Self.probeKey(path, timing)
-        let result = probed[key] ?? Swift.Result { try probe(path, timing) }
+        let result = probed[key] ?? Self.look(at: path, timing, scout)
         probed[key] = result
         switch result {
         case .success(let description): return description
         case .failure(let error):
-            let why = (error as? InputError)?.explanation ?? "\(error)"
             let name = path.split(separator: "/").last.map(String.init) ?? path
             sink.error(
-                .sourceUnreadable, "\(name): \(why)", at: place,
+                .sourceUnreadable, "\(name): \(error)", at: place,
                 notes: [Diagnostic.Note("the path is \(path)")])
             return nil
         }

@@ -288,6 +288,47 @@ import Testing
             "\(again.errors)")
     }
 
+    /// The same while sources are looked into, before the run and by `plan`: it is that source's error.
+    @Test(arguments: [
+        ("abort", "signal 6 (Aborted); its last words: told to abort"),
+        ("hang", "nothing moved in it for "), ("memory", "of memory, and 300 is the limit"),
+        ("babble", "something that is no message"),
+    ])
+    func aSourceThatBringsItsReaderDownIsOneFailure(_ fault: String, _ words: String) throws {
+        let scratch = try folderWithSource()
+        try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
+        try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("c.mp4"))
+        try write(
+            ["a", "b", "c"].map { job($0, asset: "./\($0).mp4") }.joined() + job("of-b", asset: "{ job: b }"),
+            in: scratch)
+        let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),stall:1"]
+        let plan = try tandem(
+            "plan", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
+        let message = "b.mp4: the worker that looked into it died: "
+        #expect(plan.status == 3 && plan.errors.contains(message), "\(plan.errors)")
+        #expect(plan.errors.contains(words), "\(plan.errors)")
+        let run = try tandem(
+            "run", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
+        #expect(
+            run.status == 1 && run.errors.contains(message) && run.errors.contains(words), "\(run.errors)")
+        #expect(
+            scratch.contents.filter { $0.hasPrefix("out/") } == ["out/a.mp4", "out/c.mp4"], "\(run.errors)")
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(
+            again.status == 0 && again.errors.contains("4 of 4 jobs done, 2 of them up to date"),
+            "\(again.errors)")
+    }
+
+    /// A worker in which nothing moves any more is replaced.
+    @Test func aWorkerThatStallsIsOneFailure() throws {
+        let scratch = try Scratch()
+        try write(job("bad") + job("good"), in: scratch)
+        let run = try tandem(
+            "run", "jobs.yaml", in: scratch, environment: ["TANDEM_WORKER_FAULTS": "bad:hang,stall:1"])
+        #expect(run.status == 1 && run.errors.contains("nothing moved in it for "), "\(run.errors)")
+        #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/good.mp4"])
+    }
+
     /// A worker that was killed once is worth another attempt; damaged data are not.
     @Test func whatCanPassIsTriedAgain() throws {
         let scratch = try Scratch()

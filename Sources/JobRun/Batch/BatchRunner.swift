@@ -46,6 +46,7 @@ public final class BatchRunner: @unchecked Sendable {
     private let policy: RunPolicy
     private let state: RunState?
     private let performer: any WorkPerformer
+    private let scout: any SourceScout
     private let observer: any RunObserver
     private let sources: Set<SourceFileKey>
     private let control = DispatchQueue(label: "tandem.batch")
@@ -84,12 +85,14 @@ public final class BatchRunner: @unchecked Sendable {
     private let workInAll: Double
     private var workDone = 0.0
 
-    /// A runner of a plan. `files` are the job files it was made of; `performer` does the work, in this process or in
-    /// others; `state` remembers.
+    /// A runner of a plan. `files` are the job files it was made of; `performer` does the work and `scout` looks into sources that
+    /// jobs made, in this process or in others; `state` remembers.
     public init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
-        performer: any WorkPerformer = LocalPerformer(), observer: any RunObserver
+        performer: any WorkPerformer = LocalPerformer(), scout: any SourceScout = LocalScout(),
+        observer: any RunObserver
     ) {
+        self.scout = scout
         self.plan = plan
         self.files = files
         self.policy = policy
@@ -282,7 +285,7 @@ public final class BatchRunner: @unchecked Sendable {
         if case .job = job.source {
             do throws(PlanningError) {
                 // Foretold until now; the file is there, and is looked at.
-                plan = try Planner.replan(job, in: files)
+                plan = try Planner.replan(job, in: files, scout: scout)
             } catch {
                 let first = error.diagnostics.first
                 return finish(

@@ -10,7 +10,9 @@ public struct RunForecast: Sendable {
     private var reasons: [Key: [String]] = [:]
 
     /// Of a plan, by what earlier runs left behind.
-    public init(_ plan: BatchPlan, files: [JobFile], state: RunState) throws(StateError) {
+    public init(
+        _ plan: BatchPlan, files: [JobFile], state: RunState, scout: any SourceScout = LocalScout()
+    ) throws(StateError) {
         for job in plan.jobs {
             var job = job
             let key = Key(file: job.file, id: job.id)
@@ -20,7 +22,7 @@ public struct RunForecast: Sendable {
                     continue
                 }
                 // The output that it reads is there and stays.
-                if let fresh = try? Planner.replan(job, in: files) { job = fresh }
+                if let fresh = try? Planner.replan(job, in: files, scout: scout) { job = fresh }
             }
             reasons[key] = try state.reasons(for: job)
         }

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Dispatch
 internal import Glibc
+internal import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
@@ -117,6 +118,7 @@ public enum WorkerMain {
                     switch order {
                     case .cancel: current.job.withLock { $0 }?.cancel()
                     case .work(let work): begin(work, buffer.takeDescriptors(), channel, current)
+                    case .look(let look): begin(look, buffer.takeDescriptors(), channel)
                     }
                 }
             } catch {
@@ -158,6 +160,37 @@ public enum WorkerMain {
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((output, scratch)) {}
             if !channel.send(WorkerMessage.Report.done(outcome)) { _exit(0) }
+        }
+    }
+
+    private static let looking = DispatchQueue(label: "tandem.look")
+
+    /// A look is never cancelled: its answer may be of use to others.
+    private static func begin(
+        _ look: WorkerMessage.Look, _ descriptors: [Int32], _ channel: MessageChannel
+    ) {
+        if let fault = look.fault { commit(fault, channel) }
+        guard descriptors.count == (look.isLent ? 1 : 0) else {
+            complain("a question without its file")
+            _exit(1)
+        }
+        if let descriptor = descriptors.first { LentFiles.lend(descriptor, for: look.question.path) }
+        let ticker = Ticker {
+            if !channel.send(WorkerMessage.Report.progress(WorkProgress(), activity: Activity.count)) {
+                _exit(0)
+            }
+        }
+        looking.async { @Sendable in
+            let sight: Sight
+            do throws(SourceProblem) {
+                sight = .answer(try LocalScout().answer(look.question))
+            } catch {
+                sight = .problem(error)
+            }
+            ticker.stop()
+            LentFiles.takeBack()
+            for descriptor in descriptors { close(descriptor) }
+            if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }
         }
     }
 

@@ -11,6 +11,17 @@ enum WorkerMessage {
         case work(Work)
         /// What is done is to end at once.
         case cancel
+        /// A look into a source; its descriptor comes along where it is a file.
+        case look(Look)
+    }
+
+    /// A question as it travels.
+    struct Look: Codable, Sendable {
+        var question: SourceQuestion
+        /// The source's descriptor comes along.
+        var isLent: Bool
+        /// What is to go wrong, for tests.
+        var fault: WorkerFault?
     }
 
     /// Work as it travels.
@@ -34,7 +45,17 @@ enum WorkerMessage {
         case progress(WorkProgress, activity: UInt64)
         /// How the work ended.
         case done(WorkOutcome)
+        /// What came of a look.
+        case seen(Sight)
     }
+}
+
+/// What came of a look into a source.
+enum Sight: Codable, Sendable {
+    /// What was asked for.
+    case answer(SourceAnswer)
+    /// Why there is none.
+    case problem(SourceProblem)
 }
 
 /// What a worker does instead of its work, so that tests see what becomes of it.

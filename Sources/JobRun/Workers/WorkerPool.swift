@@ -3,13 +3,14 @@ internal import Diagnostics
 internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
-internal import JobPlan
+public import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
 
-/// Does work in processes of its own, each kept for many jobs: what brings one of them down is that job's failure.
-public final class WorkerPool: WorkPerformer, Sendable {
+/// Does work, and looks into sources, in processes of its own, each kept for many jobs: what brings one of them down is
+/// that job's failure.
+public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     /// How workers are kept.
     public struct Options: Sendable {
         /// They take from themselves what they don't need (`no_new_privs`, Landlock).
@@ -31,6 +32,7 @@ public final class WorkerPool: WorkPerformer, Sendable {
     }
 
     private let options: Options
+    private let limits: WorkerProcess.Limits
     private let folder: String
     private let workers: Guarded<Workers>
     private let firstIsReady = DispatchSemaphore(value: 0)
@@ -53,15 +55,19 @@ public final class WorkerPool: WorkPerformer, Sendable {
         }
         folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         var first = Workers()
-        // For tests: `job:kind`, once each.
+        // For tests: `job:kind`, or `file:kind` for a look into it, once each; `stall:seconds` of patience.
+        var limits = WorkerProcess.Limits(memory: options.memory)
         for entry in getenv("TANDEM_WORKER_FAULTS").map({ String(cString: $0) })?.split(separator: ",") ?? []
         {
             let parts = entry.split(separator: ":")
-            if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
+            if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
+                (limits.stall, limits.lookStall) = (seconds, seconds)
+            } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
                 first.faults[String(parts[0])] = fault
             }
         }
         workers = Guarded(first)
+        self.limits = limits
     }
 
     /// Starts a worker that waits, so that it is there when the first job is.
@@ -89,6 +95,34 @@ public final class WorkerPool: WorkPerformer, Sendable {
         let fault = workers.withLock { $0.faults.removeValue(forKey: order.plan.id) }
         assign(order, fault: fault, to: handle, attempt: 1, completion)
         return handle
+    }
+
+    /// Looks into a source; see `SourceScout`.
+    public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+        let name = question.path.split(separator: "/").last.map(String.init) ?? ""
+        let fault = workers.withLock { $0.faults.removeValue(forKey: name) }
+        for _ in 0..<5 {
+            let worker: WorkerProcess
+            do {
+                worker = try workers.withLock { $0.idle.popLast() } ?? start()
+            } catch {
+                throw SourceProblem("\(error)")
+            }
+            let seen = Guarded<Sight?>(nil)
+            let ended = DispatchSemaphore(value: 0)
+            worker.look(question, fault: fault) { @Sendable sight in
+                seen.withLock { $0 = sight }
+                ended.signal()
+            }
+            ended.wait()
+            guard let sight = seen.withLock({ $0 }) else { continue }
+            takeBack(worker)
+            switch sight {
+            case .answer(let answer): return answer
+            case .problem(let problem): throw problem
+            }
+        }
+        throw SourceProblem("workers die before they begin")
     }
 
     /// A worker that was dead before it took the order is no failure of the job.
@@ -145,7 +179,7 @@ public final class WorkerPool: WorkPerformer, Sendable {
         arguments.mayUseNetwork = NetworkAccess.isAllowed
         arguments.folder = folder
         let worker = try WorkerProcess(
-            arguments, limits: WorkerProcess.Limits(memory: options.memory),
+            arguments, limits: limits,
             onReady: { @Sendable [weak self] in self?.ready($0) },
             onDeath: { @Sendable [weak self] worker in
                 self?.workers.withLock { workers in

@@ -7,7 +7,7 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// A worker as its supervisor sees it: a process that does one job at a time.
+/// A worker as its supervisor sees it: a process that does one thing at a time.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class WorkerProcess: @unchecked Sendable {
@@ -15,19 +15,29 @@ final class WorkerProcess: @unchecked Sendable {
     struct Limits: Sendable {
         /// Resident bytes; nil for no limit.
         var memory: Int64?
-        /// Seconds without any packet or picture after which it counts as stuck.
+        /// Seconds without any packet or picture after which it counts as stuck with a job.
         var stall = 300.0
+        /// The same with a look into a source: opening one takes no time to speak of.
+        var lookStall = 60.0
         /// Seconds that it has to end after a cancel.
         var grace = 3.0
     }
 
-    private struct Job {
-        let completion: @Sendable (WorkOutcome) -> Void
-        let plan: JobPlan
-        /// Kept open until the worker has them for certain.
-        let order: WorkOrder
+    /// How what it was asked for ended.
+    private enum Ending: Sendable {
+        case done(WorkOutcome)
+        case seen(Sight)
+        /// It died; by itself, or because the supervisor would not wait any longer.
+        case died(String, byItself: Bool)
+        case cancelled
+    }
+
+    /// What it was asked for.
+    private struct Task {
+        let completion: @Sendable (Ending) -> Void
+        /// Kept open until the worker has it for certain; nil for a look.
+        let output: TemporaryFile?
         var isCancelled = false
-        var isConfirmed = false
         var activity: UInt64 = 0
         var lastActivity = DispatchTime.now()
     }
@@ -41,7 +51,7 @@ final class WorkerProcess: @unchecked Sendable {
     private var watch: (any DispatchSourceTimer)?
     private var buffer = MessageBuffer()
     private var lastWords: [UInt8] = []
-    private var job: Job?
+    private var task: Task?
     private var isDead = false
     /// Why it was killed, where the supervisor did it.
     private var verdict: String?
@@ -49,7 +59,7 @@ final class WorkerProcess: @unchecked Sendable {
     private let onReady: @Sendable (Int32) -> Void
     private let onDeath: @Sendable (WorkerProcess) -> Void
 
-    /// How many jobs it did.
+    /// How many jobs and looks it did.
     private(set) var jobsDone = 0
 
     /// Starts one. `onReady` is told what it could not be kept from; `onDeath` that it is gone.
@@ -153,8 +163,21 @@ final class WorkerProcess: @unchecked Sendable {
                 }
                 sources.append((path, descriptor))
             }
-            self.job = Job(
-                completion: { completion($0) }, plan: order.plan, order: order)
+            let place = order.plan.location
+            self.task = Task(
+                completion: { @Sendable ending in
+                    switch ending {
+                    case .done(let outcome): completion(outcome)
+                    case .cancelled: completion(.cancelled)
+                    case .died(let why, let byItself):
+                        completion(
+                            .failed(
+                                JobFailure(
+                                    "the worker died: \(why)", at: place, rule: .workerDied,
+                                    isTransient: byItself)))
+                    case .seen: break
+                    }
+                }, output: order.output)
             let work = WorkerMessage.Work(
                 plan: order.plan, hasScratch: order.scratch != nil, sources: sources.map(\.path),
                 makesPreview: order.makesPreview, fault: fault)
@@ -163,7 +186,45 @@ final class WorkerProcess: @unchecked Sendable {
                 self.channel.send(
                     WorkerMessage.Order.work(work), descriptors: files + sources.map(\.descriptor))
             else {
-                self.job = nil
+                self.task = nil
+                self.die()
+                return completion(nil)
+            }
+            self.beginWatch()
+        }
+    }
+
+    /// Lets it look into a source; `completion` is called once, with nil where it never took the question.
+    func look(
+        _ question: SourceQuestion, fault: WorkerFault?, completion: @escaping @Sendable (Sight?) -> Void
+    ) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(nil) }
+            var descriptors: [Int32] = []
+            defer { for descriptor in descriptors { close(descriptor) } }
+            if !SourceLocation.isRemote(question.path) {
+                let descriptor = PathRoot.open(question.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                guard descriptor >= 0 else {
+                    let error = InputError(
+                        path: question.path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
+                    return completion(.problem(SourceProblem(error.explanation)))
+                }
+                descriptors = [descriptor]
+            }
+            self.task = Task(
+                completion: { @Sendable ending in
+                    switch ending {
+                    case .seen(let sight): completion(sight)
+                    case .died(let why, _):
+                        completion(
+                            .problem(SourceProblem("the worker that looked into it died: \(why)")))
+                    case .done, .cancelled: break
+                    }
+                }, output: nil)
+            let look = WorkerMessage.Look(
+                question: question, isLent: !descriptors.isEmpty, fault: fault)
+            guard self.channel.send(WorkerMessage.Order.look(look), descriptors: descriptors) else {
+                self.task = nil
                 self.die()
                 return completion(nil)
             }
@@ -174,12 +235,12 @@ final class WorkerProcess: @unchecked Sendable {
     /// Ends the work on an output at once; it is killed where it doesn't follow. Later work is not touched.
     func cancel(_ output: TemporaryFile) {
         queue.async { @Sendable in
-            guard self.job?.order.output === output, self.job?.isCancelled == false else { return }
-            self.job?.isCancelled = true
+            guard self.task?.output === output, self.task?.isCancelled == false else { return }
+            self.task?.isCancelled = true
             _ = self.channel.send(WorkerMessage.Order.cancel)
             let done = self.jobsDone
             self.queue.asyncAfter(deadline: .now() + self.limits.grace) { @Sendable in
-                if self.job != nil, self.jobsDone == done {
+                if self.task != nil, self.jobsDone == done {
                     self.kill("it did not end when it was cancelled")
                 }
             }
@@ -219,18 +280,24 @@ final class WorkerProcess: @unchecked Sendable {
             }
         case .progress(let progress, let activity):
             shown.withLock { $0 = progress }
-            job?.isConfirmed = true
-            if activity != job?.activity {
-                job?.activity = activity
-                job?.lastActivity = .now()
+            if activity != task?.activity {
+                task?.activity = activity
+                task?.lastActivity = .now()
             }
         case .done(let outcome):
-            guard let job else { return kill("it ended a job that it did not have") }
-            endWatch()
-            self.job = nil
-            jobsDone += 1
-            job.completion(outcome)
+            guard let task, task.output != nil else { return kill("it ended a job that it did not have") }
+            end(task, .done(outcome))
+        case .seen(let sight):
+            guard let task, task.output == nil else { return kill("it answered what nobody asked") }
+            end(task, .seen(sight))
         }
+    }
+
+    private func end(_ task: Task, _ ending: Ending) {
+        endWatch()
+        self.task = nil
+        jobsDone += 1
+        task.completion(ending)
     }
 
     private func hearWords(_ descriptor: Int32) {
@@ -257,12 +324,14 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func look() {
-        guard let job else { return }
+        guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
             return kill("it took \(used >> 20) MiB of memory, and \(limit >> 20) is the limit")
         }
-        let still = Double(DispatchTime.now().uptimeNanoseconds - job.lastActivity.uptimeNanoseconds) / 1e9
-        if still > limits.stall { kill("nothing moved in it for \(Int(still)) s") }
+        let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
+        if still > (task.output == nil ? limits.lookStall : limits.stall) {
+            kill("nothing moved in it for \(Int(still)) s")
+        }
     }
 
     private var residentMemory: Int64? {
@@ -293,16 +362,12 @@ final class WorkerProcess: @unchecked Sendable {
         listening?.cancel()
         let ending = reap(patiently: false)
         onDeath(self)
-        guard let job else { return }
-        self.job = nil
-        if job.isCancelled { return job.completion(.cancelled) }
+        guard let task else { return }
+        self.task = nil
+        if task.isCancelled { return task.completion(.cancelled) }
         let words = String(decoding: lastWords, as: UTF8.self).split(separator: "\n").suffix(3)
         let said = words.isEmpty ? "" : "; its last words: " + words.joined(separator: " / ")
-        job.completion(
-            .failed(
-                JobFailure(
-                    "the worker died: \(verdict ?? ending)\(said)", at: job.plan.location, rule: .workerDied,
-                    isTransient: verdict == nil)))
+        task.completion(.died("\(verdict ?? ending)\(said)", byItself: verdict == nil))
     }
 
     /// Takes its exit status, and tells it in words.

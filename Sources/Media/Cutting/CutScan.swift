@@ -73,7 +73,7 @@ public struct CutScan: Sendable {
     }
 
     /// What stands against taking the range's packets as they are.
-    public enum Problem: Hashable, Sendable {
+    public enum Problem: Codable, Hashable, Sendable {
         /// It must begin at a key frame; the nearest ones around, where there are any.
         case startsInsideGroup(before: MediaTime?, after: MediaTime?)
         /// Pictures before the start are needed after it (open GOP).

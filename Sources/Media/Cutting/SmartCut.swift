@@ -32,7 +32,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     public var encoder: EncoderConfiguration
 
     /// Why a range can't be cut so.
-    public enum Obstacle: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Obstacle: Error, Codable, Hashable, Sendable, CustomStringConvertible {
         /// Another codec.
         case codec(String)
         /// Parameter sets that can't be joined.

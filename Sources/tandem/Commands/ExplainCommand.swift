@@ -15,6 +15,7 @@ struct ExplainCommand: ParsableCommand {
 
     @OptionGroup var settings: SpecSettings
     @OptionGroup var state: StateArguments
+    @OptionGroup var workers: WorkerArguments
     @OptionGroup var reporting: ReportArguments
 
     func run() throws {
@@ -22,11 +23,14 @@ struct ExplainCommand: ParsableCommand {
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
         let memory = try state.open(loader, isReading: true)
-        let result = Planner.plan(loader.files, only: [job])
+        let pool = try workers.pool(in: nil)
+        defer { pool?.close() }
+        let scout: any SourceScout = pool ?? LocalScout()
+        let result = Planner.plan(loader.files, only: [job], scout: scout)
         try reporting.report(result.diagnostics, of: loader)
         if let status = reporting.status(of: result.diagnostics) { throw status }
         let forecast = try StateArguments.must { () throws(StateError) in
-            try RunForecast(result.plan, files: result.files, state: memory)
+            try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
         }
         for plan in result.plan.jobs where plan.id == job || plan.base == job {
             let reasons = forecast.reasons(for: plan)

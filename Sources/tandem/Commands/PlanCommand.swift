@@ -14,6 +14,7 @@ struct PlanCommand: ParsableCommand {
     @OptionGroup var root: RootArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var state: StateArguments
+    @OptionGroup var workers: WorkerArguments
 
     @Option(
         parsing: .singleValue,
@@ -50,9 +51,12 @@ struct PlanCommand: ParsableCommand {
             throw status
         }
         let memory = try state.open(loader, isReading: true)
-        let result = Planner.plan(loader.files, only: only)
+        let pool = try workers.pool(in: nil)
+        defer { pool?.close() }
+        let scout: any SourceScout = pool ?? LocalScout()
+        let result = Planner.plan(loader.files, only: only, scout: scout)
         let forecast = try StateArguments.must { () throws(StateError) in
-            try RunForecast(result.plan, files: result.files, state: memory)
+            try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
         }
         var all = loader.sink
         all.add(result.diagnostics)

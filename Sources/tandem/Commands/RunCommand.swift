@@ -115,7 +115,7 @@ struct RunCommand: AsyncParsableCommand {
         defer { pool?.close() }
         let result = Planner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
-            memory: saved == nil ? memory : NoMemory())
+            memory: saved == nil ? memory : NoMemory(), scout: pool ?? LocalScout())
         if result.conflicts.hasErrors {
             try reporting.report(result.conflicts, of: loader)
             throw ExitCode.specWrong
@@ -140,7 +140,7 @@ struct RunCommand: AsyncParsableCommand {
         try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: policy, state: memory,
-            performer: pool ?? LocalPerformer(),
+            performer: pool ?? LocalPerformer(), scout: pool ?? LocalScout(),
             observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
         let signals = try SignalWatch(
             onFirstInterrupt: {

@@ -3,11 +3,11 @@ internal import Dispatch
 internal import JobRun
 internal import JobSpec
 
-/// In which processes jobs are done.
+/// In which processes media are read.
 struct WorkerArguments: ParsableArguments {
     @Option(
         help:
-            "worker: jobs are done in processes of their own, and what brings one of them down is that job's failure; none: in this process."
+            "worker: media are read in processes of their own, and what brings one of them down is that job's failure; none: in this process."
     )
     var isolation: Isolation = .worker
 

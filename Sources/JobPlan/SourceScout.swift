@@ -1,0 +1,160 @@
+public import LibAV
+public import Media
+
+/// Looks into sources for a planner: in this process, or in one whose end is not this one's. Whoever makes a source may
+/// mean ill, and to open it is to run a parser over it.
+public protocol SourceScout: Sendable {
+    /// Answers in the form that was asked for. Blocks; called from several threads at once.
+    func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer
+}
+
+/// What a planner must know of a source.
+public struct SourceQuestion: Codable, Hashable, Sendable {
+    /// What it is about.
+    public enum Matter: Codable, Hashable, Sendable {
+        /// What there is in it.
+        case description(AssetTiming)
+        /// Whether the packets of a track say when they are shown.
+        case presentationTimes(track: Int)
+        /// How a stretch of a track of pictures can be taken as it is.
+        case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
+    }
+
+    /// Whether a cut's edges may be compressed anew.
+    public enum CutEdges: Codable, Hashable, Sendable {
+        /// No: packets are copied or not.
+        case none
+        /// Yes, by this encoder; nil for the one that is nearest to the source.
+        case encoded(EncoderConfiguration?)
+    }
+
+    /// An absolute path, or a URL.
+    public var path: String
+    /// What is asked.
+    public var matter: Matter
+
+    /// Asks.
+    public init(path: String, matter: Matter) {
+        self.path = path
+        self.matter = matter
+    }
+}
+
+/// What a source has to say.
+public enum SourceAnswer: Codable, Sendable {
+    /// What there is in it.
+    case description(SourceDescription)
+    /// The packets say when they are shown.
+    case presentationTimes(Bool)
+    /// How it can be cut; nil where the track is gone.
+    case cut(CutPossibilities?)
+}
+
+/// How a stretch of a track of pictures can be taken as it is.
+public struct CutPossibilities: Codable, Sendable {
+    /// What stands against its packets as they are.
+    public var problem: CutScan.Problem?
+    /// The same where leading pictures of its first key frame are left out.
+    public var problemWithoutLeading: CutScan.Problem?
+    /// The greatest key frame not after its start; nil where there is none.
+    public var outwardStart: MediaTime?
+    /// The first clean end not before its own; nil for the track's.
+    public var outwardEnd: MediaTime?
+    /// How it is cut to the picture, where that was asked for and can be.
+    public var smart: SmartCut?
+    /// Why it can't.
+    public var obstacle: SmartCut.Obstacle?
+}
+
+/// Why a source can't be looked into, for people.
+public struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+    /// The reason.
+    public var description: String
+    /// Makes one.
+    public init(_ description: String) { self.description = description }
+}
+
+/// Looks in this process.
+public struct LocalScout: SourceScout {
+    /// Makes one.
+    public init() {}
+
+    /// Opens the source.
+    public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+        do {
+            let path = question.path
+            switch question.matter {
+            case .description(let timing):
+                return .description(
+                    SourceDescription(try Asset(.file(path), timing: timing).loadSynchronously()))
+            case .presentationTimes(let track):
+                let found = try Self.contents(path).tracks.first { $0.index == track }
+                return .presentationTimes(try found?.saysPresentationTimes(path: path) ?? true)
+            case .cut(let track, let range, let damagePolicy, let edges):
+                return .cut(try Self.cut(path, track, range, damagePolicy, edges))
+            }
+        } catch {
+            throw SourceProblem((error as? InputError)?.explanation ?? "\(error)")
+        }
+    }
+
+    private static func contents(_ path: String) throws -> AssetContents {
+        try Asset(.file(path), timing: .fast).loadSynchronously()
+    }
+
+    private static func cut(
+        _ path: String, _ track: Int, _ range: TimeRange, _ damagePolicy: DamagePolicy,
+        _ edges: SourceQuestion.CutEdges
+    ) throws -> CutPossibilities? {
+        let contents = try contents(path)
+        guard let found = contents.tracks.first(where: { $0.index == track }) else { return nil }
+        let scan = try CutScan.read(
+            path: path, track: found, timeZero: contents.timeZero, range: range, damagePolicy: damagePolicy)
+        let outward = scan.outward
+        var answer = CutPossibilities(
+            problem: scan.problem(), problemWithoutLeading: scan.problem(allowsLeading: true),
+            outwardStart: outward.start.map { MediaTime(ticks: $0, timeBase: scan.tick) },
+            outwardEnd: outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) })
+        guard answer.problem != nil, case .encoded(let encoder) = edges else { return answer }
+        do throws(SmartCut.Obstacle) {
+            answer.smart = try SmartCut.plan(scan, track: found, encoder: encoder)
+        } catch {
+            answer.obstacle = error
+        }
+        return answer
+    }
+}
+
+extension SourceScout {
+    /// What there is in a source.
+    func description(of path: String, _ timing: AssetTiming) throws(SourceProblem) -> SourceDescription {
+        let answer = try answer(SourceQuestion(path: path, matter: .description(timing)))
+        guard case .description(let description) = answer else { throw .notAnswered }
+        return description
+    }
+
+    /// Whether a track's packets say when they are shown.
+    func saysPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
+        let answer = try answer(SourceQuestion(path: path, matter: .presentationTimes(track: track)))
+        guard case .presentationTimes(let saysThem) = answer else { throw .notAnswered }
+        return saysThem
+    }
+
+    /// How a stretch of a track can be taken as it is; nil where the track is gone.
+    func cut(
+        _ track: Int, of path: String, range: TimeRange, damagePolicy: DamagePolicy,
+        edges: SourceQuestion.CutEdges = .none
+    ) throws(SourceProblem) -> CutPossibilities? {
+        let answer = try answer(
+            SourceQuestion(
+                path: path,
+                matter: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
+        guard case .cut(let possibilities) = answer else { throw .notAnswered }
+        return possibilities
+    }
+}
+
+extension SourceProblem {
+    /// A scout that answers something else.
+    fileprivate static var notAnswered: SourceProblem { SourceProblem("the answer is to another question") }
+}
