@@ -128,16 +128,16 @@ extension JobPlan {
 
 /// One track of an output.
 public struct TrackPlan: Codable, Hashable, Sendable {
-    /// What is done.
+    /// What is done. What there is to say of it is kept apart: of ten thousand tracks most are copied.
     public enum Action: Codable, Hashable, Sendable {
         /// Packets as they are.
         case copy
         /// Packets as they are but for the edges of the range.
-        case smartCut(SmartCut)
+        indirect case smartCut(SmartCut)
         /// Cues in another kind of text.
         case subtitle(SubtitleCodec)
         /// Compressed anew.
-        case encode(Encoding)
+        indirect case encode(Encoding)
     }
 
     /// How a track is compressed anew.

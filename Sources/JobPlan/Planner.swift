@@ -37,7 +37,8 @@ public struct Planner {
     private var remotes: [String: FileIdentity] = [:]
     private var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
-    private var plans: [Key: JobPlan] = [:]
+    /// Where in `order` a job's plan is.
+    private var plans: [Key: Int] = [:]
     private var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
     private var refused: Set<Key> = []
@@ -216,7 +217,7 @@ public struct Planner {
             }
             var sink = DiagnosticSink()
             if let plan = plan(job, in: index, foreseen: nil, into: &sink) {
-                plans[key] = plan
+                plans[key] = order.count
                 order.append(plan)
             } else {
                 refusals.append(
@@ -302,7 +303,7 @@ public struct Planner {
                 else { return nil }
                 return (.file(path: done.destination, identity: identity), description)
             }
-            guard let needed = plans[Key(file: index, id: run)] else {
+            guard let needed = plans[Key(file: index, id: run)].map({ order[$0] }) else {
                 sink.error(
                     .sourceUnreadable,
                     "the job `\(run)`, whose output this one reads, can't be carried out", at: id.range)

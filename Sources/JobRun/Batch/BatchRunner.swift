@@ -94,7 +94,9 @@ public final class BatchRunner: @unchecked Sendable {
     ) {
         self.scout = scout
         self.plan = plan
-        self.files = files
+        // Only what jobs make is planned anew; ten thousand jobs' own words are not kept for nothing.
+        let isChained = plan.jobs.contains { if case .job = $0.source { true } else { false } }
+        self.files = isChained ? files : []
         self.policy = policy
         self.state = state
         self.performer = performer

@@ -9,7 +9,8 @@ public struct JobRecord: Sendable {
     /// How it ended.
     public var outcome: JobOutcome
     /// What was carried out; nil where it was not even planned, or settled before.
-    public var plan: JobPlan?
+    public var plan: JobPlan? { boxed?.plan }
+    private let boxed: Box?
     /// Seconds from the run's begin to the job's; nil where it was not started.
     public var begun: Double?
     /// Wall-clock seconds that it took.
@@ -18,4 +19,24 @@ public struct JobRecord: Sendable {
     public var lane = 0
     /// How often it was begun.
     public var attempts = 0
+
+    /// A plan is large, and records are many.
+    private final class Box: Sendable {
+        let plan: JobPlan
+        init(_ plan: JobPlan) { self.plan = plan }
+    }
+
+    init(
+        id: String, file: String, outcome: JobOutcome, plan: JobPlan? = nil, begun: Double? = nil,
+        seconds: Double = 0, lane: Int = 0, attempts: Int = 0
+    ) {
+        self.id = id
+        self.file = file
+        self.outcome = outcome
+        boxed = plan.map(Box.init)
+        self.begun = begun
+        self.seconds = seconds
+        self.lane = lane
+        self.attempts = attempts
+    }
 }
