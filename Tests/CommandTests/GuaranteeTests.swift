@@ -76,6 +76,32 @@ import Testing
         #expect(syncs.contains { $0 > publish })
     }
 
+    /// G2: a disk that is full before the output is whole; what is small enough is published beside it.
+    @Test(arguments: ["worker", "none"]) func aFullDisk(_ isolation: String) throws {
+        let scratch = try folderWithSource()
+        let noise = "{ pattern: testsrc, size: 640x360, duration: 20s }"
+        try write(
+            job(
+                "large", asset: noise, video: "codec: h264, qp: 1, preset: ultrafast",
+                to: "small-disk/large.mp4")
+                + job("quick", more: "priority: -1", to: "small-disk/quick.mp4"), in: scratch)
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("small-disk"), withIntermediateDirectories: false)
+        let script = """
+            mount -t tmpfs -o size=2m none small-disk || exit 77
+            "$0" run --isolation \(isolation) --jobs 1 jobs.yaml; status=$?
+            ls -A small-disk; "$0" run --isolation \(isolation) jobs.yaml; ls -A small-disk; exit $status
+            """
+        let run = try program(
+            "unshare", ["-rm", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+        // A machine that lets nobody mount anything shows nothing of this.
+        if run.status == 77 || run.errors.hasPrefix("unshare:") { return print("measured: no tmpfs here") }
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(run.text == "quick.mp4\nquick.mp4\n", "\(run.text)")
+        #expect(run.errors.components(separatedBy: "No space left on device").count >= 3, "\(run.errors)")
+        #expect(run.errors.contains("1 of 2 jobs done, 1 of them up to date, 1 not"), "\(run.errors)")
+    }
+
     /// G2: a write that fails, whichever, is never success, and leaves nothing.
     @Test(arguments: ["ENOSPC", "EIO"]) func everyWriteThatFailsIsSeen(_ error: String) throws {
         let scratch = try folderWithSource()

@@ -22,19 +22,24 @@ public enum WorkerMain {
         var mayUseNetwork = false
         /// Where it may write: what encoders note between two passes.
         var folder = ""
+        /// Bytes of memory that it may take; 0 for no limit.
+        var memory: Int64 = 0
 
         var words: [String] {
             [
                 WorkerMain.argument, isLockedDown ? "locked" : "open", mayUseNetwork ? "network" : "local",
-                folder,
+                folder, "\(memory)",
             ]
         }
 
         init() {}
 
         init?(_ words: [String]) {
-            guard words.count == 4 else { return nil }
+            guard words.count == 5, let memory = Int64(words[4]), (0...1 << 50).contains(memory) else {
+                return nil
+            }
             (isLockedDown, mayUseNetwork, folder) = (words[1] == "locked", words[2] == "network", words[3])
+            self.memory = memory
         }
     }
 
@@ -78,8 +83,10 @@ public enum WorkerMain {
             exit(64)
         }
         for number in [SIGPIPE, SIGXFSZ, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        limit(RLIMIT_CORE, to: 0)
+        limit(RLIMIT_NOFILE, to: 512)
+        // What the supervisor's look twice a second may miss: twice what it allows, and room for threads' stacks.
+        if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
         if arguments.isLockedDown {
             let network = arguments.mayUseNetwork ? ["/etc"] : []
@@ -97,6 +104,14 @@ public enum WorkerMain {
             exit(1)
         }
         listen(channel)
+    }
+
+    private static func limit(_ resource: __rlimit_resource, to value: rlim_t) {
+        var bounds = rlimit()
+        guard getrlimit(__rlimit_resource_t(resource.rawValue), &bounds) == 0 else { return }
+        bounds.rlim_max = min(bounds.rlim_max, value)
+        bounds.rlim_cur = bounds.rlim_max
+        setrlimit(__rlimit_resource_t(resource.rawValue), &bounds)
     }
 
     private static func withPaths<Result>(

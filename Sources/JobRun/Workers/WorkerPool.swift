@@ -178,6 +178,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         arguments.isLockedDown = options.isLockedDown
         arguments.mayUseNetwork = NetworkAccess.isAllowed
         arguments.folder = folder
+        arguments.memory = limits.memory ?? 0
         let worker = try WorkerProcess(
             arguments, limits: limits,
             onReady: { @Sendable [weak self] in self?.ready($0) },

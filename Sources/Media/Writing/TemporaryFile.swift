@@ -151,11 +151,15 @@ public final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    /// Removes what has a name and is not published; an unnamed file goes with its descriptor.
+    /// Removes what is not published, and gives its room back: a worker may hold the file open for a moment longer.
     public func discard() {
         state.withLock { state in
             if let part = state.partName { unlinkat(directoryDescriptor, part, 0) }
             state.partName = nil
+            guard directoryDescriptor >= 0, !state.isPublished else { return }
+            var status = stat()
+            // Whatever anybody can reach by a name stays as it is.
+            if fstat(descriptor, &status) == 0, status.st_nlink == 0 { ftruncate(descriptor, 0) }
         }
     }
 
