@@ -39,9 +39,10 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
     return (long)getxattr(path, name, value, size);
 }
 
-void tandem_tune_allocator(void) {
+void tandem_tune_allocator(int keeps) {
     mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+    mallopt(M_MMAP_THRESHOLD, keeps ? 4 << 20 : 256 * 1024);
+    if (keeps) mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
 // MARK: Signals

@@ -113,6 +113,21 @@ extension JobPlan {
         }
     }
 
+    /// The same work without what is there for people: a short message to whoever does it.
+    public var bare: JobPlan {
+        var plan = self
+        (plan.ledger, plan.notes) = ([], [])
+        (plan.sourceDescription.tracks, plan.sourceDescription.metadata) = ([], [])
+        plan.sourceDescription.chapters = []
+        for index in plan.tracks.indices {
+            plan.tracks[index].source.tags = []
+            guard case .encode(var encoding) = plan.tracks[index].action else { continue }
+            encoding.settings = []
+            plan.tracks[index].action = .encode(encoding)
+        }
+        return plan
+    }
+
     /// What of it is read, and how damage is treated.
     public var extent: ReadingExtent {
         ReadingExtent(

@@ -9,8 +9,8 @@ internal import LibAV
 @main
 struct Tandem: AsyncParsableCommand {
     static func main() async {
-        tandem_tune_allocator()
         let words = Array(CommandLine.arguments.dropFirst())
+        tandem_tune_allocator(words.first == WorkerMain.argument ? 1 : 0)
         if words.first == WorkerMain.argument { WorkerMain.run(words) }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)

@@ -10,7 +10,7 @@ public struct ResourceBudget: Sendable {
     public let memory: Int64
     /// At most so many jobs at a time, whatever they cost; nil lets their costs decide.
     public let jobs: Int?
-    private var usedCores = 0
+    private var usedCores = 0.0
     private var usedMemory: Int64 = 0
     private var running = 0
 
@@ -44,7 +44,8 @@ public struct ResourceBudget: Sendable {
         if running == 0 { return true }
         guard usedMemory + cost.memory <= memory else { return false }
         if let jobs { return running < jobs }
-        return usedCores < cores
+        // Thirds that make a whole are as much.
+        return usedCores < Double(cores) - 0.01
     }
 
     /// It starts.

@@ -51,7 +51,9 @@ public enum WorkerMain {
 
         init(_ tick: @escaping @Sendable () -> Void) {
             timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "tandem.worker.progress"))
-            timer.schedule(deadline: .now(), repeating: .milliseconds(200), leeway: .milliseconds(20))
+            timer.schedule(
+                deadline: .now() + .milliseconds(200), repeating: .milliseconds(200),
+                leeway: .milliseconds(20))
             timer.setEventHandler(handler: tick)
             timer.activate()
         }
@@ -97,6 +99,7 @@ public enum WorkerMain {
             }
         }
         if arguments.mayUseNetwork { NetworkAccess.allow() }
+        AssetMemory.remember(1000)
         PassFiles.base.withLock { $0 = arguments.folder }
         let channel = MessageChannel(descriptor)
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))

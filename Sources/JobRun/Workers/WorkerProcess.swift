@@ -179,7 +179,7 @@ final class WorkerProcess: @unchecked Sendable {
                     }
                 }, output: order.output)
             let work = WorkerMessage.Work(
-                plan: order.plan, hasScratch: order.scratch != nil, sources: sources.map(\.path),
+                plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
                 makesPreview: order.makesPreview, fault: fault)
             let files = [order.output.descriptor] + (order.scratch.map { [$0.descriptor] } ?? [])
             guard

@@ -39,9 +39,10 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
+    /// `container` is what it was found to be when it was opened before: some 350 demuxers need not be asked again.
     public static func open(
         path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
-        discovery: StreamDiscovery = .decoding
+        discovery: StreamDiscovery = .decoding, container: String? = nil
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
         let source = try SourceLocation.open(path, interrupt: interrupt)
@@ -53,7 +54,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         }
         do throws(InputError) {
             let context = try openContext(
-                io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery)
+                io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery,
+                container: container)
             return Demuxer(
                 adopting: context, io: io, interrupt: interrupt, path: path, source: source)
         } catch {
@@ -64,9 +66,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     private static func openContext(
         io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag,
-        discovery: StreamDiscovery
+        discovery: StreamDiscovery, container: String?
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
-        let format = try recognize(io: io, path: path, limits: limits)
+        let format = try recognize(io: io, path: path, container: container)
         guard let allocated = avformat_alloc_context() else {
             throw InputError(path: path, reason: .library(.outOfMemory("avformat_alloc_context")))
         }
@@ -111,10 +113,14 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Content decides what a file is; its name is not even looked at.
     private static func recognize(
-        io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits
+        io: UnsafeMutablePointer<AVIOContext>, path: String, container: String?
     ) throws(InputError) -> UnsafePointer<AVInputFormat> {
         var format: UnsafePointer<AVInputFormat>?
-        let code = av_probe_input_buffer2(io, &format, "file:source", nil, 0, UInt32(clamping: 1 << 20))
+        if let first = container?.split(separator: ",").first { format = av_find_input_format(String(first)) }
+        var code: Int32 = 0
+        if format == nil {
+            code = av_probe_input_buffer2(io, &format, "file:source", nil, 0, UInt32(clamping: 1 << 20))
+        }
         guard code >= 0, let format else {
             let isUnknown = code == tandem_invaliddata || format == nil
             let error = AVError(code: code, operation: "av_probe_input_buffer2")

@@ -1,5 +1,5 @@
 internal import CFFmpeg
-internal import Glibc
+public import Glibc
 
 /// Why a path can't be read as a media file, found before any of libav's code sees a byte of it.
 public enum FileSourceProblem: Hashable, Sendable {
@@ -31,6 +31,17 @@ public final class FileSource: ByteSource, Sendable {
         ownsDescriptor = false
         size = Int64(status.st_size)
         interrupt = InterruptFlag()
+    }
+
+    /// Opens a file, or what was lent for its path.
+    public convenience init(path: String) throws(InputError) {
+        try self.init(path: path, interrupt: InterruptFlag())
+    }
+
+    /// What the system says of it (`fstat`).
+    public var status: stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
     }
 
     init(path: String, interrupt: InterruptFlag) throws(InputError) {

@@ -93,6 +93,11 @@ public final class Asset: Sendable {
         }
     }
 
+    private func read() throws -> AssetContents {
+        try AssetLoader(limits: limits, interrupt: interrupt, discovery: discovery).load(
+            source, timing: timing)
+    }
+
     /// Runs on `queue`, so that it happens once.
     private func loadNow() throws -> AssetContents {
         let known: AssetContents? = try state.withLock { state in
@@ -107,8 +112,8 @@ public final class Asset: Sendable {
         }
         if let known { return known }
         let result = Result {
-            try AssetLoader(limits: limits, interrupt: interrupt, discovery: discovery).load(
-                source, timing: timing)
+            guard case .file(let path) = source, discovery == .decoding else { return try read() }
+            return try AssetMemory.contents(ofFile: path, timing: timing, orElse: read)
         }
         return try state.withLock { state in
             if case .cancelled = state { throw CancellationError() }

@@ -98,7 +98,8 @@ public final class AssetReader: @unchecked Sendable {
 
     private var factory: ProducerFactory {
         ProducerFactory(
-            source: asset.source, timeZero: contents.timeZero, limits: asset.limits, interrupt: interrupt,
+            source: asset.source, container: contents.container, timeZero: contents.timeZero,
+            limits: asset.limits, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges)
     }
 

@@ -47,12 +47,14 @@ final class DemuxLane: @unchecked Sendable {
     /// So many packets and bytes are handed over at a time: a change of queue costs more than a packet.
     private static let (batchPackets, batchBytes) = (32, 256 << 10)
 
-    /// `damage` decides about what the container's reader can't understand, for each track that may miss something.
+    /// `container` is what the file was found to be before. `damage` decides about what the container's reader can't understand, for each track that may miss something.
     init(
-        path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally]
+        path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally],
+        container: String? = nil
     ) throws(InputError) {
         self.damage = damage
-        demuxer = try Demuxer.open(path: path, limits: limits, interrupt: interrupt, discovery: .known)
+        demuxer = try Demuxer.open(
+            path: path, limits: limits, interrupt: interrupt, discovery: .known, container: container)
         demuxer.select(streams)
         selected = streams
         for stream in streams { waiting[stream] = WaitingBox() }

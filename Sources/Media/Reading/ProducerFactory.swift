@@ -4,6 +4,8 @@ internal import LibAV
 /// joined.
 struct ProducerFactory {
     let source: Asset.Source
+    /// What a file was found to be (`AssetContents.container`).
+    let container: String
     let timeZero: MediaTime
     let limits: InputLimits
     let interrupt: InterruptFlag
@@ -27,7 +29,7 @@ struct ProducerFactory {
         guard case .file(let path) = source else { return nil }
         return try DemuxLane(
             path: path, streams: Set(outputs.flatMap { $0.tracks.map(\.index) }), limits: limits,
-            interrupt: interrupt, damage: outputs.map(\.damage))
+            interrupt: interrupt, damage: outputs.map(\.damage), container: container)
     }
 
     func producer(for output: AssetReaderTrackOutput, lane: DemuxLane?) throws -> any SampleProducer {
