@@ -95,4 +95,25 @@ import Testing
         let stream = try Asset(.file(media + "/000000000.ts")).loadSynchronously()
         #expect(stream.timeZero > MediaTime(value: 1, timescale: 1))
     }
+
+    /// What is remembered is of just these bytes, and the oldest is forgotten first.
+    @Test func whatIsRememberedIsNeverStale() throws {
+        AssetMemory.remember(2)
+        defer { AssetMemory.remember(0) }
+        let scratch = try Scratch()
+        func seconds(_ name: String) throws -> Double {
+            try Asset(.file(scratch.file(name))).loadSynchronously().duration.seconds
+        }
+        for name in ["a.wav", "b.wav", "c.wav"] {
+            try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file(name))
+            #expect(try seconds(name) == 1)
+        }
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=2", scratch.file("b.wav"))
+        #expect(try seconds("a.wav") == 1)
+        #expect(try seconds("b.wav") == 2)
+        try FileManager.default.moveItem(atPath: scratch.file("b.wav"), toPath: scratch.file("c.wav.new"))
+        rename(scratch.file("c.wav.new"), scratch.file("c.wav"))
+        #expect(try seconds("c.wav") == 2)
+        #expect(throws: InputError.self) { try seconds("b.wav") }
+    }
 }

@@ -43,7 +43,7 @@ public enum WorkerMain {
         }
     }
 
-    /// Tells five times a second how far the work is.
+    /// Ticks five times a second for as long as it is there.
     ///
     /// Unchecked `Sendable`: the timer is made in the initialiser and only cancelled afterwards, which any thread may.
     private final class Ticker: @unchecked Sendable {
@@ -58,12 +58,30 @@ public enum WorkerMain {
             timer.activate()
         }
 
-        func stop() { timer.cancel() }
+        deinit { timer.cancel() }
+    }
+
+    /// What it does.
+    private enum Doing {
+        case nothing
+        case work(JobWork)
+        case look
     }
 
     /// What it does now.
     private final class Current: Sendable {
-        let job = Guarded<JobWork?>(nil)
+        let doing = Guarded(Doing.nothing)
+
+        /// Says how far it is, where it does anything; false where nobody hears it.
+        func report(to channel: MessageChannel) -> Bool {
+            let progress: WorkProgress
+            switch doing.withLock({ $0 }) {
+            case .nothing: return true
+            case .work(let job): progress = job.progress
+            case .look: progress = WorkProgress()
+            }
+            return channel.send(WorkerMessage.Report.progress(progress, activity: Activity.count))
+        }
     }
 
     /// Its last words, should it die.
@@ -129,14 +147,17 @@ public enum WorkerMain {
     private static func listen(_ channel: MessageChannel) -> Never {
         var buffer = MessageBuffer()
         let current = Current()
+        let ticker = Ticker { if !current.report(to: channel) { _exit(0) } }
+        defer { withExtendedLifetime(ticker) {} }
         while true {
             guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
             do {
                 while let order = try buffer.next(WorkerMessage.Order.self) {
                     switch order {
-                    case .cancel: current.job.withLock { $0 }?.cancel()
+                    case .cancel:
+                        if case .work(let job) = current.doing.withLock({ $0 }) { job.cancel() }
                     case .work(let work): begin(work, buffer.takeDescriptors(), channel, current)
-                    case .look(let look): begin(look, buffer.takeDescriptors(), channel)
+                    case .look(let look): begin(look, buffer.takeDescriptors(), channel, current)
                     }
                 }
             } catch {
@@ -165,15 +186,9 @@ public enum WorkerMain {
         let job = JobWork(
             WorkOrder(
                 plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview))
-        current.job.withLock { $0 = job }
-        let ticker = Ticker {
-            if !channel.send(WorkerMessage.Report.progress(job.progress, activity: Activity.count)) {
-                _exit(0)
-            }
-        }
+        current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
-            ticker.stop()
-            current.job.withLock { $0 = nil }
+            current.doing.withLock { $0 = .nothing }
             LentFiles.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((output, scratch)) {}
@@ -185,7 +200,7 @@ public enum WorkerMain {
 
     /// A look is never cancelled: its answer may be of use to others.
     private static func begin(
-        _ look: WorkerMessage.Look, _ descriptors: [Int32], _ channel: MessageChannel
+        _ look: WorkerMessage.Look, _ descriptors: [Int32], _ channel: MessageChannel, _ current: Current
     ) {
         if let fault = look.fault { commit(fault, channel) }
         guard descriptors.count == (look.isLent ? 1 : 0) else {
@@ -193,11 +208,7 @@ public enum WorkerMain {
             _exit(1)
         }
         if let descriptor = descriptors.first { LentFiles.lend(descriptor, for: look.question.path) }
-        let ticker = Ticker {
-            if !channel.send(WorkerMessage.Report.progress(WorkProgress(), activity: Activity.count)) {
-                _exit(0)
-            }
-        }
+        current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
             let sight: Sight
             do throws(SourceProblem) {
@@ -205,7 +216,7 @@ public enum WorkerMain {
             } catch {
                 sight = .problem(error)
             }
-            ticker.stop()
+            current.doing.withLock { $0 = .nothing }
             LentFiles.takeBack()
             for descriptor in descriptors { close(descriptor) }
             if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }

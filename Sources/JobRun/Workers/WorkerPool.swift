@@ -26,6 +26,18 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     private struct Workers: Sendable {
         var idle: [WorkerProcess] = []
         var all: [ObjectIdentifier: WorkerProcess] = [:]
+        /// Which worker looked into a source: it need not find out again what it is.
+        var lookers: [String: ObjectIdentifier] = [:]
+
+        /// One that waits, the one that knows a source where that can be.
+        mutating func takeIdle(for path: String?) -> WorkerProcess? {
+            if let path, let looker = lookers.removeValue(forKey: path),
+                let index = idle.lastIndex(where: { ObjectIdentifier($0) == looker })
+            {
+                return idle.remove(at: index)
+            }
+            return idle.isEmpty ? nil : idle.removeFirst()
+        }
         var lacking: Int32?
         var faults: [String: WorkerFault] = [:]
         var isClosed = false
@@ -104,7 +116,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         for _ in 0..<5 {
             let worker: WorkerProcess
             do {
-                worker = try workers.withLock { $0.idle.popLast() } ?? start()
+                worker = try workers.withLock { $0.takeIdle(for: nil) } ?? start()
             } catch {
                 throw SourceProblem("\(error)")
             }
@@ -116,6 +128,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             }
             ended.wait()
             guard let sight = seen.withLock({ $0 }) else { continue }
+            workers.withLock { $0.lookers[question.path] = ObjectIdentifier(worker) }
             takeBack(worker)
             switch sight {
             case .answer(let answer): return answer
@@ -133,7 +146,8 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         let worker: WorkerProcess
         let output = order.output
         do {
-            worker = try workers.withLock { $0.idle.popLast() } ?? start()
+            let path: String? = if case .file(let path, _) = order.plan.source { path } else { nil }
+            worker = try workers.withLock { $0.takeIdle(for: path) } ?? start()
         } catch {
             return completion(
                 .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))

@@ -48,7 +48,7 @@ final class WorkerProcess: @unchecked Sendable {
     private let process: pid_t
     private var reading: (any DispatchSourceRead)?
     private var listening: (any DispatchSourceRead)?
-    private var watch: (any DispatchSourceTimer)?
+    private var watching: (any DispatchSourceTimer)?
     private var buffer = MessageBuffer()
     private var lastWords: [UInt8] = []
     private var task: Task?
@@ -99,8 +99,13 @@ final class WorkerProcess: @unchecked Sendable {
         reading.setCancelHandler { @Sendable in withExtendedLifetime(channel) {} }
         self.reading = reading
         self.listening = listening
+        let watching = DispatchSource.makeTimerSource(queue: queue)
+        watching.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
+        watching.setEventHandler { @Sendable [weak self] in self?.watch() }
+        self.watching = watching
         reading.activate()
         listening.activate()
+        watching.activate()
     }
 
     private static let environment = ["SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C"]
@@ -190,7 +195,6 @@ final class WorkerProcess: @unchecked Sendable {
                 self.die()
                 return completion(nil)
             }
-            self.beginWatch()
         }
     }
 
@@ -228,7 +232,6 @@ final class WorkerProcess: @unchecked Sendable {
                 self.die()
                 return completion(nil)
             }
-            self.beginWatch()
         }
     }
 
@@ -252,6 +255,7 @@ final class WorkerProcess: @unchecked Sendable {
         queue.async { @Sendable in
             guard !self.isDead else { return }
             self.isDead = true
+            self.watching?.cancel()
             self.reading?.cancel()
             self.listening?.cancel()
             shutdown(self.channel.descriptor, Int32(SHUT_RDWR))
@@ -294,7 +298,6 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func end(_ task: Task, _ ending: Ending) {
-        endWatch()
         self.task = nil
         jobsDone += 1
         task.completion(ending)
@@ -310,20 +313,8 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    private func beginWatch() {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
-        timer.setEventHandler { @Sendable [weak self] in self?.look() }
-        timer.activate()
-        watch = timer
-    }
-
-    private func endWatch() {
-        watch?.cancel()
-        watch = nil
-    }
-
-    private func look() {
+    /// What it takes and whether anything moves in it.
+    private func watch() {
         guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
             return kill("it took \(used >> 20) MiB of memory, and \(limit >> 20) is the limit")
@@ -356,7 +347,7 @@ final class WorkerProcess: @unchecked Sendable {
     private func die() {
         guard !isDead else { return }
         isDead = true
-        endWatch()
+        watching?.cancel()
         reading?.cancel()
         if let descriptor = listening?.handle { hearWords(Int32(descriptor)) }
         listening?.cancel()
