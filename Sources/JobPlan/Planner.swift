@@ -163,20 +163,31 @@ public struct Planner {
 
     /// Looks into all sources that must be looked into, several at a time.
     private mutating func probeAhead() {
-        var wanted: [(path: String, timing: AssetTiming)] = []
-        var seen: Set<String> = []
+        var questions: [(file: Int, question: SettledQuestion)] = []
         for (index, file) in files.enumerated() {
             for job in file.jobs {
-                guard !job.isTemplate, case .file(let written) = job.asset.source else { continue }
-                let key = Key(file: index, id: job.id.value)
-                if let found = settle(job, in: index) {
-                    settledAhead[key] = found
-                    continue
-                }
-                let path = file.absolutePath(written)
-                if seen.insert(Self.probeKey(path, job.asset.timing)).inserted {
-                    wanted.append((path, job.asset.timing))
-                }
+                guard case .file = job.asset.source, let question = question(job, in: index) else { continue }
+                questions.append((index, question))
+            }
+        }
+        // A few at a time: one is answered in less time than it takes to hand it over.
+        let (memory, asked, stride) = (memory, questions, 64)
+        let settledOnes = Guarded([Bool](repeating: false, count: asked.count))
+        DispatchQueue.concurrentPerform(iterations: (asked.count + stride - 1) / stride) { part in
+            let places = part * stride..<min(asked.count, (part + 1) * stride)
+            let answers = places.map { memory.isSettled(asked[$0].question) }
+            settledOnes.withLock { $0.replaceSubrange(places, with: answers) }
+        }
+        var wanted: [(path: String, timing: AssetTiming)] = []
+        var seen: Set<String> = []
+        for ((index, question), isSettled) in zip(questions, settledOnes.withLock({ $0 })) {
+            let job = question.job
+            if isSettled {
+                settledAhead[Key(file: index, id: job.id.value)] = Self.settled(question)
+            } else if let path = question.source,
+                seen.insert(Self.probeKey(path, job.asset.timing)).inserted
+            {
+                wanted.append((path, job.asset.timing))
             }
         }
         // One alone is looked into when its turn comes.
@@ -236,6 +247,17 @@ public struct Planner {
 
     /// What is said of a job that has nothing to do; nil where it must be planned.
     private mutating func settle(_ job: JobSpec, in index: Int) -> BatchPlan.Settled? {
+        question(job, in: index).flatMap { memory.isSettled($0) ? Self.settled($0) : nil }
+    }
+
+    private static func settled(_ question: SettledQuestion) -> BatchPlan.Settled {
+        BatchPlan.Settled(
+            id: question.job.id.value, base: question.job.base, file: question.file.path,
+            destination: question.destination)
+    }
+
+    /// What to ask the memory about a job; nil where it must be planned anyway.
+    private mutating func question(_ job: JobSpec, in index: Int) -> SettledQuestion? {
         let file = files[index]
         guard !job.isTemplate, let destination = destinations.resolve(file.absolutePath(job.destination.path))
         else { return nil }
@@ -248,9 +270,7 @@ public struct Planner {
             question.source = needed.destination
         case .url, .glob: return nil
         }
-        guard memory.isSettled(question) else { return nil }
-        return BatchPlan.Settled(
-            id: job.id.value, base: job.base, file: file.path, destination: destination.path)
+        return question
     }
 
     private mutating func plan(
@@ -455,31 +475,5 @@ public struct Planner {
                     at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)])
             }
         }
-    }
-}
-
-/// Destinations by their paths; the folder of many is looked at once.
-struct DestinationTable {
-    private var folders: [Substring: DestinationPath?] = [:]
-
-    mutating func resolve(_ path: String) -> DestinationPath? {
-        guard let slash = path.lastIndex(of: "/") else { return DestinationPath(path) }
-        let name = String(path[path.index(after: slash)...])
-        guard !name.isEmpty, name != ".", name != ".." else { return DestinationPath(path) }
-        let folder = path[..<slash]
-        if let known = folders[folder] { return known?.sibling(name) }
-        let made = DestinationPath(path)
-        folders[folder] = .some(made)
-        return made
-    }
-}
-
-/// A job that can't be planned against its real source.
-public struct PlanningError: Error, Sendable, CustomStringConvertible {
-    /// Why.
-    public var diagnostics: [Diagnostic]
-    /// The first reason.
-    public var description: String {
-        diagnostics.first.map { "\($0.range): \($0.message)" } ?? "the job is gone"
     }
 }

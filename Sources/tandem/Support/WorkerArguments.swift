@@ -49,10 +49,10 @@ struct WorkerArguments: ParsableArguments {
         options.isLockedDown = sandbox
         options.memory = workerMemory.flatMap(Self.bytes) ?? ResourceBudget.ofThisMachine().memory
         let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options, in: state) }
-        pool.warm()
-        if sandbox {
-            let lacking = pool.lacking(within: requireSandbox ? 10 : 0)
-            if requireSandbox, lacking?.isEmpty != true {
+        if requireSandbox {
+            pool.warm()
+            let lacking = pool.lacking(within: 10)
+            if lacking?.isEmpty != true {
                 let what = lacking?.joined(separator: ", ") ?? "no worker starts"
                 Terminal.report("error: the sandbox is required, and this machine lacks: \(what)\n")
                 throw ExitCode.environment

@@ -1,0 +1,15 @@
+/// Destinations by their paths; the folder of many is looked at once.
+struct DestinationTable {
+    private var folders: [Substring: DestinationPath?] = [:]
+
+    mutating func resolve(_ path: String) -> DestinationPath? {
+        guard let slash = path.lastIndex(of: "/") else { return DestinationPath(path) }
+        let name = String(path[path.index(after: slash)...])
+        guard !name.isEmpty, name != ".", name != ".." else { return DestinationPath(path) }
+        let folder = path[..<slash]
+        if let known = folders[folder] { return known?.sibling(name) }
+        let made = DestinationPath(path)
+        folders[folder] = .some(made)
+        return made
+    }
+}
