@@ -129,7 +129,6 @@ struct CopyPlanner {
     ) -> Answer? {
         do throws(SmartCut.Obstacle) {
             guard let cut = smart else { throw obstacle ?? .nothingToCopy }
-            if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
             return .smartCut(cut, unheeded: cut.hasEdges ? unheeded : [])
         } catch {
             let message = "\(label(track)) can't be cut smartly: \(error)"

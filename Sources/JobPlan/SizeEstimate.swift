@@ -10,7 +10,7 @@ enum SizeEstimate {
             guard let rate = bitRate(of: track) else { return nil }
             bits += rate * track.expected.timeRange.duration.seconds
         }
-        return bits.isFinite && bits < 1e18 ? Int64(bits / 8) : nil
+        return bits >= 0 && bits < 1e18 ? Int64(bits / 8) : nil
     }
 
     private static func bitRate(of track: TrackPlan) -> Double? {

@@ -117,7 +117,10 @@ public struct LocalScout: SourceScout {
             outwardEnd: outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) })
         guard answer.problem != nil, case .encoded(let encoder) = edges else { return answer }
         do throws(SmartCut.Obstacle) {
-            answer.smart = try SmartCut.plan(scan, track: found, encoder: encoder)
+            let cut = try SmartCut.plan(scan, track: found, encoder: encoder)
+            // Opened here and not by who asked: what an encoder is told comes from the source.
+            if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
+            answer.smart = cut
         } catch {
             answer.obstacle = error
         }

@@ -267,80 +267,6 @@ import Testing
         #expect(paused.text == "143 True\n", "\(paused.text) \(paused.errors)")
     }
 
-    /// G7: whatever becomes of a worker, it is one job's failure, named; the others go on.
-    @Test(arguments: [
-        ("abort", "signal 6 (Aborted); its last words: told to abort"),
-        ("hang", "longer than its timeout of 2 s"),
-        ("memory", "of memory, and 300 is the limit"), ("babble", "something that is no message"),
-    ])
-    func aWorkerThatDiesIsOneFailure(_ fault: String, _ words: String) throws {
-        let scratch = try Scratch()
-        try write(job("bad", more: "timeout: 2") + (1...4).map { job("good\($0)") }.joined(), in: scratch)
-        let result = try tandem(
-            "run", "--worker-memory", "300MiB", "jobs.yaml", in: scratch,
-            environment: ["TANDEM_WORKER_FAULTS": "bad:\(fault)"])
-        #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
-        #expect(result.errors.contains("4 of 5 jobs done, 1 not"), "\(result.errors)")
-        #expect(scratch.contents.filter { $0.hasSuffix(".mp4") } == (1...4).map { "out/good\($0).mp4" })
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(
-            again.status == 0 && again.errors.contains("5 of 5 jobs done, 4 of them up to date"),
-            "\(again.errors)")
-    }
-
-    /// The same while sources are looked into, before the run and by `plan`: it is that source's error.
-    @Test(arguments: [
-        ("abort", "signal 6 (Aborted); its last words: told to abort"),
-        ("hang", "nothing moved in it for "), ("memory", "of memory, and 300 is the limit"),
-        ("babble", "something that is no message"),
-    ])
-    func aSourceThatBringsItsReaderDownIsOneFailure(_ fault: String, _ words: String) throws {
-        let scratch = try folderWithSource()
-        try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
-        try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("c.mp4"))
-        try write(
-            ["a", "b", "c"].map { job($0, asset: "./\($0).mp4") }.joined() + job("of-b", asset: "{ job: b }"),
-            in: scratch)
-        let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),stall:1"]
-        let plan = try tandem(
-            "plan", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
-        let message = "b.mp4: the worker that looked into it died: "
-        #expect(plan.status == 3 && plan.errors.contains(message), "\(plan.errors)")
-        #expect(plan.errors.contains(words), "\(plan.errors)")
-        let run = try tandem(
-            "run", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
-        #expect(
-            run.status == 1 && run.errors.contains(message) && run.errors.contains(words), "\(run.errors)")
-        #expect(
-            scratch.contents.filter { $0.hasPrefix("out/") } == ["out/a.mp4", "out/c.mp4"], "\(run.errors)")
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(
-            again.status == 0 && again.errors.contains("4 of 4 jobs done, 2 of them up to date"),
-            "\(again.errors)")
-    }
-
-    /// A worker in which nothing moves any more is replaced.
-    @Test func aWorkerThatStallsIsOneFailure() throws {
-        let scratch = try Scratch()
-        try write(job("bad") + job("good"), in: scratch)
-        let run = try tandem(
-            "run", "jobs.yaml", in: scratch, environment: ["TANDEM_WORKER_FAULTS": "bad:hang,stall:1"])
-        #expect(run.status == 1 && run.errors.contains("nothing moved in it for "), "\(run.errors)")
-        #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/good.mp4"])
-    }
-
-    /// A worker that was killed once is worth another attempt; damaged data are not.
-    @Test func whatCanPassIsTriedAgain() throws {
-        let scratch = try Scratch()
-        try write(job("one", more: "retries: 1"), in: scratch)
-        let result = try tandem(
-            "run", "--events", "events", "jobs.yaml", in: scratch,
-            environment: ["TANDEM_WORKER_FAULTS": "one:abort"])
-        #expect(result.status == 0, "\(result.errors)")
-        #expect(
-            try String(contentsOfFile: scratch.file("events"), encoding: .utf8).contains("\"attempts\":2"))
-    }
-
     @Test func failFastStartsNothingMore() throws {
         let scratch = try Scratch()
         let jobs =
@@ -369,42 +295,6 @@ import Testing
         #expect(
             order == ["urgent: started", "long: started", "short: started", "late: started"],
             "\(result.errors)")
-    }
-
-    /// What a worker may do: nothing but its job.
-    @Test func workersAreLockedDown() throws {
-        let scratch = try Scratch()
-        try write(job("one", asset: testSignal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
-        let script = """
-            SECRET=x "$0" run --require-sandbox jobs.yaml 2>log & pid=$!
-            until grep -q 'one: started' log; do kill -0 $pid || { cat log; exit 99; }; done
-            worker=$(pgrep -P $pid | head -1)
-            grep NoNewPrivs /proc/$worker/status; tr '\\0' '\\n' < /proc/$worker/environ | sort
-            ls -l /proc/$worker/fd | grep -c jobs.yaml
-            kill -9 $pid; for i in $(seq 100); do kill -0 $worker 2>/dev/null || { echo gone; break; }; sleep 0.05; done
-            """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
-        if result.text.contains("this machine lacks") { return }
-        #expect(
-            result.text.split(separator: "\n")
-                == ["NoNewPrivs:\t1", "LC_ALL=C", "SVT_LOG=1", "SWIFT_BACKTRACE=enable=no", "0", "gone"],
-            "\(result.text) \(result.errors)")
-        #expect(scratch.contents == ["jobs.yaml", "log", "out"])
-    }
-
-    /// libavutil makes its own random numbers where it may not ask the system, in some thirty milliseconds each time:
-    /// a Matroska file needs one. Nothing else that a worker opens is denied either.
-    @Test func aWorkerIsDeniedNothingThatItNeeds() throws {
-        let scratch = try folderWithSource()
-        try scratch.write(jobFile(destination: "out.mkv"), to: "jobs.yaml")
-        let run = try program(
-            "strace",
-            ["-f", "-o", "trace", "-e", "trace=open,openat,openat2", Places.tandem, "run", "jobs.yaml"],
-            directory: scratch.path)
-        #expect(run.status == 0, "\(run.errors)")
-        let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8).split(separator: "\n")
-        #expect(trace.contains { $0.contains("/dev/urandom\", O_RDONLY)") && !$0.contains("= -1") })
-        #expect(trace.filter { $0.contains("EACCES") || $0.contains("EPERM") } == [])
     }
 
     /// What leads out of `--root` is neither read nor written, by whatever way.

@@ -129,6 +129,18 @@ import Testing
         #expect(sizes == ["192x108", "82x144", "192x108", "82x144", "192x108", "82x144"])
     }
 
+    /// An output that is whole is published, whatever becomes of who looks at it for the page.
+    @Test func aPreviewFailsNoJob() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        let run = try tandem(
+            "run", "--report", "r.html", "jobs.yaml", in: scratch,
+            environment: ["TANDEM_WORKER_FAULTS": "one:late"])
+        #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
+        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
+        #expect(page.contains("Not shown: the worker died while it looked at the output: signal 6"))
+    }
+
     /// Without a page nobody looks at outputs, and beyond the page's limit neither.
     @Test func nothingIsShownThatNobodyReads() throws {
         let scratch = try Scratch()

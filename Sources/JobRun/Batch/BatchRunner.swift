@@ -68,6 +68,8 @@ public final class BatchRunner: @unchecked Sendable {
         var attempts = 1
     }
     private var running: [Key: Running] = [:]
+    /// Jobs whose source, another job's output, is being looked at.
+    private var replanning: [Key: (job: JobPlan, cost: JobCost)] = [:]
     /// Jobs between two attempts.
     private var pausing: [Key: (plan: JobPlan, outcome: JobOutcome)] = [:]
     private var outcomes: [Key: JobOutcome] = [:]
@@ -156,6 +158,12 @@ public final class BatchRunner: @unchecked Sendable {
             self.stop = self.stop ?? "the run was interrupted"
             self.isCancelled = true
             for job in self.running.values { job.executor.cancel() }
+            let looked = self.replanning.values
+            self.replanning = [:]
+            for (job, cost) in looked {
+                self.budget.give(back: cost)
+                self.finish(job, .cancelled)
+            }
             self.admit()
         }
     }
@@ -228,7 +236,7 @@ public final class BatchRunner: @unchecked Sendable {
             let (fills, lack) = room(for: job)
             if let lack {
                 // What runs may be smaller than foretold, or make room by replacing.
-                if !running.isEmpty { return }
+                if !running.isEmpty || !replanning.isEmpty { return }
                 queue.takeNext()
                 finish(
                     job, .failed(JobFailure(lack, at: job.destinationLocation, rule: .lowSpace)))
@@ -283,26 +291,44 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private func start(_ job: JobPlan, _ cost: JobCost, _ fills: RunPolicy.FreeSpace?) {
-        var plan = job
-        if case .job = job.source {
-            do throws(PlanningError) {
-                // Foretold until now; the file is there, and is looked at.
-                plan = try Planner.replan(job, in: files, scout: scout)
-            } catch {
-                let first = error.diagnostics.first
-                return finish(
-                    job,
-                    .failed(
-                        JobFailure(
-                            first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)
-                    ))
+        budget.take(cost)
+        guard case .job = job.source else { return launch(job, cost, fills) }
+        // Foretold until now; the file is there, and is looked at, which may take its time.
+        let key = Key(file: job.file, id: job.id)
+        replanning[key] = (job, cost)
+        let (files, scout) = (files, scout)
+        DispatchQueue.global().async { @Sendable in
+            let result = Result { () throws(PlanningError) in
+                try Planner.replan(job, in: files, scout: scout)
             }
+            self.control.async { @Sendable in self.replanned(key, result, fills) }
         }
+    }
+
+    /// What a job reads was looked at. After a cancel nobody waits for it any more.
+    private func replanned(
+        _ key: Key, _ result: Result<JobPlan, PlanningError>, _ fills: RunPolicy.FreeSpace?
+    ) {
+        guard let (job, cost) = replanning.removeValue(forKey: key) else { return }
+        switch result {
+        case .success(let plan): launch(plan, cost, fills)
+        case .failure(let error):
+            let first = error.diagnostics.first
+            budget.give(back: cost)
+            finish(
+                job,
+                .failed(
+                    JobFailure(
+                        first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)))
+            admit()
+        }
+    }
+
+    private func launch(_ plan: JobPlan, _ cost: JobCost, _ fills: RunPolicy.FreeSpace?) {
         let (folder, _) = Self.split(plan.destination)
         if cleaned.insert(folder).inserted {
             _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder] ?? [])
         }
-        budget.take(cost)
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0
         begin(plan, Running(executor: executor(plan), cost: cost, lane: lane, begun: now, fills: fills))

@@ -23,7 +23,13 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private var loudness: [Int: LoudnessNormalizer.Result] = [:]
     private let running = Guarded(Running())
 
-    init(_ order: WorkOrder) { self.order = order }
+    /// Hears that the output is whole, before it is looked at for a report.
+    private let onChecked: @Sendable (WorkFindings) -> Void
+
+    init(_ order: WorkOrder, onChecked: @escaping @Sendable (WorkFindings) -> Void = { _ in }) {
+        self.order = order
+        self.onChecked = onChecked
+    }
 
     /// Begins; `completion` is called once, on a private queue.
     func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
@@ -187,14 +193,15 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let judged = try ExpectationJudge(
             plan: plan, path: path, size: order.output.size, isCancelled: isCancelled
         ).judge()
-        let preview =
-            order.makesPreview
-            ? try PreviewMaker(plan: plan, path: path, isCancelled: isCancelled).make() : nil
         if isCancelled() { throw CancellationError() }
-        return WorkFindings(
+        var findings = WorkFindings(
             tracks: reports, expectations: judged,
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
-            }, preview: preview)
+            }, preview: nil)
+        guard order.makesPreview else { return findings }
+        onChecked(findings)
+        findings.preview = try PreviewMaker(plan: plan, path: path, isCancelled: isCancelled).make()
+        return findings
     }
 }

@@ -111,7 +111,7 @@ public enum WorkerMain {
         if arguments.isLockedDown {
             let network = arguments.mayUseNetwork ? ["/etc"] : []
             lacking = withPaths(readable + network) { readable in
-                withPaths([arguments.folder]) {
+                withPaths(arguments.folder.isEmpty ? [] : [arguments.folder]) {
                     tandem_lock_down(readable, $0, arguments.mayUseNetwork ? 1 : 0)
                 }
             }
@@ -183,15 +183,23 @@ public enum WorkerMain {
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             LentFiles.lend(descriptor, for: path)
         }
-        let job = JobWork(
-            WorkOrder(
-                plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview))
+        let order = WorkOrder(
+            plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview)
+        let job = JobWork(order) { @Sendable findings in
+            if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
+            if work.fault == .late { abort() }
+        }
         current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
             current.doing.withLock { $0 = .nothing }
             LentFiles.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((output, scratch)) {}
+            var outcome = outcome
+            if work.fault == .lie, case .finished(var findings) = outcome {
+                findings.tracks[0].appendedSamples = .min
+                outcome = .finished(findings)
+            }
             if !channel.send(WorkerMessage.Report.done(outcome)) { _exit(0) }
         }
     }
@@ -210,11 +218,15 @@ public enum WorkerMain {
         if let descriptor = descriptors.first { LentFiles.lend(descriptor, for: look.question.path) }
         current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
-            let sight: Sight
+            var sight: Sight
             do throws(SourceProblem) {
                 sight = .answer(try LocalScout().answer(look.question))
             } catch {
                 sight = .problem(error)
+            }
+            if look.fault == .lie, case .answer(.description(var description)) = sight {
+                description.tracks[0].width = 1 << 62
+                sight = .answer(.description(description))
             }
             current.doing.withLock { $0 = .nothing }
             LentFiles.takeBack()
@@ -233,6 +245,10 @@ public enum WorkerMain {
         case .babble:
             var noise: [UInt8] = [255, 255, 255, 255, 1, 2, 3]
             write(channel.descriptor, &noise, noise.count)
+        case .smuggle:
+            _ = channel.send(
+                WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
+        case .lie, .late: break
         }
     }
 }

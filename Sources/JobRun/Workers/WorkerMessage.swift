@@ -43,6 +43,8 @@ enum WorkerMessage {
         case ready(version: Int, lacking: Int32)
         /// How far the work has come, and a number that grows while anything happens at all.
         case progress(WorkProgress, activity: UInt64)
+        /// The output is whole; what is looked at now is for a report.
+        case checked(WorkFindings)
         /// How the work ended.
         case done(WorkOutcome)
         /// What came of a look.
@@ -68,4 +70,10 @@ enum WorkerFault: String, Codable, Sendable {
     case memory
     /// It says something that is no message.
     case babble
+    /// It says what can't be.
+    case lie
+    /// It sends files.
+    case smuggle
+    /// It ends by a signal once its output is whole.
+    case late
 }

@@ -17,6 +17,8 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         public var isLockedDown = true
         /// Bytes of memory that one may take; nil for no limit.
         public var memory: Int64?
+        /// They only look into sources: nothing is ever written.
+        public var onlyLooks = false
         /// A worker is replaced after so many jobs.
         public var jobsEach = 1000
         /// As usual.
@@ -53,19 +55,24 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     /// uses: what dead ones left there is removed. Without one it lies where temporary files do.
     public init(_ options: Options, in state: StateFolder?) throws(StateError) {
         self.options = options
-        let base = state?.absolute ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let told = getenv("TMPDIR").map { String(cString: $0) }
+        let base = state?.absolute ?? told.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         if let state {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
             where name.hasPrefix("workers-") {
                 try? FileManager.default.removeItem(atPath: state.path + "/" + name)
             }
         }
-        var template = Array("\(base)/workers-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw StateError(
-                "a folder for workers in \(base) can't be made: \(String(cString: strerror(errno)))")
+        if options.onlyLooks {
+            folder = ""
+        } else {
+            var template = Array("\(base)/workers-XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else {
+                throw StateError(
+                    "a folder for workers in \(base) can't be made: \(String(cString: strerror(errno)))")
+            }
+            folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
-        folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         var first = Workers()
         // For tests: `job:kind`, or `file:kind` for a look into it, once each; `stall:seconds` of patience.
         var limits = WorkerProcess.Limits(memory: options.memory)
@@ -95,8 +102,8 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             defer { workers.idle = [] }
             return workers.all.values.map { $0 }
         }
-        for worker in all { worker.retire() }
-        try? FileManager.default.removeItem(atPath: folder)
+        for worker in all { worker.retireNow() }
+        if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 
     /// Begins; see `WorkPerformer`.

@@ -37,6 +37,10 @@ final class WorkerProcess: @unchecked Sendable {
         let completion: @Sendable (Ending) -> Void
         /// Kept open until the worker has it for certain; nil for a look.
         let output: TemporaryFile?
+        var tracks = 0
+        var makesPreview = false
+        /// What was found of an output that is whole.
+        var findings: WorkFindings?
         var isCancelled = false
         var activity: UInt64 = 0
         var lastActivity = DispatchTime.now()
@@ -182,7 +186,7 @@ final class WorkerProcess: @unchecked Sendable {
                                     isTransient: byItself)))
                     case .seen: break
                     }
-                }, output: order.output)
+                }, output: order.output, tracks: order.plan.tracks.count, makesPreview: order.makesPreview)
             let work = WorkerMessage.Work(
                 plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
                 makesPreview: order.makesPreview, fault: fault)
@@ -250,23 +254,31 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Lets it go: it ends by itself when its socket closes.
-    func retire() {
-        queue.async { @Sendable in
-            guard !self.isDead else { return }
-            self.isDead = true
-            self.watching?.cancel()
-            self.reading?.cancel()
-            self.listening?.cancel()
-            shutdown(self.channel.descriptor, Int32(SHUT_RDWR))
-            self.reap(patiently: true)
-        }
-    }
+    /// Lets it go. It has nothing to do, and nothing that it must put in order.
+    func retire() { queue.async { @Sendable in self.end() } }
+
+    /// The same, done when it returns. Not to be called on the worker's own queue.
+    func retireNow() { queue.sync { end() } }
 
     // MARK: On `queue`
 
+    private func end() {
+        guard !isDead else { return }
+        isDead = true
+        watching?.cancel()
+        reading?.cancel()
+        listening?.cancel()
+        Glibc.kill(process, SIGKILL)
+        reap()
+    }
+
     private func hear() {
         guard case .some = buffer.fill(from: channel.descriptor) else { return die() }
+        let descriptors = buffer.takeDescriptors()
+        if !descriptors.isEmpty {
+            for descriptor in descriptors { close(descriptor) }
+            return kill("it sent files, which nobody asked for")
+        }
         do {
             while let report = try buffer.next(WorkerMessage.Report.self) { take(report) }
         } catch {
@@ -290,9 +302,22 @@ final class WorkerProcess: @unchecked Sendable {
             }
         case .done(let outcome):
             guard let task, task.output != nil else { return kill("it ended a job that it did not have") }
+            guard
+                let outcome = Soundness.checked(
+                    outcome, tracks: task.tracks, makesPreview: task.makesPreview)
+            else { return kill("it said what can't be of its output") }
             end(task, .done(outcome))
+        case .checked(let findings):
+            guard let task, task.makesPreview,
+                case .finished(let sound)? = Soundness.checked(
+                    .finished(findings), tracks: task.tracks, makesPreview: false)
+            else { return kill("it said what can't be of its output") }
+            self.task?.findings = sound
         case .seen(let sight):
             guard let task, task.output == nil else { return kill("it answered what nobody asked") }
+            if case .answer(let answer) = sight, !Soundness.holds(answer) {
+                return kill("it said what can't be of a source")
+            }
             end(task, .seen(sight))
         }
     }
@@ -351,28 +376,27 @@ final class WorkerProcess: @unchecked Sendable {
         reading?.cancel()
         if let descriptor = listening?.handle { hearWords(Int32(descriptor)) }
         listening?.cancel()
-        let ending = reap(patiently: false)
+        let ending = reap()
         onDeath(self)
         guard let task else { return }
         self.task = nil
         if task.isCancelled { return task.completion(.cancelled) }
         let words = String(decoding: lastWords, as: UTF8.self).split(separator: "\n").suffix(3)
         let said = words.isEmpty ? "" : "; its last words: " + words.joined(separator: " / ")
-        task.completion(.died("\(verdict ?? ending)\(said)", byItself: verdict == nil))
+        let why = "\(verdict ?? ending)\(said)"
+        // The output is whole; only how it looks is not known.
+        if var findings = task.findings {
+            findings.preview = JobPreview()
+            findings.preview?.problems = ["the worker died while it looked at the output: \(why)"]
+            return task.completion(.done(.finished(findings)))
+        }
+        task.completion(.died(why, byItself: verdict == nil))
     }
 
     /// Takes its exit status, and tells it in words.
     @discardableResult
-    private func reap(patiently: Bool) -> String {
+    private func reap() -> String {
         var status: Int32 = 0
-        if patiently {
-            let process = process
-            DispatchQueue.global(qos: .utility).async {
-                var status: Int32 = 0
-                waitpid(process, &status, 0)
-            }
-            return ""
-        }
         // Its socket is closed: it has ended, or is not to be trusted with going on.
         for _ in 0..<50 {
             if waitpid(process, &status, WNOHANG) == process { return Self.words(status) }

@@ -58,6 +58,8 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// The codec's own headers, as the container has them.
+    public var extradataSize: Int { Int(max(0, raw.pointee.extradata_size)) }
+    /// The bytes themselves.
     public var extradata: [UInt8] {
         guard let bytes = raw.pointee.extradata, raw.pointee.extradata_size > 0 else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(raw.pointee.extradata_size)))

@@ -45,8 +45,13 @@ public enum AssetMemory {
         guard known.withLock({ $0.limit > 0 }), let key = key(path, timing) else { return try read() }
         if let contents = known.withLock({ $0.contents[key] }) { return contents }
         let contents = try read()
-        // What changed while it was read is not known.
-        if Self.key(path, timing) == key { known.withLock { $0.note(contents, of: key) } }
+        // What changed while it was read is not known; what is large, such as fonts that came along, is not kept.
+        let bytes = contents.tracks.reduce(0) { sum, track in
+            sum + track.format.parameters.extradataSize + track.sideData.reduce(0) { $0 + $1.bytes.count }
+        }
+        if bytes <= 16 << 10, contents.chapters.count <= 100, Self.key(path, timing) == key {
+            known.withLock { $0.note(contents, of: key) }
+        }
         return contents
     }
 

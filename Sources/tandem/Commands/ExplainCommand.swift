@@ -23,8 +23,11 @@ struct ExplainCommand: ParsableCommand {
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
         let memory = try state.open(loader, isReading: true)
-        let pool = try workers.pool(in: nil)
-        defer { pool?.close() }
+        let pool = try workers.pool(in: nil, onlyLooks: true)
+        defer {
+            workers.say(pool)
+            pool?.close()
+        }
         let scout: any SourceScout = pool ?? LocalScout()
         let result = Planner.plan(loader.files, only: [job], scout: scout)
         try reporting.report(result.diagnostics, of: loader)

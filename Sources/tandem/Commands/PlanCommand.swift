@@ -51,8 +51,11 @@ struct PlanCommand: ParsableCommand {
             throw status
         }
         let memory = try state.open(loader, isReading: true)
-        let pool = try workers.pool(in: nil)
-        defer { pool?.close() }
+        let pool = try workers.pool(in: nil, onlyLooks: true)
+        defer {
+            workers.say(pool)
+            pool?.close()
+        }
         let scout: any SourceScout = pool ?? LocalScout()
         let result = Planner.plan(loader.files, only: only, scout: scout)
         let forecast = try StateArguments.must { () throws(StateError) in

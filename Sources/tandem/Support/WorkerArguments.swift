@@ -43,9 +43,10 @@ struct WorkerArguments: ParsableArguments {
 
     /// The workers; nil where jobs are done in this process. `state` is a folder that only this run uses, nil where it
     /// has none.
-    func pool(in state: StateFolder?) throws -> WorkerPool? {
+    func pool(in state: StateFolder?, onlyLooks: Bool = false) throws -> WorkerPool? {
         guard isolation == .worker else { return nil }
         var options = WorkerPool.Options()
+        options.onlyLooks = onlyLooks
         options.isLockedDown = sandbox
         options.memory = workerMemory.flatMap(Self.bytes) ?? ResourceBudget.ofThisMachine().memory
         let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options, in: state) }

@@ -1,0 +1,70 @@
+internal import JobPlan
+internal import LibAV
+internal import Media
+
+/// What a worker says is checked before anything is done with it: a source may have made the worker its own.
+enum Soundness {
+    private static let counts = 0...(1 << 50)
+
+    /// An answer with which a plan can be made.
+    static func holds(_ answer: SourceAnswer) -> Bool {
+        switch answer {
+        case .description(let description): holds(description)
+        case .presentationTimes: true
+        case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
+        }
+    }
+
+    private static func holds(_ description: SourceDescription) -> Bool {
+        description.tracks.count <= 10_000 && description.duration >= .zero
+            && description.tracks.allSatisfy { track in
+                (0..<1 << 20).contains(track.index) && holds(track.timeRange)
+                    && (0...1 << 20).contains(track.width) && (0...1 << 20).contains(track.height)
+                    && (0...100_000_000).contains(track.sampleRate) && track.timeBase.isPositive
+                    && counts.contains(track.sampleCount ?? 0) && counts.contains(Int(track.bitRate))
+                    && track.frameRate?.isPositive != false && track.pixelAspectRatio?.isPositive != false
+                    && (0...1024).contains(track.channelLayout?.channels ?? 0)
+            }
+    }
+
+    private static func holds(_ range: TimeRange) -> Bool { range.start >= .zero && range.duration >= .zero }
+
+    private static func holds(_ cut: SmartCut) -> Bool {
+        cut.tick.isPositive
+            && [cut.headPictures, cut.copiedPictures, cut.tailPictures, cut.copiedGroups]
+                .allSatisfy { (0...1 << 40).contains($0) }
+    }
+
+    /// Findings for so many tracks. A preview is left out where nobody asked for it, and cut to size otherwise.
+    static func checked(_ outcome: WorkOutcome, tracks: Int, makesPreview: Bool) -> WorkOutcome? {
+        guard case .finished(var findings) = outcome else { return outcome }
+        guard findings.tracks.count == tracks else { return nil }
+        for report in findings.tracks {
+            let numbers = [
+                report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
+                report.damage.skipped,
+            ]
+            guard numbers.allSatisfy(counts.contains) else { return nil }
+        }
+        findings.preview = makesPreview ? findings.preview?.bounded : nil
+        return .finished(findings)
+    }
+}
+
+extension JobPreview {
+    /// No more of anything than there is where all is well.
+    fileprivate var bounded: JobPreview {
+        func small(_ thumbnail: Thumbnail?) -> Thumbnail? {
+            thumbnail.flatMap {
+                $0.jpeg.count <= 1 << 16 && (1...1024).contains($0.width) && (1...1024).contains($0.height)
+                    ? $0 : nil
+            }
+        }
+        var preview = self
+        preview.pairs = pairs.prefix(3).map { Pair(source: small($0.source), output: small($0.output)) }
+        if let waveform, waveform.peaks.count > 240 || waveform.levels.count > 240 { preview.waveform = nil }
+        if let bitRate, bitRate.bitRates.count > 200 { preview.bitRate = nil }
+        preview.problems = problems.prefix(10).map { String($0.prefix(300)) }
+        return preview
+    }
+}
