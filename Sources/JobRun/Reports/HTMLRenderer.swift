@@ -101,7 +101,7 @@ public enum HTMLRenderer {
         .pairs figcaption { color: var(--soft); font-size: .85rem; }
         .pairs img { display: inline-block; max-width: 100%; height: auto; margin-right: .25rem; border: 1px solid var(--line); }
         .ends { display: flex; justify-content: space-between; gap: 1rem; max-width: 48rem; margin: .1rem 0 0;
-          color: var(--soft); font-size: .85rem; }
+          color: var(--soft); font-size: .85rem; } .ends span:first-child, .ends span:last-child { white-space: nowrap; }
         svg.curve { max-width: 48rem; } svg .peak { fill: var(--same); opacity: .45; } svg .level { fill: var(--same); }
         svg .rate { fill: var(--same); opacity: .6; }
         footer { margin-top: 2rem; color: var(--soft); font-size: .8rem; }
