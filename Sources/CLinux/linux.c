@@ -45,6 +45,10 @@ void tandem_tune_allocator(int keeps) {
     if (keeps) mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
+void tandem_clear_allocations(int clears) {
+    mallopt(M_PERTURB, clears ? 0xff : 0);
+}
+
 // MARK: Signals
 
 static int signal_pipe[2] = {-1, -1};

@@ -73,6 +73,21 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/mid.mp4"])
     }
 
+    /// A job comes out the same whatever its worker did before: x264 reads memory that it never wrote.
+    @Test func whatAWorkerDidBeforeDoesNotShow() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x180:d=3:r=25", "-c:v", "libx264", scratch.file("a.mp4"))
+        let medium = "codec: h264, preset: medium, crf: 23"
+        try write(
+            (1...8).map { job("j\($0)", asset: "./a.mp4", video: medium, more: "threads: 1") }.joined(),
+            in: scratch)
+        let run = try tandem("run", "--jobs", "2", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        let outputs = try (1...8).map { try Data(contentsOf: URL(filePath: scratch.file("out/j\($0).mp4"))) }
+        #expect(Set(outputs).count == 1)
+    }
+
     /// The dry run writes nothing, so it needs no place to write.
     @Test func planNeedsNoFolderOfItsOwn() throws {
         let scratch = try folderWithSource()

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Diagnostics
 internal import Dispatch
 internal import JobPlan
@@ -98,7 +99,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
+    /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care.
+    private func settleMemory() {
+        let encodes = plan.tracks.contains { if case .copy = $0.action { false } else { true } }
+        if encodes || order.isAlone { tandem_clear_allocations(encodes ? 1 : 0) }
+    }
+
     private func begin(_ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
+        settleMemory()
         let builder = SessionBuilder(plan: plan)
         try measureLoudness(builder)
         guard plan.hasTwoPasses, let scratch = order.scratch else {

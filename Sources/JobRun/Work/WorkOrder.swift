@@ -13,6 +13,8 @@ public struct WorkOrder: Sendable {
     public var scratch: TemporaryFile?
     /// What is finished is looked at for a report.
     public var makesPreview: Bool
+    /// Nothing else is done in the process meanwhile.
+    var isAlone = false
 
     /// Makes an order.
     public init(plan: JobPlan, output: TemporaryFile, scratch: TemporaryFile?, makesPreview: Bool = false) {

@@ -183,8 +183,9 @@ public enum WorkerMain {
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             LentFiles.lend(descriptor, for: path)
         }
-        let order = WorkOrder(
+        var order = WorkOrder(
             plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview)
+        order.isAlone = true
         let job = JobWork(order) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             if work.fault == .late { abort() }
