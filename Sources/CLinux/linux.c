@@ -42,11 +42,8 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
 void tandem_tune_allocator(int keeps) {
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, keeps ? 4 << 20 : 256 * 1024);
-    if (keeps) mallopt(M_TRIM_THRESHOLD, 32 << 20);
-}
-
-void tandem_clear_allocations(int clears) {
-    mallopt(M_PERTURB, clears ? 0xff : 0);
+    mallopt(M_TRIM_THRESHOLD, keeps ? 32 << 20 : 128 * 1024);
+    if (!keeps) malloc_trim(0);
 }
 
 // MARK: Signals

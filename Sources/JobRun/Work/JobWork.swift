@@ -101,8 +101,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care.
     private func settleMemory() {
-        let encodes = plan.tracks.contains { if case .copy = $0.action { false } else { true } }
-        if encodes || order.isAlone { tandem_clear_allocations(encodes ? 1 : 0) }
+        let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
+        if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
     private func begin(_ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
