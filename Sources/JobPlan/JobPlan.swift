@@ -74,6 +74,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var expectedDuration: MediaTime
     /// Bytes that it will have, about; nil where nobody can say.
     public var expectedSize: Int64?
+    /// Bytes that it has at most: it ends where no more fits.
+    public var sizeLimit: Int64?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
     /// How a run treats it.
@@ -133,6 +135,16 @@ extension JobPlan {
         ReadingExtent(
             ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
         )
+    }
+
+    /// The plan of an output that ended early because it was full: what of it is read, and its chapters.
+    public func stopped(at end: MediaTime?) -> JobPlan {
+        guard let end else { return self }
+        var plan = self
+        plan.chapters = chapters.ending(at: end)
+        plan.joinedRanges = joinedRanges.isEmpty ? [] : joinedRanges.prefix(lasting: end)
+        plan.range = (range ?? TimeRange(start: .zero, duration: expectedDuration)).prefix(lasting: end)
+        return plan
     }
 
     /// One of its tracks is looked at once before it is compressed.

@@ -113,6 +113,8 @@ struct JobPlanner {
                 tracks[index].action = .encode(encoding)
             }
         }
+        let size = SizeEstimate.bytes(of: tracks)
+        limitSize(size, of: tracks, chapters: chapters.chapters)
         let isFile = if case .file = source { true } else { false }
         let covers = CoverPlanner(
             spec: job.metadata, container: container.value, source: description, isFile: isFile)
@@ -134,7 +136,29 @@ struct JobPlanner {
             ifExists: job.destination.ifExists, makesDirectories: job.destination.makesDirectories,
             tracks: tracks, expectations: job.expectations,
             ledger: ledger.entries, expectedDuration: duration,
-            expectedSize: SizeEstimate.bytes(of: tracks), notes: notes, scheduling: job.scheduling)
+            expectedSize: size.map { min($0, job.sizeLimit?.value ?? $0) }, sizeLimit: job.sizeLimit?.value,
+            notes: notes, scheduling: job.scheduling)
+    }
+
+    /// What `limit: { size }` is likely to do.
+    private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
+        guard let limit = job.sizeLimit else { return }
+        for track in tracks {
+            guard case .copy = track.action, track.source.codec == "flac" else { continue }
+            sink.error(
+                .copyRange,
+                "flac says at its start how long it is and what its checksum is, so it can't stop at a size",
+                at: limit.range, notes: [Diagnostic.Note("it is copied here", at: track.location)])
+        }
+        if !chapters.isEmpty, !container.value.canTakeChaptersLate {
+            sink.error(
+                .containerSetting,
+                "\(container.value.name) has its chapters at its start, so they can't follow where it stops",
+                at: limit.range, help: "`chapters: drop` leaves them")
+        }
+        notes.append(
+            "stops where more would not fit into \(PlanText.bytes(limit.value)), as `limit` says"
+                + (expected.map { $0 > limit.value ? ", which is likely" : "" } ?? ""))
     }
 
     /// The timecode that the job or the pictures' rule sets; one that can't be is an error.
@@ -190,12 +214,7 @@ struct JobPlanner {
 
     /// Ranges past the limit are left out; where one is left, it is one.
     private mutating func shortenJoined(to length: MediaTime) {
-        var left = length
-        var kept: [TimeRange] = []
-        for part in joined where left > .zero {
-            kept.append(TimeRange(start: part.start, duration: min(part.duration, left)))
-            left = left - part.duration
-        }
+        let kept = joined.prefix(lasting: length)
         guard kept != joined else { return }
         notes.append("stops after \(length) s, as `limit` says")
         if kept.count > 1 {

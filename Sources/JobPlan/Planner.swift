@@ -29,8 +29,8 @@ public struct Planner {
     private let scout: any SourceScout
     private let memory: any PlanMemory
     private var settled: [Key: BatchPlan.Settled] = [:]
-    /// What was found before jobs were gone through one by one.
-    private var settledAhead: [Key: BatchPlan.Settled] = [:]
+    /// What was found before jobs were gone through one by one; nil for those that must be planned.
+    private var settledAhead: [Key: BatchPlan.Settled?] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
     private var probed: [String: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// URLs that were looked at: many jobs may read one.
@@ -182,9 +182,10 @@ public struct Planner {
         var seen: Set<String> = []
         for ((index, question), isSettled) in zip(questions, settledOnes.withLock({ $0 })) {
             let job = question.job
-            if isSettled {
-                settledAhead[Key(file: index, id: job.id.value)] = Self.settled(question)
-            } else if let path = question.source,
+            settledAhead[Key(file: index, id: job.id.value)] =
+                .some(isSettled ? Self.settled(question) : nil)
+            if isSettled { continue }
+            if let path = question.source,
                 seen.insert(Self.probeKey(path, job.asset.timing)).inserted
             {
                 wanted.append((path, job.asset.timing))
@@ -221,7 +222,8 @@ public struct Planner {
         }
         for job in chain.reversed() where !isPlanned(job, in: index) {
             let key = Key(file: index, id: job.id.value)
-            if let found = settledAhead[key] ?? settle(job, in: index) {
+            let found: BatchPlan.Settled? = settledAhead[key] ?? settle(job, in: index)
+            if let found {
                 settled[key] = found
                 settledOrder.append(found)
                 continue

@@ -36,11 +36,6 @@ public struct RunningJob: Sendable {
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `control` only.
 public final class BatchRunner: @unchecked Sendable {
-    private struct Key: Hashable {
-        let file: String
-        let id: String
-    }
-
     private let plan: BatchPlan
     private let files: [JobFile]
     private let policy: RunPolicy
@@ -54,9 +49,9 @@ public final class BatchRunner: @unchecked Sendable {
     private var queue: JobQueue
     private var budget: ResourceBudget
     /// Jobs of which a run did not succeed, by the ids that the files have.
-    private var failures: Set<Key> = []
+    private var failures: Set<JobKey> = []
     /// Jobs that have a run, by the ids that the files have.
-    private let bases: Set<Key>
+    private let bases: Set<JobKey>
     /// A job under way.
     private struct Running {
         let executor: JobExecutor
@@ -67,12 +62,12 @@ public final class BatchRunner: @unchecked Sendable {
         let fills: RunPolicy.FreeSpace?
         var attempts = 1
     }
-    private var running: [Key: Running] = [:]
+    private var running: [JobKey: Running] = [:]
     /// Jobs whose source, another job's output, is being looked at.
-    private var replanning: [Key: (job: JobPlan, cost: JobCost)] = [:]
+    private var replanning: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
     /// Jobs between two attempts.
-    private var pausing: [Key: (plan: JobPlan, outcome: JobOutcome)] = [:]
-    private var outcomes: [Key: JobOutcome] = [:]
+    private var pausing: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
+    private var outcomes: [JobKey: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var started = 0
     private var previewsMade = 0
@@ -114,9 +109,9 @@ public final class BatchRunner: @unchecked Sendable {
         }
         namesByFolder = names
         bases = Set(
-            plan.jobs.map { Key(file: $0.file, id: $0.base) }
-                + plan.settled.map { Key(file: $0.file, id: $0.base) }
-                + plan.refusals.map { Key(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
+            plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
+                + plan.settled.map { JobKey(file: $0.file, id: $0.base) }
+                + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
         // Before anybody can cancel.
         for _ in plan.jobs { group.enter() }
         sources = Set(
@@ -190,18 +185,18 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private func refuse(_ refusal: BatchPlan.Refusal) {
-        let key = Key(file: refusal.file, id: refusal.id)
+        let key = JobKey(file: refusal.file, id: refusal.id)
         let first = refusal.diagnostics.first { $0.severity == .error }
         let failure = JobFailure(
             first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file),
             rule: first?.rule)
         outcomes[key] = .failed(failure)
-        failures.insert(Key(file: refusal.file, id: String(refusal.id.prefix { $0 != "[" })))
+        failures.insert(JobKey(file: refusal.file, id: String(refusal.id.prefix { $0 != "[" })))
         end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
     }
 
     private func note(_ settled: BatchPlan.Settled) {
-        outcomes[Key(file: settled.file, id: settled.id)] = .upToDate
+        outcomes[JobKey(file: settled.file, id: settled.id)] = .upToDate
         end(JobRecord(id: settled.id, file: settled.file, outcome: .upToDate))
     }
 
@@ -259,15 +254,15 @@ public final class BatchRunner: @unchecked Sendable {
     /// Why a job can't be done now that everything it waited for has ended; nil where it can.
     private func obstacle(to job: JobPlan) -> String? {
         func failed(_ id: String) -> Bool {
-            outcomes[Key(file: job.file, id: id)].map { !$0.isSuccess } ?? false
+            outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
         }
         if case .job(let id, _) = job.source, failed(id) {
             return "the job `\(id)`, whose output it reads, did not succeed"
         }
-        for need in job.needs where !bases.contains(Key(file: job.file, id: need)) {
+        for need in job.needs where !bases.contains(JobKey(file: job.file, id: need)) {
             return "the job `\(need)`, which it needs, has no run"
         }
-        for need in job.needs where failures.contains(Key(file: job.file, id: need)) {
+        for need in job.needs where failures.contains(JobKey(file: job.file, id: need)) {
             return "the job `\(need)`, which it needs, did not succeed"
         }
         return nil
@@ -294,7 +289,7 @@ public final class BatchRunner: @unchecked Sendable {
         budget.take(cost)
         guard case .job = job.source else { return launch(job, cost, fills) }
         // Foretold until now; the file is there, and is looked at, which may take its time.
-        let key = Key(file: job.file, id: job.id)
+        let key = JobKey(file: job.file, id: job.id)
         replanning[key] = (job, cost)
         let (files, scout) = (files, scout)
         DispatchQueue.global().async { @Sendable in
@@ -307,7 +302,7 @@ public final class BatchRunner: @unchecked Sendable {
 
     /// What a job reads was looked at. After a cancel nobody waits for it any more.
     private func replanned(
-        _ key: Key, _ result: Result<JobPlan, PlanningError>, _ fills: RunPolicy.FreeSpace?
+        _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ fills: RunPolicy.FreeSpace?
     ) {
         guard let (job, cost) = replanning.removeValue(forKey: key) else { return }
         switch result {
@@ -342,7 +337,7 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private func begin(_ plan: JobPlan, _ job: Running) {
-        running[Key(file: plan.file, id: plan.id)] = job
+        running[JobKey(file: plan.file, id: plan.id)] = job
         if isCancelled { job.executor.cancel() }
         job.executor.start(
             onWork: { @Sendable in
@@ -355,11 +350,11 @@ public final class BatchRunner: @unchecked Sendable {
 
     /// An attempt has ended; one whose reason can pass is made again, in the place that it holds.
     private func ended(_ plan: JobPlan, _ outcome: JobOutcome) {
-        guard let job = running[Key(file: plan.file, id: plan.id)] else { return }
+        guard let job = running[JobKey(file: plan.file, id: plan.id)] else { return }
         guard case .failed(let failure) = outcome, failure.isTransient, stop == nil,
             job.attempts <= plan.scheduling.retries
         else { return finish(plan, outcome) }
-        let key = Key(file: plan.file, id: plan.id)
+        let key = JobKey(file: plan.file, id: plan.id)
         pausing[key] = (plan, outcome)
         let pause = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
         control.asyncAfter(deadline: .now() + pause) { @Sendable in
@@ -373,13 +368,13 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private func finish(_ plan: JobPlan, _ outcome: JobOutcome) {
-        let key = Key(file: plan.file, id: plan.id)
+        let key = JobKey(file: plan.file, id: plan.id)
         let job = running.removeValue(forKey: key)
         if let job { budget.give(back: job.cost) }
         workDone += work(plan)
         if outcome.preview != nil { previewsMade += 1 }
         outcomes[key] = outcome
-        if !outcome.isSuccess { failures.insert(Key(file: plan.file, id: plan.base)) }
+        if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }
         queue.ended(plan)
         end(
             JobRecord(

@@ -211,6 +211,11 @@ final class JobExecutor: @unchecked Sendable {
         if let digest { state?.succeeded(plan, digest: digest, seconds: elapsed) }
         let reports = findings.tracks
         var warnings: [String] = []
+        if let stop = findings.stop, let limit = plan.sizeLimit {
+            warnings.append(
+                "ends at \(stop) s of \(plan.expectedDuration) s: more does not fit into the \(PlanText.bytes(limit)) of `limit`"
+            )
+        }
         for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
             let what =
                 track.source.mediaType == .subtitle

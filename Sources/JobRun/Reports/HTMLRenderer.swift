@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import JobPlan
+public import JobPlan
 internal import LibAV
 
 /// A run as one page that needs nothing else: no script, no font, no picture from outside. It reads on a phone, in the
@@ -10,25 +10,21 @@ public enum HTMLRenderer {
     /// Outputs that are shown with pictures: each makes the page some 30 kB longer.
     public static let previews = 200
 
-    /// A job of a run.
-    public struct Key: Hashable, Sendable {
-        let file: String
-        let id: String
-    }
-
     /// What there is to show of a run's outputs.
-    public static func previews(of records: [JobRecord]) -> [Key: JobPreview] {
-        var found: [Key: JobPreview] = [:]
+    public static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
+        var found: [JobKey: JobPreview] = [:]
         for record in records {
-            if let preview = record.outcome.preview { found[Key(file: record.file, id: record.id)] = preview }
+            if let preview = record.outcome.preview {
+                found[JobKey(file: record.file, id: record.id)] = preview
+            }
         }
         return found
     }
 
     /// The page.
-    public static func render(_ report: RunReport, previews: [Key: JobPreview] = [:]) -> String {
+    public static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
         let details = { (job: RunReport.Job, isOpen: Bool) in
-            Self.details(job, previews[Key(file: job.file, id: job.id)], isOpen: isOpen)
+            Self.details(job, previews[JobKey(file: job.file, id: job.id)], isOpen: isOpen)
         }
         let failed = report.jobs.filter { $0.outcome == "failed" }
         let rest = report.jobs.filter { $0.outcome != "failed" }

@@ -3,11 +3,7 @@ public import JobSpec
 
 /// Which jobs of a plan would run, and why.
 public struct RunForecast: Sendable {
-    private struct Key: Hashable {
-        let file: String
-        let id: String
-    }
-    private var reasons: [Key: [String]] = [:]
+    private var reasons: [JobKey: [String]] = [:]
 
     /// Of a plan, by what earlier runs left behind.
     public init(
@@ -15,9 +11,9 @@ public struct RunForecast: Sendable {
     ) throws(StateError) {
         for job in plan.jobs {
             var job = job
-            let key = Key(file: job.file, id: job.id)
+            let key = JobKey(file: job.file, id: job.id)
             if case .job(let id, _) = job.source {
-                if reasons[Key(file: job.file, id: id)]?.isEmpty != true {
+                if reasons[JobKey(file: job.file, id: id)]?.isEmpty != true {
                     reasons[key] = ["the job `\(id)`, whose output it reads, runs"]
                     continue
                 }
@@ -29,5 +25,5 @@ public struct RunForecast: Sendable {
     }
 
     /// Why a job would run, a line each; empty where its output is up to date.
-    public func reasons(for job: JobPlan) -> [String] { reasons[Key(file: job.file, id: job.id)] ?? [] }
+    public func reasons(for job: JobPlan) -> [String] { reasons[JobKey(file: job.file, id: job.id)] ?? [] }
 }

@@ -58,7 +58,10 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         guard let session = found else { return WorkProgress() }
         let media = session.progress.seconds
         let total = plan.expectedDuration.seconds
-        let fraction = total > 0 ? min(1, media / total) : 0
+        var fraction = total > 0 ? min(1, media / total) : 0
+        if let limit = plan.sizeLimit {
+            fraction = max(fraction, min(1, Double(session.writer.writtenBytes) / Double(limit)))
+        }
         guard plan.hasTwoPasses else { return WorkProgress(fraction: fraction, media: media) }
         return WorkProgress(fraction: (fraction + (isSecond ? 1 : 0)) / 2, media: media)
     }
@@ -182,7 +185,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             switch outcome {
             case .cancelled: throw CancellationError()
             case .failed(let error): throw error
-            case .completed: return .finished(try check(session.reports))
+            case .completed: return .finished(try check(session.reports, stop: session.writer.stop))
             }
         } catch {
             return self.outcome(of: error)
@@ -190,12 +193,13 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     /// Reads the finished file back: is it what was planned, and what was expected?
-    private func check(_ reports: [TrackReport]) throws -> WorkFindings {
+    private func check(_ reports: [TrackReport], stop: MediaTime?) throws -> WorkFindings {
+        let plan = plan.stopped(at: stop)
         let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
         let path = order.output.reopenPath
-        if let problem = OutputVerifier(plan: plan, reports: reports, isCancelled: isCancelled).problem(
-            path: path)
-        {
+        if let problem = OutputVerifier(
+            plan: plan, reports: reports, stop: stop, isCancelled: isCancelled
+        ).problem(path: path) {
             throw JobFailure(problem, at: plan.location)
         }
         let judged = try ExpectationJudge(
@@ -203,7 +207,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         ).judge()
         if isCancelled() { throw CancellationError() }
         var findings = WorkFindings(
-            tracks: reports, expectations: judged,
+            tracks: reports, stop: stop, expectations: judged,
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
             }, preview: nil)

@@ -6,6 +6,8 @@ internal import Media
 struct OutputVerifier {
     let plan: JobPlan
     let reports: [TrackReport]
+    /// Where the output ends because no more fits.
+    let stop: MediaTime?
     /// Asked while what takes long is looked at.
     let isCancelled: @Sendable () -> Bool
 
@@ -87,7 +89,7 @@ struct OutputVerifier {
         }
         // How many cues there are, nobody foretold.
         if track.mediaType == .subtitle { return nil }
-        if let problem = sourceProblem(planned, report, name) { return problem }
+        if stop == nil, let problem = sourceProblem(planned, report, name) { return problem }
         switch planned.action {
         case .copy:
             // A container may merge or split packets of sound, never pictures.
@@ -128,6 +130,13 @@ struct OutputVerifier {
         let expected = Int64(report.appendedSamples + report.filledSamples)
         // Where times are coarser than samples (Matroska's milliseconds), both ends are rounded.
         let tick = track.timeBase.rescale(2, to: unit)
+        if let stop {
+            // Without an edit list, whole packets alone.
+            let late = (track.timeRange.end - stop).ticks(in: unit)
+            let early = track.editEnd == nil ? Int64(encoding.encoder.sampleRate) / 10 : 1
+            return (-early...max(1, tick)).contains(late)
+                ? nil : "\(name) ends at \(track.timeRange.end) s instead of \(stop) s"
+        }
         guard abs(samples - expected) <= max(1, tick) else {
             return "\(name) has \(samples) samples instead of \(expected)"
         }

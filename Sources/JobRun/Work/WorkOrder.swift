@@ -29,6 +29,8 @@ public struct WorkOrder: Sendable {
 public struct WorkFindings: Codable, Sendable {
     /// What was done with each track.
     public var tracks: [TrackReport]
+    /// Where the output ends because no more fits, on its time line.
+    public var stop: MediaTime?
     /// What was expected and measured, whether it holds or not.
     public var expectations: [JudgedExpectation]
     /// Tracks whose loudness was changed.

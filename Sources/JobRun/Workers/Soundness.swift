@@ -46,6 +46,7 @@ enum Soundness {
             ]
             guard numbers.allSatisfy(counts.contains) else { return nil }
         }
+        if let stop = findings.stop, stop <= .zero { return nil }
         findings.preview = makesPreview ? findings.preview?.bounded : nil
         return .finished(findings)
     }

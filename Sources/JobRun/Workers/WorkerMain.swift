@@ -61,6 +61,8 @@ public enum WorkerMain {
         deinit { timer.cancel() }
     }
 
+    private static let ticker = Guarded<Ticker?>(nil)
+
     /// What it does.
     private enum Doing {
         case nothing
@@ -147,8 +149,8 @@ public enum WorkerMain {
     private static func listen(_ channel: MessageChannel) -> Never {
         var buffer = MessageBuffer()
         let current = Current()
-        let ticker = Ticker { if !current.report(to: channel) { _exit(0) } }
-        defer { withExtendedLifetime(ticker) {} }
+        // Held by name: nothing after it says that it is still needed, as this never returns.
+        ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }
         while true {
             guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
             do {

@@ -20,9 +20,7 @@ struct ExpectDecoder {
                 .frames($0.value)
             })
         if let entry = fields["size"], let inner = reader.fields(entry.value, as: Language.expectSize) {
-            let bytes = reader.value(
-                inner["max"]?.value, "`max`", "a size is written like 50MB (10⁶) or 50MiB"
-            ) { Quantity.bytes($0) }
+            let bytes = reader.bytes(inner["max"]?.value, "`max`")
             add(entry, bytes.map { .size(max: $0.value) })
         }
         for (key, type, language) in [

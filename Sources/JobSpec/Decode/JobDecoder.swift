@@ -24,7 +24,7 @@ struct JobDecoder {
         let optimize = reader.boolean(fields["optimize_for_network"]?.value, "`optimize_for_network`")
         let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
         let chapters = fields["chapters"].flatMap { chapterList($0.value) }
-        let limit = fields["limit"].flatMap { durationLimit($0.value) }
+        let limit = fields["limit"].map { limits($0.value) }
         let leftover = reader.word(
             fields["leftover"]?.value, "`leftover`", of: Leftover.allCases.map(\.rawValue))
         let damage = reader.word(
@@ -43,7 +43,7 @@ struct JobDecoder {
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges, tracks: tracks,
             container: container, optimizeForNetwork: optimize, metadata: metadata, chapters: chapters,
-            durationLimit: limit,
+            durationLimit: limit?.duration, sizeLimit: limit?.size,
             cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
             expectations: expectations,
             onDamage: damage.flatMap { word in
@@ -55,6 +55,7 @@ struct JobDecoder {
             needs: needs ?? [], scheduling: scheduling, destination: destination, isTemplate: isTemplate)
         ContainerCheck.check(job, into: &reader.sink)
         checkCut(job)
+        if let size = job.sizeLimit { checkSizeLimit(job, size.range) }
         if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
         return job
     }
@@ -88,6 +89,41 @@ struct JobDecoder {
                 "pictures are compared one by one with the source's, so none can be skipped", at: place,
                 notes: [Diagnostic.Note("`similarity` stands here", at: expectation.location)])
             break
+        }
+    }
+
+    /// What is decided by looking at the whole can't be right for what fits.
+    private func checkSizeLimit(_ job: JobSpec, _ place: SourceRange) {
+        func refuse(_ message: String, _ note: String, _ other: SourceRange) {
+            reader.sink.error(
+                .conflictingKeys, message, at: place, notes: [Diagnostic.Note(note, at: other)])
+        }
+        if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
+            refuse(
+                "a smart cut is compared with its whole range, so it can't stop at a size",
+                "`cut` stands here", cut.range)
+        }
+        for rule in job.tracks {
+            var action: TrackRule.Action? = rule.action
+            if case .copy(_, let otherwise) = rule.action { action = otherwise }
+            guard case .encodeAudio(let spec)? = action else { continue }
+            if let normalize = spec.normalize {
+                refuse(
+                    "sound is brought to a loudness as a whole, so it can't stop at a size",
+                    "`normalize` stands here", normalize.range)
+            }
+            if spec.codec.value.name == "flac" {
+                refuse(
+                    "flac says at its start how long it is and what its checksum is, so it can't stop at a size",
+                    "`codec` stands here", spec.codec.range)
+            }
+        }
+        if let container = job.container, container.value.hasChapters, !container.value.canTakeChaptersLate,
+            case .list? = job.chapters?.value, let chapters = job.chapters
+        {
+            refuse(
+                "\(container.value.name) has its chapters at its start, so they can't follow where it stops",
+                "`chapters` stand here", chapters.range)
         }
     }
 
@@ -139,13 +175,13 @@ struct JobDecoder {
         return spec
     }
 
-    private func durationLimit(_ node: YAMLNode) -> Located<TimeExpression>? {
-        guard let fields = reader.fields(node, as: Language.limit) else { return nil }
-        guard let time = reader.time(fields["duration"]?.value, "`duration`") else { return nil }
-        if case .absolute(let length) = time.value, length <= .zero {
+    private func limits(_ node: YAMLNode) -> (duration: Located<TimeExpression>?, size: Located<Int64>?) {
+        guard let fields = reader.fields(node, as: Language.limit) else { return (nil, nil) }
+        let time = reader.time(fields["duration"]?.value, "`duration`")
+        if let time, case .absolute(let length) = time.value, length <= .zero {
             reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
         }
-        return time
+        return (time, reader.bytes(fields["size"]?.value, "`size`"))
     }
 
     private func scheduling(_ fields: Fields) -> JobScheduling {

@@ -188,6 +188,10 @@ final class NodeReader {
         return nil
     }
 
+    func bytes(_ node: YAMLNode?, _ what: String) -> Located<Int64>? {
+        value(node, what, "a size is written like 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
+    }
+
     func time(_ node: YAMLNode?, _ what: String) -> Located<TimeExpression>? {
         value(node, what, "a time is written like 90.5, 1500ms, 1:30.5, 250f, 25%, -5s, end or chapter:2") {
             TimeExpression($0)

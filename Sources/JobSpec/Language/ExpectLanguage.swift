@@ -11,12 +11,7 @@ extension Language {
     static let expectSize = MappingType(
         "expectSize", "`size`", "How large the file is.",
         keys: [
-            KeyInfo(
-                "max",
-                .oneOf([
-                    .integer(1...1_000_000_000_000_000),
-                    .text(pattern: #"^[0-9]+(\.[0-9]+)?([kMG]i?B|B)?$"#, example: "50MB"),
-                ]), "At most.", required: true)
+            KeyInfo("max", Language.bytes, "At most.", required: true)
         ])
     static let expectLongest = MappingType(
         "expectLongest", "a longest stretch", "The longest stretch of it.",

@@ -20,6 +20,10 @@ public enum Language {
     static let dimensions = ValueType.text(pattern: #"^([0-9]+x[0-9]*|x[0-9]+)$"#, example: "1280x720")
     static let fullDimensions = ValueType.text(pattern: #"^[0-9]+x[0-9]+$"#, example: "1280x720")
     static let timeOrNumber = ValueType.oneOf([.number(-1e9...1e9), time])
+    static let bytes = ValueType.oneOf([
+        .integer(1...1_000_000_000_000_000),
+        .text(pattern: #"^[0-9]+(\.[0-9]+)?([kMG]i?B|B)?$"#, example: "50MB"),
+    ])
 
     static let pattern = MappingType(
         "patternAsset", "a test signal", "A test signal: a moving picture and a tone, made without a file.",
@@ -70,7 +74,11 @@ public enum Language {
 
     static let limit = MappingType(
         "limit", "`limit`", "Where the output stops, cleanly, whatever the source still has.",
-        keys: [KeyInfo("duration", timeOrNumber, "How long the output is at most.")], laterKeys: ["size"],
+        keys: [
+            KeyInfo("duration", timeOrNumber, "How long the output is at most."),
+            KeyInfo(
+                "size", bytes, "How large its file is at most: all tracks end together where no more fits."),
+        ],
         alternatives: [.atLeastOne(["duration", "size"])])
 
     static let chapter = MappingType(

@@ -41,6 +41,9 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
             throw error
         }
         context.pointee.pb = io
+        // What a decoder needs comes so much before it is due, as `ffmpeg -muxdelay` has it; without it a transport
+        // stream's clock says that everything comes at the last moment, and each packet of sound fills cells of its own.
+        context.pointee.max_delay = 700_000
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()
         // The pass that moves the index forward opens its own output for reading; nothing else is opened.
@@ -74,7 +77,7 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     /// Leaves time stamps as they are instead of moving the whole file to begin at 0.
     public func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 
-    /// Adds chapters, before the header (`AVChapter`).
+    /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`).
     public func setChapters(_ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational)
         throws(AVError)
     {
@@ -205,6 +208,9 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
 
     /// Bytes written, those of rewritten headers included.
     public var bytesWritten: Int64 { sink.bytesWritten }
+
+    /// Where the next byte goes, what is still buffered included (`avio_tell`).
+    public var position: Int64 { avio_seek(io, 0, SEEK_CUR) }
 
     private func checkSink(_ operation: String) throws(AVError) {
         if sink.failure < 0 { throw AVError(code: sink.failure, operation: operation) }

@@ -72,6 +72,18 @@ public struct AssetChapter: Hashable, Codable, Sendable {
     }
 }
 
+extension [AssetChapter] {
+    /// Those of an output that ends early, if it does; the last one ends with it.
+    public func ending(at end: MediaTime?) -> [AssetChapter] {
+        guard let end else { return self }
+        return filter { $0.timeRange.start < end }.map {
+            AssetChapter(
+                timeRange: TimeRange(start: $0.timeRange.start, end: Swift.min($0.timeRange.end, end)),
+                title: $0.title)
+        }
+    }
+}
+
 /// All that is known of an asset once it is loaded.
 public struct AssetContents: Sendable {
     /// libavformat's name of the container; `pattern` for a test pattern.

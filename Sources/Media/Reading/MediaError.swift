@@ -20,6 +20,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case system(operation: String, errno: Int32)
     /// The destination is taken.
     case destinationExists
+    /// Not one picture or packet of sound fits into an output of so many bytes.
+    case nothingFits(limit: Int64)
+    /// An output is larger than it may be.
+    case overLimit(size: Int64, limit: Int64)
     /// A call came at the wrong time, such as `append` before `startWriting`.
     case misuse(String)
     /// Nothing moved for too long.
@@ -46,6 +50,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .system(let operation, let errno):
             "\(operation): \(AVError(code: -errno, operation: operation).reason)"
         case .destinationExists: "the destination exists"
+        case .nothingFits(let limit): "nothing of it fits into the \(limit) bytes of `limit`"
+        case .overLimit(let size, let limit): "the output has \(size) bytes, `limit` allows \(limit)"
         case .misuse(let what): what
         case .stalled(let what): "stalled: \(what)"
         case .loudnessOutOfReach(let target, let reached):

@@ -113,13 +113,15 @@ public final class ReencodeSession: @unchecked Sendable {
     /// What was done with each track, in the order they were added.
     public var reports: [TrackReport] {
         let packets = writer.writtenPackets
+        let stop = writer.stop
         return control.sync {
             lanes.enumerated().map { index, lane in
                 TrackReport(
-                    appendedSamples: lane.input.appendedSamples,
+                    appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets[index]) }
+                        ?? lane.input.appendedSamples,
                     filledSamples: lane.input.ending.filledSamples, writtenPackets: packets[index],
                     droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
-                    end: lane.input.appendedTime)
+                    end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
             }
         }
     }
@@ -158,7 +160,10 @@ public final class ReencodeSession: @unchecked Sendable {
         guard !lane.hasLeft else { return }
         do {
             while lane.input.isReadyForMoreMediaData {
-                guard let sample = try lane.output.copyNextSampleBuffer() else {
+                let isFull = writer.stop != nil
+                // The others need not read on either.
+                if isFull { reader.cancelReading() }
+                guard !isFull, let sample = try lane.output.copyNextSampleBuffer() else {
                     // After a cancel there is nothing either, and then nothing is finished.
                     if !isCancelled.load(ordering: .acquiring), writer.status == .working {
                         try lane.input.markAsFinished()
@@ -167,6 +172,10 @@ public final class ReencodeSession: @unchecked Sendable {
                 }
                 try lane.input.append(sample)
             }
+        } catch  where writer.stop != nil && writer.status == .working {
+            // What ended the reading of a file that is full.
+            try? lane.input.markAsFinished()
+            return leave(lane)
         } catch {
             note(error)
             // The others have nothing to finish for.

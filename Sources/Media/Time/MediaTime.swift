@@ -194,3 +194,23 @@ extension MediaTime {
         MediaTime(Int128(value) * Int128(factor), Int128(timescale) * Int128(max(1, divisor)))
     }
 }
+
+extension TimeRange {
+    /// The range, or its beginning where it is longer.
+    public func prefix(lasting length: MediaTime) -> TimeRange {
+        TimeRange(start: start, duration: min(duration, length))
+    }
+}
+
+extension [TimeRange] {
+    /// Ranges joined end to end, up to a length.
+    public func prefix(lasting length: MediaTime) -> [TimeRange] {
+        var left = length
+        var kept: [TimeRange] = []
+        for range in self where left > .zero {
+            kept.append(range.prefix(lasting: left))
+            left = left - range.duration
+        }
+        return kept
+    }
+}

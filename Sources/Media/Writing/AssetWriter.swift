@@ -28,12 +28,17 @@ public final class AssetWriter: @unchecked Sendable {
     public var attachments: [AttachedFile] = []
     /// The index goes to the front (`faststart`). Set before writing starts.
     public var shouldOptimizeForNetworkUse = false
+    /// Bytes that the file has at most: all tracks end together where more would not fit
+    /// (`AVAssetExportSession.fileLengthLimit`). Set before writing starts.
+    public var fileLengthLimit: Int64?
     /// The inputs, in track order.
     public private(set) var inputs: [AssetWriterInput] = []
 
     private let publishesItself: Bool
     private let queue = DispatchQueue(label: "tandem.mux")
     private var muxer: Muxer?
+    /// On `queue` only.
+    private var gate: SizeGate?
     /// What the header fixed of each input's track; set before anything is written.
     private var tracks: [OutputHeader.Track] = []
     private var movieTimescale: Int32 = 1000
@@ -66,6 +71,8 @@ public final class AssetWriter: @unchecked Sendable {
         var inputs: [InputState] = []
         var isDraining = false
         var hasStartedSession = false
+        /// Where the file ends because no more fits, on the output's time line.
+        var stop: MediaTime?
     }
 
     /// Ahead of the slowest track by at most so much, once something waits.
@@ -105,6 +112,8 @@ public final class AssetWriter: @unchecked Sendable {
     public var error: (any Error)? { state.withLock { $0.error } }
     /// Packets written of each input so far.
     public var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
+    /// Where the file ends because no more fits, on the output's time line; nothing is taken any more.
+    public var stop: MediaTime? { state.withLock { $0.stop } }
     /// Bytes of packets handed to the muxer so far.
     public var writtenBytes: Int64 { written.load(ordering: .relaxed) }
 
@@ -126,7 +135,8 @@ public final class AssetWriter: @unchecked Sendable {
 
     private func open() throws {
         let header = OutputHeader(
-            container: container, inputs: inputs, metadata: metadata, chapters: chapters, covers: covers,
+            container: container, inputs: inputs, metadata: metadata,
+            chapters: hasLateChapters ? [] : chapters, covers: covers,
             attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse)
         let opened = try header.write(to: output.descriptor)
         tracks = opened.tracks
@@ -137,7 +147,25 @@ public final class AssetWriter: @unchecked Sendable {
             }
         }
         muxer = consume opened.muxer
+        if let fileLengthLimit { gate = makeGate(limit: fileLengthLimit) }
     }
+
+    private func makeGate(limit: Int64) -> SizeGate {
+        let model = OutputSizeModel(
+            container: container,
+            tracks: zip(inputs, tracks).map {
+                OutputSizeModel.Track(mediaType: $0.mediaType, headerSize: $1.headerSize)
+            })
+        let tags = metadata + inputs.flatMap(\.metadata)
+        return SizeGate(
+            limit: limit,
+            bytes: (muxer?.position ?? 0) + model.fixed(tags: tags, chapters: chapters, covers: covers),
+            model: model, canShorten: container.hasEditLists,
+            tracks: zip(inputs, tracks).map { ($0.mediaType, $1.packetTimeBase) })
+    }
+
+    /// Where the file may end early, its chapters are known at the end.
+    private var hasLateChapters: Bool { fileLengthLimit != nil && container.canTakeChaptersLate }
 
     /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once, before
     /// the first sample.
@@ -182,7 +210,7 @@ public final class AssetWriter: @unchecked Sendable {
         guard state.status == .working else { return false }
         let input = state.inputs[index]
         guard !input.isFinished else { return false }
-        if input.waiting.isEmpty { return true }
+        if input.waiting.isEmpty || state.stop != nil { return true }
         guard input.bytes < aheadBytes else { return false }
         let slowest = state.inputs.lazy.filter { !$0.isFinished }.map(\.newestKey).min() ?? Int64.min
         return input.newestKey - max(slowest, 0) < aheadMicroseconds
@@ -206,7 +234,9 @@ public final class AssetWriter: @unchecked Sendable {
     func enqueue(_ packet: consuming Packet, input index: Int) {
         var pending: Packet? = consume packet
         let shouldDrain = state.withLock { state -> Bool in
-            guard state.status == .working, let packet = pending.take() else { return false }
+            guard state.status == .working, state.stop == nil, let packet = pending.take() else {
+                return false
+            }
             let input = state.inputs[index]
             let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
             input.newestKey = max(input.newestKey, key)
@@ -259,7 +289,7 @@ public final class AssetWriter: @unchecked Sendable {
             var index = 0
             var next: Packet?
             state.withLock { state in
-                guard state.status == .working, let found = Self.nextInput(state),
+                guard state.status == .working, state.stop == nil, let found = Self.nextInput(state),
                     let waiting = state.inputs[found].waiting.popFirst()
                 else {
                     state.isDraining = false
@@ -268,12 +298,12 @@ public final class AssetWriter: @unchecked Sendable {
                 index = found
                 let packet = waiting.packet
                 state.inputs[found].bytes -= packet.size
-                state.inputs[found].packets += 1
+                if fileLengthLimit == nil { state.inputs[found].packets += 1 }
                 next = consume packet
             }
             guard let packet = next.take() else { break }
             do {
-                try write(packet, input: index)
+                try pass(packet, input: index)
             } catch {
                 fail(MediaError.writing(error))
                 break
@@ -281,6 +311,33 @@ public final class AssetWriter: @unchecked Sendable {
             wakeSleepers()
         }
         wakeSleepers()
+    }
+
+    /// Through the gate, where there is one.
+    private func pass(_ packet: consuming Packet, input index: Int) throws(AVError) {
+        guard gate != nil else { return try write(packet, input: index) }
+        let stop = try gate?.take(packet, track: index) { packet, index throws(AVError) in
+            try writeCounted(packet, input: index)
+        }
+        if let stop { end(at: stop) }
+    }
+
+    /// No more fits: what waits is dropped, and the pumps are told.
+    private func end(at stop: MediaTime) {
+        if stop <= .zero {
+            fail(MediaError.nothingFits(limit: fileLengthLimit ?? 0))
+            return
+        }
+        state.withLock { state in
+            state.stop = stop
+            Self.dropWaiting(state)
+        }
+        wakeSleepers()
+    }
+
+    private func writeCounted(_ packet: consuming Packet, input index: Int) throws(AVError) {
+        state.withLock { $0.inputs[index].packets += 1 }
+        try write(packet, input: index)
     }
 
     private func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
@@ -300,7 +357,8 @@ public final class AssetWriter: @unchecked Sendable {
         let wakes = state.withLock { state -> [(queue: DispatchQueue, block: @Sendable () -> Void)] in
             var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
             for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
-                guard let request = input.request, state.status != .working || Self.isReady(index, state)
+                guard let request = input.request,
+                    state.status != .working || state.stop != nil || Self.isReady(index, state)
                 else { continue }
                 input.isAsleep = false
                 wakes.append(request)
@@ -359,7 +417,10 @@ public final class AssetWriter: @unchecked Sendable {
 
     private func release() {
         output.discard()
-        queue.async { @Sendable in self.muxer = nil }
+        queue.async { @Sendable in
+            self.muxer = nil
+            self.gate = nil
+        }
     }
 
     /// Writes what is left and the trailer, brings the file to disk, and publishes it where the writer was
@@ -375,10 +436,14 @@ public final class AssetWriter: @unchecked Sendable {
             }
             self.drain()
             do {
+                try self.finishGate()
                 if let error = self.error { throw error }
                 try self.muxer?.finish()
                 self.muxer = nil
                 try self.correctEditLists()
+                if let limit = self.fileLengthLimit, self.output.size > limit {
+                    throw MediaError.overLimit(size: self.output.size, limit: limit)
+                }
                 if let error = self.error { throw error }
                 // Whoever publishes brings it to disk first.
                 if self.publishesItself {
@@ -401,6 +466,20 @@ public final class AssetWriter: @unchecked Sendable {
             finishWriting { @Sendable error in continuation.resume(returning: error) }
         }
         if let failure { throw failure }
+    }
+
+    private func finishGate() throws {
+        guard gate != nil else { return }
+        if stop == nil,
+            let stop = try gate?.finish(into: { packet, index throws(AVError) in
+                try writeCounted(packet, input: index)
+            })
+        {
+            end(at: stop)
+        }
+        gate = nil
+        guard hasLateChapters, muxer != nil, error == nil else { return }
+        try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!)
     }
 
     private func correctEditLists() throws {

@@ -29,6 +29,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     struct Session: Sendable {
         var start: MediaTime = .zero
         var end: MediaTime?
+        /// When the first sample that was appended begins.
+        var appendedStart: MediaTime?
         /// The latest end of any sample that was appended.
         var appendedEnd: MediaTime?
     }
@@ -86,7 +88,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
         appended.add(sample.sampleCount, ordering: .relaxed)
         let until = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
+        let from = MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
         let session = session.withLock { session in
+            session.appendedStart = session.appendedStart ?? from
             session.appendedEnd = max(session.appendedEnd ?? until, until)
             return session
         }
@@ -136,6 +140,13 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Samples of audio, pictures or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
+
+    /// Samples of those appended that are in a file which ends early, given how many packets of the track it has.
+    func samples(before stop: MediaTime, packets: Int) -> Int {
+        guard case .encode(let configuration) = settings, mediaType == .audio else { return packets }
+        let start = session.withLock { ($0.appendedStart ?? $0.start) - $0.start }
+        return max(0, Int((stop - start).ticks(in: Rational(1, max(1, configuration.sampleRate)))))
+    }
 
     /// What the first of two passes found out, once it is finished; nil where the encoder keeps a file.
     public var passStatistics: String? { ending.statistics }

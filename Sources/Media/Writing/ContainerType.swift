@@ -25,6 +25,8 @@ public final class ContainerType: Hashable, Sendable {
     public let canOptimizeForNetwork: Bool
     /// It can hold chapters.
     public var hasChapters: Bool { !["wav", "flac", "adts", "srt", "webvtt", "ass", "ts"].contains(name) }
+    /// Its chapters can be written at the end.
+    public var canTakeChaptersLate: Bool { hasEditLists || ["mkv", "webm"].contains(name) }
     /// The tags that it can hold; nil for any.
     public let metadataKeys: Set<String>?
 

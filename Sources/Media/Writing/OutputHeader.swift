@@ -17,6 +17,8 @@ struct OutputHeader {
         let packetTimeBase: Rational
         /// The delay that the container tells of the codec, in that unit.
         let codecDelay: Int64
+        /// Bytes of the codec's own header.
+        let headerSize: Int
         /// The container's unit.
         var timeBase = Rational(1, 1)
     }
@@ -33,19 +35,15 @@ struct OutputHeader {
         var muxer = try Muxer.open(format: container.muxer, descriptor: descriptor)
         if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
         muxer.setMetadata(metadata)
-        try muxer.setChapters(
-            chapters.map {
-                (
-                    $0.timeRange.start.ticks(in: Self.chapterUnit),
-                    $0.timeRange.end.ticks(in: Self.chapterUnit), $0.title
-                )
-            }, timeBase: Self.chapterUnit)
+        try Self.setChapters(chapters, of: &muxer)
         var tracks: [Track] = []
         for input in inputs {
             let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
             let timeBase = input.packetTimeBase
             tracks.append(
-                Track(packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase)))
+                Track(
+                    packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),
+                    headerSize: parameters.extradataSize))
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
         let pictures = try addCovers(to: &muxer)
@@ -63,6 +61,13 @@ struct OutputHeader {
 
     /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.
     private static let chapterUnit = Rational(1, 1_000_000)
+
+    static func setChapters(_ chapters: [AssetChapter], of muxer: inout Muxer) throws(AVError) {
+        try muxer.setChapters(
+            chapters.map {
+                ($0.timeRange.start.ticks(in: chapterUnit), $0.timeRange.end.ticks(in: chapterUnit), $0.title)
+            }, timeBase: chapterUnit)
+    }
 
     private func addStream(
         _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, to muxer: inout Muxer

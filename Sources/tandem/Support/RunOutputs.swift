@@ -42,7 +42,7 @@ struct RunOutputs: ParsableArguments {
     }
 
     /// Writes the rest, each file whole or not at all; true where all went well.
-    func write(_ report: RunReport, previews: [HTMLRenderer.Key: JobPreview] = [:]) -> Bool {
+    func write(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> Bool {
         var isWell = true
         func put(_ text: @autoclosure () throws -> String, to path: String) {
             do {

@@ -1,0 +1,110 @@
+public import Diagnostics
+public import Media
+
+/// One run of a job as a job file says it.
+public final class JobSpec: Sendable {
+    /// The full id: the job's, and in brackets which run of it (`web[height=1080]`).
+    public let id: Located<String>
+    /// The job's id as the file has it.
+    public let base: String
+    /// What it reads.
+    public let asset: AssetSpec
+    /// The asset's id, where it has one and was named by it.
+    public let assetID: Located<String>?
+    /// What parts of it, to be joined in this order; empty for all of it.
+    public let ranges: [RangeSpec]
+    /// What becomes of its tracks, in output order.
+    public let tracks: [TrackRule]
+    /// The kind of file; nil while it hangs on what a pattern matches.
+    public let container: Located<ContainerType>?
+    /// The index goes to the front.
+    public let optimizeForNetwork: Located<Bool>?
+    /// The output's tags.
+    public let metadata: MetadataSpec
+    /// The output's chapters.
+    public let chapters: Located<ChapterSpec>?
+    /// How long the output is at most.
+    public let durationLimit: Located<TimeExpression>?
+    /// How many bytes the output has at most.
+    public let sizeLimit: Located<Int64>?
+    /// How the range is cut.
+    public let cut: Located<CutMode>?
+    /// What must hold of the output.
+    public let expectations: [Expectation]
+    /// What becomes of damaged data.
+    public let onDamage: Located<DamagePolicy>?
+    /// Source tracks that no rule selects.
+    public let leftover: Located<Leftover>?
+    /// Jobs that must have succeeded first, by the ids that the file has.
+    public let needs: [Located<String>]
+    /// How a run treats it.
+    public let scheduling: JobScheduling
+    /// Where the output goes.
+    public let destination: DestinationSpec
+
+    /// It reads what a pattern matches, directly or through other jobs, and is expanded by the plan.
+    public let isTemplate: Bool
+
+    init(
+        id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
+        tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
+        metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
+        sizeLimit: Located<Int64>?,
+        cut: Located<CutMode>?, expectations: [Expectation], onDamage: Located<DamagePolicy>?,
+        leftover: Located<Leftover>?, needs: [Located<String>], scheduling: JobScheduling,
+        destination: DestinationSpec, isTemplate: Bool
+    ) {
+        self.id = id
+        self.base = base
+        self.asset = asset
+        self.assetID = assetID
+        self.ranges = ranges
+        self.tracks = tracks
+        self.container = container
+        self.optimizeForNetwork = optimizeForNetwork
+        self.metadata = metadata
+        self.chapters = chapters
+        self.durationLimit = durationLimit
+        self.sizeLimit = sizeLimit
+        self.cut = cut
+        self.expectations = expectations
+        self.onDamage = onDamage
+        self.leftover = leftover
+        self.needs = needs
+        self.scheduling = scheduling
+        self.destination = destination
+        self.isTemplate = isTemplate
+    }
+}
+
+/// How a run treats a job; nothing of it but `threads` reaches the output.
+public struct JobScheduling: Codable, Hashable, Sendable {
+    /// Seconds on the wall's clock after which it fails.
+    public var timeout: MediaTime?
+    /// Further attempts after failures that can pass.
+    public var retries = 0
+    /// Higher ones start first.
+    public var priority = 0
+    /// Threads of its video encoders, and processors that it counts for.
+    public var threads: Int?
+
+    /// As where nothing is said.
+    public init() {}
+}
+
+extension JobSpec {
+    /// Where the first range was written.
+    public var rangeLocation: SourceRange? { ranges.first?.range }
+}
+
+/// A stretch of the asset's time line as a job file says it.
+public struct RangeSpec: Sendable {
+    /// Where it begins; 0 when absent.
+    public var start: Located<TimeExpression>?
+    /// Where it ends; the asset's end when absent.
+    public var end: Located<TimeExpression>?
+    /// How long it is, instead of an end.
+    public var duration: Located<TimeExpression>?
+    /// Where it was written.
+    public var range: SourceRange
+}
