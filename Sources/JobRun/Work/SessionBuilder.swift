@@ -125,6 +125,7 @@ struct SessionBuilder {
             encoder.pass = pass
             input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoder))
         }
+        input.isPart = !plan.extent.ranges.isEmpty || plan.damagePolicy == .skip || plan.sizeLimit != nil
         input.transform = track.transform
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate

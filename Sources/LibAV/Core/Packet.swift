@@ -90,6 +90,16 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         for i in 0..<4 { data[4 + i] = UInt8(truncatingIfNeeded: samples >> (8 * UInt32(i))) }
     }
 
+    /// A packet of nothing that brings a codec's header (`AV_PKT_DATA_NEW_EXTRADATA`), as FLAC's encoder ends.
+    public static func bringing(header: [UInt8]) throws(AVError) -> Packet {
+        let packet = try Packet()
+        guard let data = av_packet_new_side_data(packet.raw, AV_PKT_DATA_NEW_EXTRADATA, header.count) else {
+            throw .outOfMemory("av_packet_new_side_data")
+        }
+        for (index, byte) in header.enumerated() { data[index] = byte }
+        return packet
+    }
+
     /// Drops the reference to the data.
     func unreference() { av_packet_unref(raw) }
 }

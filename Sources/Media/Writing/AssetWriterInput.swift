@@ -23,6 +23,11 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Global side data to write (mastering display and the like). Set before writing starts.
     public var sideData: [StreamSideData] = []
 
+    /// Samples are a part of their source: codecs whose headers tell of the whole get others. Set before writing starts.
+    public var isPart = false
+
+    private var flac: FLACRenumbering?
+    private var lastTimes: (pts: Int64, dts: Int64) = (0, 0)
     private weak var writer: AssetWriter?
     private var index = 0
     /// The stretch of the source's time line that is written; the end may come from another thread.
@@ -61,6 +66,11 @@ public final class AssetWriterInput: @unchecked Sendable {
     public func markAsFinished() throws {
         guard let writer else { return }
         do {
+            if let flac {
+                let packet = try Packet.bringing(header: flac.finishedHeader)
+                (packet.pts, packet.dts) = lastTimes
+                writer.enqueue(packet, input: index)
+            }
             try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
             if let stage = stage as? AudioEncoderStage {
                 recorded.withLock {
@@ -127,8 +137,12 @@ public final class AssetWriterInput: @unchecked Sendable {
             if pts >= end { return }
             duration = min(duration, end - pts)
         }
-        guard let packet = sample.takePacket() else {
+        guard var packet = sample.takePacket() else {
             throw MediaError.misuse("a passthrough input takes packets, not frames")
+        }
+        if let flac {
+            packet = try flac.next(packet)
+            lastTimes = (pts + duration, dts + duration)
         }
         packet.pts = pts
         packet.dts = dts
@@ -175,7 +189,12 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Opens the encoder and tells what the track is.
     func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
         switch settings {
-        case .passthrough(let format, _): return format.parameters
+        case .passthrough(let format, _):
+            if isPart, format.parameters.codecName == "flac" {
+                flac = FLACRenumbering(header: format.parameters.extradata)
+            }
+            guard let flac else { return format.parameters }
+            return try format.parameters.with(extradata: flac.unfinishedHeader, level: nil, codecTag: nil)
         case .encode(let configuration):
             do {
                 let encoder = try FrameEncoder.open(

@@ -1,0 +1,116 @@
+internal import LibAV
+
+/// Makes a stream of its own of some frames of a FLAC stream: frames count from 0 again, and the header says how long
+/// the part is. The whole's length, checksum and numbers would be wrong, and readers go by them. Confined to one queue.
+final class FLACRenumbering {
+    private var header: [UInt8]
+    private var frames: UInt64 = 0
+    private var samples: UInt64 = 0
+
+    private static let headerSize = 34
+
+    /// Nil where the stream's header is not what it should be. It is the codec's STREAMINFO.
+    init?(header: [UInt8]) {
+        guard header.count == Self.headerSize else { return nil }
+        self.header = header
+        // Sizes of frames, number of samples, checksum: 0 says that they are not known.
+        for index in 4..<10 { self.header[index] = 0 }
+        self.header[13] &= 0xf0
+        for index in 14..<Self.headerSize { self.header[index] = 0 }
+    }
+
+    /// The header as long as nobody knows how many frames there will be.
+    var unfinishedHeader: [UInt8] { header }
+
+    /// The header with the number of samples.
+    var finishedHeader: [UInt8] {
+        var header = header
+        header[13] |= UInt8(truncatingIfNeeded: samples >> 32) & 0x0f
+        for index in 0..<4 {
+            header[14 + index] = UInt8(truncatingIfNeeded: samples >> (8 * UInt64(3 - index)))
+        }
+        return header
+    }
+
+    /// The next frame with its new number. What is no frame stays as it is.
+    func next(_ packet: consuming Packet) throws(AVError) -> Packet {
+        guard let (bytes, length) = packet.withBytes({ rewritten($0) }) else { return packet }
+        frames += 1
+        samples += UInt64(length)
+        let fresh = try Packet.of(bytes)
+        try fresh.copyProperties(of: packet)
+        return fresh
+    }
+
+    /// The frame's bytes with another number, and how many samples it has.
+    private func rewritten(_ bytes: UnsafeRawBufferPointer) -> (bytes: [UInt8], samples: Int)? {
+        guard bytes.count > 10, bytes[0] == 0xff, bytes[1] & 0xfe == 0xf8 else { return nil }
+        let numberSize = Self.numberSize(bytes[4])
+        let (sizeCode, rateCode) = (bytes[2] >> 4, bytes[2] & 0x0f)
+        let sizeBytes = sizeCode == 6 ? 1 : sizeCode == 7 ? 2 : 0
+        let rateBytes = rateCode == 12 ? 1 : rateCode == 13 || rateCode == 14 ? 2 : 0
+        let end = 4 + numberSize + sizeBytes + rateBytes
+        guard numberSize > 0, end + 3 <= bytes.count else { return nil }
+        let length: Int
+        switch sizeCode {
+        case 1: length = 192
+        case 2...5: length = 576 << Int(sizeCode - 2)
+        case 6: length = Int(bytes[4 + numberSize]) + 1
+        case 7: length = Int(bytes[4 + numberSize]) << 8 + Int(bytes[5 + numberSize]) + 1
+        case 8...15: length = 256 << Int(sizeCode - 8)
+        default: return nil
+        }
+        var frame: [UInt8] = []
+        frame.reserveCapacity(bytes.count + 6)
+        frame += bytes[0..<4]
+        frame += Self.number(bytes[1] & 1 == 1 ? samples : frames)
+        frame += bytes[(4 + numberSize)..<end]
+        frame.append(Self.check8(frame))
+        frame += bytes[(end + 1)..<(bytes.count - 2)]
+        let check = Self.check16(frame)
+        frame += [UInt8(check >> 8), UInt8(check & 0xff)]
+        return (frame, length)
+    }
+
+    // MARK: Numbers and checksums
+
+    /// Numbers are written as UTF-8 writes characters, with up to seven bytes.
+    private static func numberSize(_ first: UInt8) -> Int {
+        let ones = (~first).leadingZeroBitCount
+        return ones == 0 ? 1 : ones == 1 || ones == 8 ? 0 : ones
+    }
+
+    private static func number(_ value: UInt64) -> [UInt8] {
+        if value < 0x80 { return [UInt8(value)] }
+        var size = 2
+        while size < 7, value >> UInt64(5 * size + 1) != 0 { size += 1 }
+        var bytes = (0..<size).reversed().map {
+            0x80 | UInt8(truncatingIfNeeded: value >> UInt64(6 * $0)) & 0x3f
+        }
+        let mark = UInt8(truncatingIfNeeded: 0xff00 >> size)
+        let room: UInt8 = size >= 7 ? 0 : UInt8(0x7f >> size)
+        bytes[0] = mark | UInt8(truncatingIfNeeded: value >> UInt64(6 * (size - 1))) & room
+        return bytes
+    }
+
+    private static func check8(_ bytes: [UInt8]) -> UInt8 {
+        var sum: UInt8 = 0
+        for byte in bytes {
+            sum ^= byte
+            for _ in 0..<8 { sum = sum << 1 ^ (sum & 0x80 == 0 ? 0 : 0x07) }
+        }
+        return sum
+    }
+
+    private static let table16: [UInt16] = (0..<256).map { index in
+        var sum = UInt16(index) << 8
+        for _ in 0..<8 { sum = sum << 1 ^ (sum & 0x8000 == 0 ? 0 : 0x8005) }
+        return sum
+    }
+
+    private static func check16(_ bytes: [UInt8]) -> UInt16 {
+        var sum: UInt16 = 0
+        for byte in bytes { sum = sum << 8 ^ table16[Int(UInt8(sum >> 8) ^ byte)] }
+        return sum
+    }
+}

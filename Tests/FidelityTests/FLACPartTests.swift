@@ -1,0 +1,77 @@
+import Foundation
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// A part of a FLAC stream is a FLAC stream of its own: its header, its frames' numbers and checksums are right.
+@Suite struct FLACPartTests {
+    @Test(arguments: [("4608", "flac"), ("64", "flac"), ("4096", "ogg"), ("1152", "mkv")])
+    func aCutCopyIsAStreamOfItsOwn(_ frameSize: String, _ container: String) async throws {
+        let scratch = try Scratch()
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i",
+                "aevalsrc='0.5*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*900)':d=12:s=48000", "-c:a", "flac",
+                "-frame_size", frameSize, scratch.file("s.flac"),
+            ])
+        #expect(result.status == 0, "\(result.errors)")
+        let done = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.flac
+                    range: { start: 1s, end: 11s }
+                    cut: keyframe
+                    tracks: [ { audio: first, copy: true } ]
+                    destination: o.\(container)
+                """, in: scratch.path))
+        let output = scratch.file("o.\(container)")
+        let strict = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-xerror", "-err_detect", "crccheck+bitstream+explode", "-i",
+                output,
+                "-f", "s16le", "-",
+            ])
+        #expect(strict.status == 0 && strict.errors.isEmpty, "\(strict.errors)")
+        let frame = Int(frameSize) ?? 1
+        let first = (48_000 + frame - 1) / frame * frame
+        let last = 11 * 48_000 / frame * frame
+        let whole = try program(
+            "ffmpeg", ["-v", "error", "-nostdin", "-i", scratch.file("s.flac"), "-f", "s16le", "-"])
+        #expect(strict.output == whole.output[(first * 4)..<(last * 4)])
+        #expect(done.tracks[0].appendedSamples == (last - first) / frame)
+        guard container == "flac" else { return }
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: output)))
+        let samples = bytes[22..<26].reduce(Int(bytes[21] & 0x0f)) { $0 << 8 | Int($1) }
+        #expect(samples == last - first)
+        #expect(bytes[26..<42].allSatisfy { $0 == 0 })
+        let packets = try Judge(output).probe(["-show_packets", "-select_streams", "a"])["packets"]
+        let times = (packets as? [[String: Any]])?.compactMap { $0["pts"] as? Int } ?? []
+        #expect(times.first == 0 && times.count == (last - first) / frame)
+    }
+
+    @Test func aWholeCopyKeepsItsHeader() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "flac", scratch.file("s.flac"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.flac
+                    tracks: [ { audio: first, copy: true } ]
+                    destination: o.flac
+                """, in: scratch.path))
+        let (before, after) = (
+            try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.flac"))),
+            try Data(contentsOf: URL(fileURLWithPath: scratch.file("o.flac")))
+        )
+        #expect(before[8..<42] == after[8..<42])
+    }
+}
