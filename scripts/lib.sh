@@ -2,7 +2,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
+say() { printf '\033[1m==>\033[0m %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 # Debian packages that building needs (the last two lines are what the Swift toolchain itself stands on), and those

@@ -114,6 +114,9 @@ struct JobPlanner {
             }
         }
         let size = SizeEstimate.bytes(of: tracks)
+        if description.missingBytes > 0 {
+            notes.append("the source is truncated: \(description.missingBytes) bytes are missing")
+        }
         limitSize(size, of: tracks, chapters: chapters.chapters)
         let isFile = if case .file = source { true } else { false }
         let covers = CoverPlanner(

@@ -292,6 +292,14 @@ public struct Planner {
         guard
             let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
         else { return nil }
+        if description.missingBytes > 0, job.onDamage?.value != .skip, case .file(let path, _) = source {
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            sink.error(
+                .sourceUnreadable,
+                "\(name): it is truncated: \(description.missingBytes) bytes of those it says it has are missing",
+                at: job.asset.range, notes: [Diagnostic.Note("the path is \(path)")],
+                help: "`on_damage: skip` takes what there is")
+        }
         if foreseen == nil { checkDestination(destination, job: job, into: &sink) }
         var planner = JobPlanner(
             job: job, container: container, file: file, source: source, description: description,

@@ -11,6 +11,7 @@ public enum ProbeText {
             TextRenderer.printable(name), "  container  \(source.container), \(size) bytes",
             "  duration   \(about)\(PlanText.time(source.duration)) (\(source.duration) s)",
         ]
+        if source.missingBytes > 0 { lines.append("  truncated  \(source.missingBytes) bytes are missing") }
         if source.timeZero != .zero {
             lines.append("  time zero  \(source.timeZero) s on the file's own clock")
         }

@@ -81,6 +81,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     public var duration: MediaTime
     /// `duration` is exact.
     public var isDurationExact: Bool
+    /// Bytes that the file says it has and hasn't: of a truncated one.
+    public var missingBytes: Int64
     /// Time zero on the file's own clock.
     public var timeZero: MediaTime
     /// Its tracks in file order.
@@ -96,7 +98,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     public init(_ contents: AssetContents) {
         container = contents.container
         duration = contents.duration
-        isDurationExact = contents.isDurationExact
+        isDurationExact = contents.isDurationExact && contents.missingBytes == 0
+        missingBytes = contents.missingBytes
         timeZero = contents.timeZero
         metadata = contents.metadata
         timecode = contents.timecode
@@ -135,6 +138,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         container = plan.container
         duration = plan.expectedDuration
         isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
+        missingBytes = 0
         timeZero = .zero
         metadata = plan.metadata
         timecode = plan.timecode

@@ -223,6 +223,10 @@ final class JobExecutor: @unchecked Sendable {
                 : "pictures left out, their times did not increase"
             warnings.append("source track \(track.source.index): \(report.droppedSamples) \(what)")
         }
+        if plan.sourceDescription.missingBytes > 0 {
+            warnings.append(
+                "the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")
+        }
         warnings += zip(plan.tracks, reports).compactMap { damageWarning($0, $1) }
         return JobResult(
             destination: plan.destination, size: output.size, output: mark.output,

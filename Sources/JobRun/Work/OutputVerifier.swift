@@ -22,6 +22,7 @@ struct OutputVerifier {
         } catch {
             return "the finished output can't be read back: \(error)"
         }
+        if contents.missingBytes > 0 { return "the output lacks \(contents.missingBytes) bytes" }
         var tracks = contents.tracks.filter { !$0.isAttachedPicture }
         let files = tracks.count { $0.mediaType == .attachment }
         guard files == plan.attachments.count else {

@@ -16,7 +16,7 @@ enum Soundness {
     }
 
     private static func holds(_ description: SourceDescription) -> Bool {
-        description.tracks.count <= 10_000 && description.duration >= .zero
+        description.tracks.count <= 10_000 && description.duration >= .zero && description.missingBytes >= 0
             && description.tracks.allSatisfy { track in
                 (0..<1 << 20).contains(track.index) && holds(track.timeRange)
                     && (0...1 << 20).contains(track.width) && (0...1 << 20).contains(track.height)

@@ -19,11 +19,8 @@ struct AssetLoader {
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
         let movie = names.contains("mov") ? MovieInspector(demuxer.source) : nil
-        if names.contains("matroska"), let expected = MatroskaInspector.segmentEnd(of: demuxer.source),
-            expected > demuxer.fileSize
-        {
-            throw InputError(path: path, reason: .truncated(expected: expected, got: demuxer.fileSize))
-        }
+        let expectedSize =
+            names.contains("matroska") ? MatroskaInspector.segmentEnd(of: demuxer.source) ?? 0 : 0
         let hasOwnZero = names.contains("mov") || names.contains("matroska")
 
         var streams: [StreamInfo] = []
@@ -58,7 +55,8 @@ struct AssetLoader {
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
         return AssetContents(
-            container: container, fileSize: demuxer.fileSize, tracks: tracks, duration: duration,
+            container: container, fileSize: demuxer.fileSize,
+            missingBytes: max(0, expectedSize - demuxer.fileSize), tracks: tracks, duration: duration,
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
             metadata: Self.metadata(demuxer, streams: streams),
             chapters: demuxer.chapters.map { Self.chapter($0, timeZero: timeZero) })
@@ -96,7 +94,7 @@ struct AssetLoader {
                     isExact: true, isMatroska: false))
         }
         return AssetContents(
-            container: "pattern", fileSize: 0, tracks: tracks, duration: pattern.duration,
+            container: "pattern", fileSize: 0, missingBytes: 0, tracks: tracks, duration: pattern.duration,
             isDurationExact: true,
             timeZero: .zero, metadata: [], chapters: [])
     }

@@ -90,6 +90,9 @@ public struct AssetContents: Sendable {
     public let container: String
     /// The size of the file, 0 for a test pattern.
     public let fileSize: Int64
+    /// Bytes that the file says it has and hasn't: of a truncated one. Only Matroska says it; in other containers it shows
+    /// when the file is read.
+    public let missingBytes: Int64
     /// All tracks, covers included, in file order.
     public let tracks: [AssetTrack]
     /// From time zero to the end of the last track.

@@ -104,6 +104,13 @@ public final class AssetReader: @unchecked Sendable {
     }
 
     private func start() throws {
+        if contents.missingBytes > 0, extent.damagePolicy == .fail, case .file(let path) = asset.source {
+            throw MediaError.input(
+                InputError(
+                    path: path,
+                    reason: .truncated(
+                        expected: contents.fileSize + contents.missingBytes, got: contents.fileSize)))
+        }
         let factory = factory
         do {
             let shared = outputs.filter { factory.canShare($0) }

@@ -32,6 +32,8 @@ public final class DamageTally: Sendable {
     /// What was left out so far.
     public var count: Count { state.withLock { $0.count } }
 
+    var policy: DamagePolicy { state.withLock { $0.policy } }
+
     func follow(_ policy: DamagePolicy) { state.withLock { $0.policy = policy } }
 
     /// Counts what is left out from here on, or throws where that is not wanted.

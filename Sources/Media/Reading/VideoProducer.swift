@@ -98,8 +98,8 @@ final class VideoProducer: SampleProducer {
         let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: tick) } ?? 1
         var until = heldTime + max(1, nominal)
         if last.duration > 0 { until = frameEnd }
-        // Where something was left out, nobody knows whether this is the last one.
-        let isLast = context.damage.count.skipped == 0
+        // Where something may be left out, nobody knows whether this is the last one.
+        let isLast = context.damage.policy == .fail
         if isLast, !context.isComposed, context.track.isTimeRangeExact, trackEnd > heldTime {
             until = max(trackEnd, heldTime + 1)
         }
