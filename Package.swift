@@ -79,7 +79,8 @@ let package = Package(
             dependencies: [
                 "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics", "Locking",
             ],
-            path: "Tests/TestSupport", swiftSettings: house),
+            // It compares sound sample by sample, which takes minutes otherwise.
+            path: "Tests/TestSupport", swiftSettings: house + [.unsafeFlags(["-O"])]),
         .testTarget(
             name: "YAMLDocumentTests", dependencies: ["YAMLDocument", "Diagnostics", "TestSupport"],
             swiftSettings: house),
