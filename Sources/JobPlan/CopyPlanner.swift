@@ -20,7 +20,8 @@ struct CopyPlanner {
     let source: JobPlan.Source
     let scout: any SourceScout
     let description: SourceDescription
-    let range: TimeRange?
+    /// What is read, in order; empty for everything.
+    let ranges: [TimeRange]
     /// Where `copy` stands.
     let place: SourceRange
     /// How what can't be copied is made.
@@ -70,16 +71,23 @@ struct CopyPlanner {
                 help: "`encode` it: decoding finds the times out")
             return nil
         }
-        guard let range else { return .copy }
+        guard let range = ranges.first else { return .copy }
         switch track.mediaType {
-        case .video: return pictures(track, range: range, into: &sink)
+        case .video:
+            return ranges.count > 1
+                ? joinedPictures(track, into: &sink) : pictures(track, range: range, into: &sink)
         case .audio:
             // Whole packets at their true times are what these modes promise.
-            if type.hasEditLists || cut != .exact { return .copy }
+            if cut != .exact || type.hasEditLists && ranges.count == 1 { return .copy }
             sink.error(
-                .copyRange, "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
+                .copyRange,
+                ranges.count > 1
+                    ? "copied sound can't be cut to the sample at every joint of several ranges"
+                    : "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
                 at: place, notes: [Diagnostic.Note("the range", at: job.rangeLocation)],
-                help: "`encode` it, or write mp4, mov or m4a; `cut: smart` keeps whole packets")
+                help: ranges.count > 1
+                    ? "`encode` it; `cut: smart` keeps whole packets"
+                    : "`encode` it, or write mp4, mov or m4a; `cut: smart` keeps whole packets")
             return nil
         default: return .copy
         }
@@ -117,6 +125,38 @@ struct CopyPlanner {
                 return nil
             }
             return smart(found.smart, obstacle ?? found.obstacle, track, into: &sink)
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            return nil
+        }
+    }
+
+    /// Several ranges, one after the other: exact where `smart` is said, and where each can be copied as it is.
+    private func joinedPictures(
+        _ track: SourceDescription.Track, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard case .file(let path, _) = source else { return .copy }
+        let isSmart = cut == .smart || cut == .smartOrExact
+        do throws(SourceProblem) {
+            var encoder: EncoderConfiguration?
+            var obstacle: SmartCut.Obstacle?
+            do throws(SmartCut.Obstacle) {
+                if isSmart { encoder = try edgeEncoder(track) }
+            } catch {
+                obstacle = error
+            }
+            let found = try scout.joinedCut(track.index, of: path, ranges: ranges, encoder: encoder)
+            if isSmart {
+                return smart(
+                    obstacle == nil ? found?.smart : nil, obstacle ?? found?.obstacle, track, into: &sink)
+            }
+            if let cut = found?.smart, !cut.hasEdges { return .smartCut(cut, unheeded: []) }
+            sink.error(
+                .copyRange,
+                "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all of the ranges begin at a key frame and end where a copy can")",
+                at: rangePlace, notes: [Diagnostic.Note("`copy` stands here", at: place)],
+                help: "`cut: smart` compresses only the ranges' edges anew")
+            return nil
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
             return nil
@@ -178,7 +218,7 @@ struct CopyPlanner {
         }
         var planner = VideoEncodingPlanner(
             spec: spec, track: track, picture: picture, timeZero: description.timeZero,
-            ranges: range.map { [$0] } ?? [],
+            ranges: ranges,
             encoder: encoder)
         let encoding = planner.plan()
         let configuration = encoding.encoder

@@ -26,6 +26,9 @@ struct ExpectationPlanner {
             offset = offset + range.duration
         }
         whole.timeRange = TimeRange(start: start ?? .zero, end: end)
+        if case .smartCut(let cut) = action {
+            (whole.frames, whole.isExact) = (cut.pictureCount, true)
+        }
         // Sound goes on through a stretch that has none, as silence.
         if track.mediaType == .audio, case .encode(let encoding) = action {
             whole.samples = whole.timeRange.duration.ticks(

@@ -66,7 +66,7 @@ struct JobPlanner {
         if asked.count > 1 { joined = asked } else { range = asked.first }
         limitDuration(video: video)
         widen(chosen)
-        if case .job(let id, _) = source, range != nil, let cut = job.cut?.value, cut != .exact {
+        if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
             notes.append("how the range is cut is found out once \(id) has published")
         }
         checkLeftovers(chosen.flatMap { $0.tracks.map(\.index) })
@@ -238,20 +238,31 @@ struct JobPlanner {
 
     /// `cut: keyframe` widens the range to where the first copied track of pictures can begin and end.
     private mutating func widen(_ chosen: [Chosen]) {
-        guard job.cut?.value == .keyframe, let asked = range, case .file(let path, _) = source,
+        guard job.cut?.value == .keyframe, !ranges.isEmpty, case .file(let path, _) = source,
             let track = chosen.first(where: {
                 $0.rule.mediaType == .video && $0.rule.action.isCopy && !$0.tracks.isEmpty
             })?.tracks.first
         else { return }
         do {
-            guard
-                let wide = try CopyPlanner.widened(
+            let wide = try ranges.map { asked throws(SourceProblem) in
+                try CopyPlanner.widened(
                     asked, track: track, path: path, end: description.duration,
                     damagePolicy: job.onDamage?.value ?? .fail, scout: scout)
-            else { return }
-            requestedRange = asked
-            range = wide
-            widenedTrack = track.index
+            }
+            if joined.isEmpty {
+                guard let only = wide.first ?? nil else { return }
+                requestedRange = range
+                range = only
+                widenedTrack = track.index
+                return
+            }
+            for (index, wide) in wide.enumerated() {
+                guard let wide else { continue }
+                notes.append(
+                    "range \(index + 1), asked for from \(joined[index].start) s to \(joined[index].end) s, is widened to where copied pictures can begin and end"
+                )
+                joined[index] = wide
+            }
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
         }
@@ -311,23 +322,10 @@ struct JobPlanner {
         var transform = track.transform
         var wanted = rule.action
         var copied: TrackPlan.Action?
-        if case .copy(let place, let otherwise) = wanted, !joined.isEmpty, track.mediaType != .subtitle {
-            guard let otherwise, job.cut?.value != .smart else {
-                sink.error(
-                    .copyRange,
-                    "several ranges are joined by compressing them anew, so \(label(track)) can't be copied",
-                    at: place,
-                    notes: job.rangeLocation.map { [Diagnostic.Note("the first range stands here", at: $0)] }
-                        ?? [],
-                    help: "`encode` it; one job for each range can copy")
-                return nil
-            }
-            wanted = otherwise
-            notes.append("\(label(track)) is compressed anew: several ranges are joined")
-        } else if case .copy(let place, let otherwise) = wanted {
+        if case .copy(let place, let otherwise) = wanted {
             let copying = CopyPlanner(
                 job: job, container: container, source: source, scout: scout, description: description,
-                range: range,
+                ranges: ranges,
                 place: place, otherwise: otherwise, widenedTrack: widenedTrack)
             switch copying.plan(track, into: &sink) {
             case nil: return nil

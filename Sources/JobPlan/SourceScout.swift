@@ -18,6 +18,9 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
         case presentationTimes(track: Int)
         /// How a stretch of a track of pictures can be taken as it is.
         case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
+        /// How several stretches of a track of pictures can be taken as they are, one after the other. The encoder
+        /// makes edges, where there are any; nil for the one that is nearest to the source.
+        case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
     }
 
     /// Whether a cut's edges may be compressed anew.
@@ -90,6 +93,8 @@ public struct LocalScout: SourceScout {
             case .presentationTimes(let track):
                 let found = try Self.contents(path).tracks.first { $0.index == track }
                 return .presentationTimes(try found?.saysPresentationTimes(path: path) ?? true)
+            case .joinedCut(let track, let ranges, let encoder):
+                return .cut(try Self.joinedCut(path, track, ranges, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
                 return .cut(try Self.cut(path, track, range, damagePolicy, edges))
             }
@@ -116,15 +121,36 @@ public struct LocalScout: SourceScout {
             outwardStart: outward.start.map { MediaTime(ticks: $0, timeBase: scan.tick) },
             outwardEnd: outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) })
         guard answer.problem != nil, case .encoded(let encoder) = edges else { return answer }
+        answer.add([scan], track: found, encoder: encoder)
+        return answer
+    }
+
+    private static func joinedCut(
+        _ path: String, _ track: Int, _ ranges: [TimeRange], _ encoder: EncoderConfiguration?
+    ) throws -> CutPossibilities? {
+        let contents = try contents(path)
+        guard let found = contents.tracks.first(where: { $0.index == track }) else { return nil }
+        let tick = AssetReader.videoTick(
+            timeBase: found.timeBase, timeZero: contents.timeZero, ranges: ranges)
+        let scans = try ranges.map {
+            try CutScan.read(path: path, track: found, timeZero: contents.timeZero, range: $0, tick: tick)
+        }
+        var answer = CutPossibilities()
+        answer.add(scans, track: found, encoder: encoder)
+        return answer
+    }
+}
+
+extension CutPossibilities {
+    fileprivate mutating func add(_ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration?) {
         do throws(SmartCut.Obstacle) {
-            let cut = try SmartCut.plan(scan, track: found, encoder: encoder)
+            let cut = try SmartCut.plan(scans, track: track, encoder: encoder)
             // Opened here and not by who asked: what an encoder is told comes from the source.
             if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
-            answer.smart = cut
+            smart = cut
         } catch {
-            answer.obstacle = error
+            obstacle = error
         }
-        return answer
     }
 }
 
@@ -152,6 +178,17 @@ extension SourceScout {
             SourceQuestion(
                 path: path,
                 matter: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
+        guard case .cut(let possibilities) = answer else { throw .notAnswered }
+        return possibilities
+    }
+
+    /// How several stretches of a track can be taken as they are, one after the other; nil where the track is gone.
+    func joinedCut(
+        _ track: Int, of path: String, ranges: [TimeRange], encoder: EncoderConfiguration?
+    ) throws(SourceProblem) -> CutPossibilities? {
+        let answer = try answer(
+            SourceQuestion(
+                path: path, matter: .joinedCut(track: track, ranges: ranges, encoder: encoder)))
         guard case .cut(let possibilities) = answer else { throw .notAnswered }
         return possibilities
     }

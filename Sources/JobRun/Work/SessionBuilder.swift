@@ -101,7 +101,9 @@ struct SessionBuilder {
         switch track.action {
         case .copy:
             let isExact =
-                session.writer.container.hasEditLists || source.mediaType != .audio || plan.range == nil
+                source.mediaType != .audio
+                || plan.joinedRanges.isEmpty
+                    && (session.writer.container.hasEditLists || plan.range == nil)
             settings = isExact ? .passthrough : .wholePackets
             input = AssetWriterInput(
                 mediaType: source.mediaType, settings: .passthrough(source.format, timeBase: source.timeBase))

@@ -30,9 +30,12 @@ enum Soundness {
     private static func holds(_ range: TimeRange) -> Bool { range.start >= .zero && range.duration >= .zero }
 
     private static func holds(_ cut: SmartCut) -> Bool {
-        cut.tick.isPositive
-            && [cut.headPictures, cut.copiedPictures, cut.tailPictures, cut.copiedGroups]
-                .allSatisfy { (0...1 << 40).contains($0) }
+        cut.tick.isPositive && cut.parts.count <= 10_000
+            && cut.parts.allSatisfy { part in
+                [part.headPictures, part.copiedPictures, part.tailPictures, part.copiedGroups]
+                    .allSatisfy { (0...1 << 40).contains($0) }
+                    && [part.start, part.end].allSatisfy { (-1 << 50...1 << 50).contains($0) }
+            }
     }
 
     /// Findings for so many tracks. A preview is left out where nobody asked for it, and cut to size otherwise.

@@ -27,13 +27,16 @@ public struct CutScan: Sendable {
     /// All pictures that are shown up to here are among them.
     private var known = Int64.max
 
-    /// Reads the packets. Times are on the asset's time line.
+    /// Reads the packets. Times are on the asset's time line; `tick` is one in which the range's ends are whole, where
+    /// there are others beside it.
     public static func read(
-        path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, withDigests: Bool = false,
+        path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, tick given: Rational? = nil,
+        withDigests: Bool = false,
         damagePolicy: DamagePolicy = .fail,
         limits: InputLimits = InputLimits(), isCancelled: () -> Bool = { false }
     ) throws -> CutScan {
-        let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
+        let tick =
+            given ?? AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
         var scan = CutScan(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
         let zero = timeZero.ticks(in: tick)

@@ -1,32 +1,38 @@
 public import LibAV
 
-/// How a range of a track of pictures is cut to the frame with most packets copied: the head up to the first place
-/// where decoding can begin and what is left after the last clean end are compressed anew, the rest is taken as it
-/// is. A value that a plan holds.
+/// How ranges of a track of pictures are cut to the frame with most packets copied, and joined: of each, the head up to
+/// the first place where decoding can begin and what is left after the last clean end are compressed anew, the rest is
+/// taken as it is. A value that a plan holds.
 public struct SmartCut: Hashable, Codable, Sendable {
+    /// One range.
+    public struct Part: Hashable, Codable, Sendable {
+        /// Where the range begins.
+        public var start: Int64
+        /// Where it ends.
+        public var end: Int64
+        /// The first copied picture; `end` where none is copied.
+        public var copyStart: Int64
+        /// The first picture after the copied ones; `end` where none is left.
+        public var copyEnd: Int64
+        /// The copied picture that is shown last.
+        public var lastCopied: Int64
+        /// The track ends with it.
+        public var reachesTrackEnd: Bool
+        /// Pictures compressed anew before the copied ones.
+        public var headPictures: Int
+        /// Pictures taken as they are.
+        public var copiedPictures: Int
+        /// Pictures compressed anew after the copied ones.
+        public var tailPictures: Int
+        /// Groups of pictures of which some are copied.
+        public var copiedGroups: Int
+    }
+
     /// The unit of the times, on the asset's time line.
     public var tick: Rational
-    /// Where the range begins.
-    public var start: Int64
-    /// Where it ends.
-    public var end: Int64
-    /// The first copied picture.
-    public var copyStart: Int64
-    /// The first picture after the copied ones; `end` where none is left.
-    public var copyEnd: Int64
-    /// The copied picture that is shown last.
-    public var lastCopied: Int64
-    /// The track ends with it.
-    public var reachesTrackEnd: Bool
-    /// Pictures compressed anew before the copied ones.
-    public var headPictures: Int
-    /// Pictures taken as they are.
-    public var copiedPictures: Int
-    /// Pictures compressed anew after the copied ones.
-    public var tailPictures: Int
-    /// Groups of pictures of which some are copied.
-    public var copiedGroups: Int
-    /// Pictures by which decoding order runs ahead of presentation.
+    /// The ranges in the order of the output.
+    public var parts: [Part]
+    /// Pictures by which decoding order runs ahead of presentation, at most.
     public var reorderDelay: Int
     /// What the edges are compressed with.
     public var encoder: EncoderConfiguration
@@ -71,7 +77,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
 
     /// Finds out how. `encoder` compresses the edges; nil for the source's codec and profile at near-lossless
     /// quality.
-    public static func plan(_ scan: CutScan, track: AssetTrack, encoder: EncoderConfiguration? = nil)
+    public static func plan(_ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil)
         throws(Obstacle) -> SmartCut
     {
         let parameters = track.format.parameters
@@ -81,20 +87,27 @@ public struct SmartCut: Hashable, Codable, Sendable {
         guard CutBitstream(parameters) != nil else { throw .headers }
         if track.sideData.contains(where: { $0.kind == "dovi" }) { throw .dolbyVision }
         guard track.edits.filter({ $0.mediaStart != nil }).count <= 1 else { throw .edits }
-        let shown = scan.shownTimes
-        guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
-        guard let copied = copiedStretch(scan) else { throw .nothingToCopy }
-        let head = shown.count { $0 < copied.start }
-        let tail = shown.count { $0 >= copied.end }
-        var configuration = encoder ?? edgeEncoder(codec, track: track, tick: scan.tick)
-        configuration.timeBase = scan.tick
-        try adapt(&configuration, codec: codec, parameters: parameters)
-        return SmartCut(
-            tick: scan.tick, start: scan.start, end: scan.end, copyStart: copied.start,
-            copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
-            reachesTrackEnd: copied.end == Int64.max, headPictures: head, copiedPictures: copied.count,
-            tailPictures: tail, copiedGroups: copied.groups, reorderDelay: copied.delay,
-            encoder: configuration)
+        guard let tick = scans.first?.tick else { throw .nothingToCopy }
+        var cut = SmartCut(
+            tick: tick, parts: [], reorderDelay: 0,
+            encoder: encoder ?? edgeEncoder(codec, track: track, tick: tick))
+        for scan in scans {
+            let shown = scan.shownTimes
+            guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
+            let copied = copiedStretch(scan) ?? Stretch(start: scan.end, end: scan.end, last: scan.end)
+            cut.parts.append(
+                Part(
+                    start: scan.start, end: scan.end, copyStart: copied.start,
+                    copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
+                    reachesTrackEnd: copied.end == Int64.max, headPictures: shown.count { $0 < copied.start },
+                    copiedPictures: copied.count, tailPictures: shown.count { $0 >= copied.end },
+                    copiedGroups: copied.groups))
+            cut.reorderDelay = max(cut.reorderDelay, copied.delay)
+        }
+        guard cut.copiedPictures > 0 else { throw .nothingToCopy }
+        cut.encoder.timeBase = tick
+        try adapt(&cut.encoder, codec: codec, parameters: parameters)
+        return cut
     }
 
     private struct Stretch {
@@ -211,10 +224,27 @@ public struct SmartCut: Hashable, Codable, Sendable {
         }
     }
 
+    /// Pictures compressed anew before copied ones.
+    public var headPictures: Int { parts.reduce(0) { $0 + $1.headPictures } }
+    /// Pictures taken as they are.
+    public var copiedPictures: Int { parts.reduce(0) { $0 + $1.copiedPictures } }
+    /// Pictures compressed anew after copied ones.
+    public var tailPictures: Int { parts.reduce(0) { $0 + $1.tailPictures } }
+    /// Groups of pictures of which some are copied.
+    public var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
     /// Packets of the output.
     public var pictureCount: Int { headPictures + copiedPictures + tailPictures }
     /// Something is compressed anew.
     public var hasEdges: Bool { headPictures + tailPictures > 0 }
+
+    /// Where each part begins in what comes of it, from the start of the first one.
+    var offsets: [Int64] {
+        var offset: Int64 = 0
+        return parts.map { part in
+            defer { offset += part.end - part.start }
+            return offset
+        }
+    }
 
     /// What the output's track is: the source's parameters with the edges' sets beside its own.
     public func outputFormat(of track: AssetTrack) throws -> FormatDescription {

@@ -1,6 +1,7 @@
 internal import LibAV
 
-/// The packets of a smart cut: the head's, the copied ones, the tail's.
+/// The packets of a smart cut: of each part the head's, the copied ones, the tail's. Those of one range are on the
+/// asset's time line, those of several on that of what comes of them.
 ///
 /// Every decoding time is made anew from the presentation times in order, delayed by the deepest reordering of any
 /// part: so there is no seam in them, and none is ever bent to fit.
@@ -13,14 +14,16 @@ final class SmartCutProducer: SampleProducer {
     private let bitstream: CutBitstream
     private let lengthSize: Int
     private let parameterSets: [[UInt8]]
+    private let offsets: [Int64]
 
-    private enum Part {
+    private enum Stage {
         case head
         case middle
         case tail
         case done
     }
-    private var part = Part.head
+    private var index = 0
+    private var stage = Stage.head
     private var hasBegun = false
     private var head: CutEdge?
     private var tail: CutEdge?
@@ -34,6 +37,7 @@ final class SmartCutProducer: SampleProducer {
         frames: @escaping (PacketSource) throws -> any FrameStream
     ) throws {
         self.cut = cut
+        offsets = cut.offsets
         self.context = context
         self.open = open
         self.frames = frames
@@ -56,20 +60,22 @@ final class SmartCutProducer: SampleProducer {
     func next() throws -> SampleBuffer? {
         do {
             while true {
-                switch part {
+                switch stage {
                 case .head:
                     if !hasBegun { try begin() }
                     if let sample = try edgeSample(head) { return sample }
                     head = nil
-                    part = .middle
+                    stage = .middle
                 case .middle:
-                    if copied < cut.copiedPictures { return try copiedSample() }
+                    if copied < part.copiedPictures { return try copiedSample() }
                     packets = nil
-                    part = .tail
+                    stage = .tail
                 case .tail:
                     if let sample = try edgeSample(tail) { return sample }
                     tail = nil
-                    part = .done
+                    index += 1
+                    (hasBegun, copied) = (false, 0)
+                    stage = index < cut.parts.count ? .head : .done
                 case .done: return nil
                 }
             }
@@ -83,10 +89,12 @@ final class SmartCutProducer: SampleProducer {
     /// Both edges at once: the tail's few packets wait until the middle is through.
     private func begin() throws {
         hasBegun = true
-        head = try edge(cut.headPictures, from: cut.start, to: cut.copyStart)
-        tail = try edge(cut.tailPictures, from: cut.copyEnd, to: cut.end)
+        head = try edge(part.headPictures, from: part.start, to: part.copyStart)
+        tail = try edge(part.tailPictures, from: part.copyEnd, to: part.end)
         tail?.prepare()
     }
+
+    private var part: SmartCut.Part { cut.parts[index] }
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
 
@@ -96,12 +104,12 @@ final class SmartCutProducer: SampleProducer {
     private func edge(_ count: Int, from: Int64, to: Int64) throws -> CutEdge? {
         guard count > 0 else { return nil }
         let source = try open(time(from))
-        let part = ProducerContext(
+        let stretch = ProducerContext(
             track: context.track, timeZero: context.timeZero,
             range: TimeRange(start: time(from), end: time(to)))
         return try CutEdge(
             producer: VideoProducer(
-                frames: try frames(source), context: part, settings: VideoOutputSettings()),
+                frames: try frames(source), context: stretch, settings: VideoOutputSettings()),
             encoder: cut.encoder, count: count, label: context.track.label)
     }
 
@@ -115,17 +123,19 @@ final class SmartCutProducer: SampleProducer {
     }
 
     private func sample(_ packet: consuming Packet, pts: Int64, duration: Int64) throws -> SampleBuffer {
-        guard let dts = clock.time(of: pts) else {
+        // Several parts are shown one after the other, from 0.
+        let shown = cut.parts.count > 1 ? pts - part.start + offsets[index] : pts
+        guard let dts = clock.time(of: shown) else {
             throw MediaError.damaged(track: context.track.label, at: time(pts))
         }
         return SampleBuffer(
-            packet: packet, pts: pts, dts: dts, duration: max(1, duration), timeBase: cut.tick)
+            packet: packet, pts: shown, dts: dts, duration: max(1, duration), timeBase: cut.tick)
     }
 
     // MARK: The middle
 
     private func copiedSample() throws -> SampleBuffer {
-        if packets == nil { packets = try open(time(cut.copyStart)) }
+        if packets == nil { packets = try open(time(part.copyStart)) }
         let timeBase = context.track.timeBase
         let zero = context.timeZero.ticks(in: cut.tick)
         while let packet = try packets?.next() {
@@ -133,14 +143,14 @@ final class SmartCutProducer: SampleProducer {
             let pts = timeBase.rescale(packet.pts, to: cut.tick) - zero
             let access = packet.withBytes { bitstream.randomAccess($0) }
             // Leading pictures of an open group are in the head.
-            if copied == 0, pts != cut.copyStart || access == .none { continue }
-            if pts < cut.copyStart { continue }
+            if copied == 0, pts != part.copyStart || access == .none { continue }
+            if pts < part.copyStart { continue }
             if packet.isCorrupt { throw MediaError.damaged(track: context.track.label, at: time(pts)) }
             copied += 1
             var duration = timeBase.rescale(packet.duration, to: cut.tick)
-            if pts == cut.lastCopied {
+            if pts == part.lastCopied {
                 // The last one stays until the tail begins, or as long as the source shows it.
-                duration = cut.reachesTrackEnd ? min(duration, cut.end - pts) : cut.copyEnd - pts
+                duration = part.reachesTrackEnd ? min(duration, part.end - pts) : part.copyEnd - pts
             }
             let needsSets = bitstream.codec == .hevc && access != .none && cut.hasEdges
             guard needsSets || bitstream.framing == .startCodes else {
@@ -156,6 +166,6 @@ final class SmartCutProducer: SampleProducer {
             return try sample(framed, pts: pts, duration: duration)
         }
         throw MediaError.truncated(
-            track: context.track.label, expected: time(cut.copyEnd), got: time(cut.copyStart))
+            track: context.track.label, expected: time(part.copyEnd), got: time(part.copyStart))
     }
 }

@@ -23,15 +23,18 @@ public struct SmartCutVerifier: Sendable {
 
     /// Nil where all is as it should be. `result` is the cut's track in the output.
     public func problem(output: Asset, track result: AssetTrack) throws -> String? {
-        let range = TimeRange(start: time(cut.start), end: time(cut.end))
-        let wanted = try scan(source, track, range)
-        let duration = max(result.timeRange.end, range.duration)
+        let parts = try zip(cut.parts, cut.offsets).map { part, offset in
+            let range = TimeRange(start: time(part.start), end: time(part.end))
+            return Checked(part: part, offset: offset, scan: try scan(source, track, range, tick: cut.tick))
+        }
+        let length = parts.reduce(Int64(0)) { $0 + $1.part.end - $1.part.start }
+        let duration = max(result.timeRange.end, time(length))
         let got = try scan(
             output, result,
             TimeRange(start: .zero, duration: duration + MediaTime(value: 1, timescale: 1)))
-        if let problem = timeProblem(wanted, got) { return problem }
-        if let problem = packetProblem(wanted, got) { return problem }
-        let seams = seams(wanted)
+        if let problem = timeProblem(parts, got) { return problem }
+        if let problem = packetProblem(parts, got) { return problem }
+        let seams = parts.flatMap { self.seams($0) }
         let problems = Guarded<[Int: Result<String?, any Error>]>([:])
         DispatchQueue.concurrentPerform(iterations: seams.count) { @Sendable index in
             let problem = Result { try pictureProblem(seams[index], output: output, result: result) }
@@ -40,17 +43,29 @@ public struct SmartCutVerifier: Sendable {
         return try problems.withLock { found in try seams.indices.compactMap { try found[$0]?.get() }.first }
     }
 
-    private func scan(_ asset: Asset, _ track: AssetTrack, _ range: TimeRange) throws -> CutScan {
+    /// A part with the source's packets of it.
+    private struct Checked {
+        let part: SmartCut.Part
+        /// Where it begins in the output.
+        let offset: Int64
+        let scan: CutScan
+    }
+
+    private func scan(
+        _ asset: Asset, _ track: AssetTrack, _ range: TimeRange, tick: Rational? = nil
+    ) throws -> CutScan {
         guard case .file(let path) = asset.source else { throw MediaError.misuse("only files have packets") }
         return try CutScan.read(
             path: path, track: track, timeZero: try asset.loadSynchronously().timeZero, range: range,
-            withDigests: true, isCancelled: isCancelled)
+            tick: tick, withDigests: true, isCancelled: isCancelled)
     }
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
 
-    private func timeProblem(_ wanted: CutScan, _ got: CutScan) -> String? {
-        let times = wanted.shownTimes.map { $0 - cut.start }
+    private func timeProblem(_ parts: [Checked], _ got: CutScan) -> String? {
+        let times = parts.flatMap { checked in
+            checked.scan.shownTimes.map { $0 - checked.part.start + checked.offset }
+        }
         let found = got.pictures.map(\.pts).sorted()
         guard found.count == times.count else {
             return "it has \(found.count) pictures instead of \(times.count)"
@@ -68,34 +83,53 @@ public struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    private func packetProblem(_ wanted: CutScan, _ got: CutScan) -> String? {
-        guard let first = wanted.pictures.firstIndex(where: { $0.pts == cut.copyStart && $0.access != .none })
-        else { return "the source's first copied picture is gone" }
-        let packets = wanted.pictures[first...].lazy.filter { $0.pts >= cut.copyStart }
-            .prefix(cut.copiedPictures).map(\.digest)
-        let copied = got.pictures.dropFirst(cut.headPictures).prefix(cut.copiedPictures).map(\.digest)
-        return Array(packets) == copied ? nil : "copied packets are not the source's"
+    private func packetProblem(_ parts: [Checked], _ got: CutScan) -> String? {
+        var rest = got.pictures[...]
+        for checked in parts {
+            let (part, pictures) = (checked.part, checked.scan.pictures)
+            rest = rest.dropFirst(part.headPictures)
+            if part.copiedPictures > 0 {
+                guard
+                    let first = pictures.firstIndex(where: { $0.pts == part.copyStart && $0.access != .none })
+                else { return "the source's first copied picture is gone" }
+                let packets = pictures[first...].lazy.filter { $0.pts >= part.copyStart }
+                    .prefix(part.copiedPictures).map(\.digest)
+                guard Array(packets) == rest.prefix(part.copiedPictures).map(\.digest) else {
+                    return "copied packets are not the source's"
+                }
+            }
+            rest = rest.dropFirst(part.copiedPictures + part.tailPictures)
+        }
+        return nil
     }
 
     /// A stretch around a seam on the source's time line.
     private struct Seam: Sendable {
         var from: Int64
         var until: Int64
+        var part: SmartCut.Part
+        /// What is to be taken off for the output's time line.
+        var shift: Int64
     }
 
     /// Copied pictures behind the head that are looked at: where the parameter sets are wrong, the first ones show it.
     private static let picturesBehindHead = 12
 
     /// The head with what is copied behind it, and the last copied group with the tail.
-    private func seams(_ scan: CutScan) -> [Seam] {
-        let keys = scan.pictures.filter { $0.isKey && $0.pts >= cut.copyStart && $0.pts <= cut.lastCopied }
+    private func seams(_ checked: Checked) -> [Seam] {
+        let (scan, part) = (checked.scan, checked.part)
+        let shift = part.start - checked.offset
+        let keys = scan.pictures.filter { $0.isKey && $0.pts >= part.copyStart && $0.pts <= part.lastCopied }
             .map(\.pts).sorted()
         var seams: [Seam] = []
-        if cut.headPictures > 0 {
-            let copied = scan.shownTimes.filter { $0 >= cut.copyStart }.dropFirst(Self.picturesBehindHead)
-            seams.append(Seam(from: cut.start, until: copied.first ?? cut.end))
+        // Where another part ends at a copied picture's start, that is a seam as well.
+        if part.headPictures > 0 || checked.offset > 0 {
+            let copied = scan.shownTimes.filter { $0 >= part.copyStart }.dropFirst(Self.picturesBehindHead)
+            seams.append(Seam(from: part.start, until: copied.first ?? part.end, part: part, shift: shift))
         }
-        if cut.tailPictures > 0 { seams.append(Seam(from: keys.last ?? cut.copyStart, until: cut.end)) }
+        if part.tailPictures > 0 {
+            seams.append(Seam(from: keys.last ?? part.copyStart, until: part.end, part: part, shift: shift))
+        }
         return seams
     }
 
@@ -107,10 +141,11 @@ public struct SmartCutVerifier: Sendable {
     ) throws -> String? {
         let original = try pictures(
             source, track, TimeRange(start: time(seam.from), end: time(seam.until)))
-        // Where the container rounds, a little later is certainly past the rounded time, and a little earlier before it.
+        // Where the container rounds, it is by half a tick at most.
         let isCoarse = cut.tick.double < result.timeBase.double
-        let shift = isCoarse ? MediaTime(ticks: 1, timeBase: result.timeBase) : .zero
-        let (from, until) = (time(seam.from - cut.start), time(seam.until - cut.start))
+        let half = Rational(result.timeBase.num, result.timeBase.den * 2)
+        let shift = isCoarse ? MediaTime(ticks: 1, timeBase: half) : .zero
+        let (from, until) = (time(seam.from - seam.shift), time(seam.until - seam.shift))
         let made = try pictures(
             output, result,
             TimeRange(start: from > .zero ? from + shift : from, end: until - shift))
@@ -124,7 +159,7 @@ public struct SmartCutVerifier: Sendable {
             guard case .some(.some(.some(let difference))) = found else {
                 return "the picture at \(at) s of the source has another size or format"
             }
-            let isCopied = ticks >= cut.copyStart && ticks <= cut.lastCopied
+            let isCopied = ticks >= seam.part.copyStart && ticks <= seam.part.lastCopied
             if isCopied ? !difference.isNone : difference.mean > Self.tolerance {
                 return "the picture at \(at) s of the source is not what is shown there"
             }

@@ -62,7 +62,16 @@ struct ProducerFactory {
                 settings: settings)
         case .passthrough where track.mediaType == .subtitle, .subtitle:
             return JoinedSamples(parts(of: output, as: output.settings, tick: nil))
-        case .passthrough, .wholePackets, .smartCut:
+        case .smartCut(let cut):
+            guard case .file(let path) = source, cut.parts.count == ranges.count else {
+                throw MediaError.misuse("a cut is of the ranges that are read")
+            }
+            var context = ProducerContext(track: track, timeZero: timeZero, range: nil)
+            context.damage = output.damage
+            return try smartCut(cut, path: path, context: context)
+        case .wholePackets where track.mediaType == .audio:
+            return JoinedSamples(parts(of: output, as: .wholePackets, tick: nil))
+        case .passthrough, .wholePackets:
             throw MediaError.misuse("packets of several ranges can't be joined")
         }
     }

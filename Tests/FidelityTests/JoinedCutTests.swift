@@ -1,0 +1,157 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Several ranges joined with their middles copied: what is left of a recording without its breaks.
+@Suite struct JoinedCutTests {
+    /// The second lies in one group and is compressed anew as a whole; the third comes from before the others.
+    private static let ranges = [(0.713, 1.413), (1.9, 2.02), (0.32, 1.05), (2.0, 3.0)]
+
+    private func job(_ source: String, to output: String, cut: String, sound: String = "copy: true") -> String
+    {
+        let list = Self.ranges.map { "{ start: \($0.0), end: \($0.1) }" }.joined(separator: ", ")
+        return """
+            version: 1
+            jobs:
+              cut:
+                asset: \(source)
+                range: [ \(list) ]
+                cut: \(cut)
+                tracks:
+                  - { video: first, copy: true }
+                  - { audio: first, \(sound) }
+                destination: \(output)
+            """
+    }
+
+    private func planned(_ yaml: String) throws -> JobPlan {
+        let (file, sink) = decode(yaml)
+        let result = Planner.plan([try #require(file, "\(rendered(sink, yaml))")])
+        return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
+    }
+
+    @Test(arguments: CutSource.all) func everyRangeIsExact(_ source: CutSource) async throws {
+        let scratch = try Scratch()
+        let path = try source.make(in: scratch)
+        let output = scratch.file("cut.\(source.output)")
+        let yaml = job(path, to: output, cut: "smart")
+        guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+            Issue.record("it is not cut smartly")
+            return
+        }
+        #expect(cut.parts.count == Self.ranges.count && cut.copiedPictures > 0)
+        _ = try success(try await run(yaml, in: scratch.path))
+
+        let (judge, before) = (Judge(output), Judge(path))
+        let (all, made) = (try before.decodedPictures(), try judge.decodedPictures())
+        var offset = 0.0
+        var index = 0
+        let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
+        for ((start, end), part) in zip(Self.ranges, cut.parts) {
+            let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0
+            let last = all.lastIndex { $0.time < end - 1e-6 } ?? all.count - 1
+            let count = last - first + 1
+            #expect(part.headPictures + part.copiedPictures + part.tailPictures == count)
+            guard made.count >= index + count else { break }
+            for (number, want) in all[first...last].enumerated() {
+                let have = made[index + number]
+                #expect(abs(have.time - offset - max(0, want.time - start)) < tolerance)
+                let isCopied = (part.headPictures..<(part.headPictures + part.copiedPictures)).contains(
+                    number)
+                if isCopied { #expect(have.hash == want.hash, "picture \(number) from \(start) s") }
+            }
+            #expect(try judge.lowestPSNR(against: before, first: first, count: count, own: index) > 38)
+            // Seeking to where a range begins shows what playing up to it shows.
+            #expect(try judge.pictureHash(at: made[index].time) == made[index].hash)
+            index += count
+            offset += end - start
+        }
+        #expect(made.count == index)
+        #expect(try judge.decodeErrors() == "")
+        // Copied packets of sound are at their true times: none lies outside its range.
+        let packets =
+            try judge.probe(["-show_packets", "-select_streams", "a"])["packets"] as? [[String: Any]] ?? []
+        let zero = source.output == "mkv" || source.output == "mp4" || source.output == "mov" ? 0.0 : 1.4
+        var joints = 0.0
+        let starts = Self.ranges.map { range -> Double in
+            defer { joints += range.1 - range.0 }
+            return joints
+        }
+        #expect(packets.count > 80)
+        for packet in packets {
+            let from = Double(packet["pts_time"] as? String ?? "") ?? -1
+            let until = from + (Double(packet["duration_time"] as? String ?? "") ?? 0)
+            let crossed = starts.dropFirst().contains { from - zero < $0 - 0.002 && until - zero > $0 + 0.03 }
+            #expect(!crossed, "a packet from \(from) s to \(until) s lies across a joint")
+        }
+    }
+
+    @Test func soundCompressedAnewFollowsToTheSample() async throws {
+        let scratch = try Scratch()
+        let path = try CutSource.all[1].make(in: scratch)
+        _ = try success(
+            try await run(
+                job(path, to: scratch.file("o.mov"), cut: "smart", sound: "encode: { codec: pcm_s16le }"),
+                in: scratch.path))
+        let (source, made) = (
+            try Judge(path).sound(rate: 48_000), try Judge(scratch.file("o.mov")).sound(rate: 48_000)
+        )
+        var offset = 0
+        for (start, end) in Self.ranges {
+            let (from, count) = (Int((start * 48_000).rounded()), Int(((end - start) * 48_000).rounded()))
+            // The decoder of AAC makes up noise, each time another.
+            let slice = Array(source[from..<min(source.count, from + count)])
+            let found = lag(slice, Array(made.dropFirst(offset).prefix(slice.count)), reach: 24)
+            #expect(found.lag == 0 && found.correlation > 0.97, "\(found) from \(start) s")
+            offset += count
+        }
+    }
+
+    /// Where every range begins at a key frame and ends where a copy can, nothing is compressed; `keyframe` makes it so.
+    @Test func keyframeWidensEveryRange() async throws {
+        let scratch = try Scratch()
+        let path = try CutSource.all[0].make(in: scratch)
+        let plan = try planned(job(path, to: scratch.file("o.mp4"), cut: "keyframe"))
+        guard case .smartCut(let cut) = plan.tracks[0].action else {
+            Issue.record("it is not copied")
+            return
+        }
+        #expect(!cut.hasEdges)
+        #expect(plan.joinedRanges.map(\.start.seconds) == [0.48, 1.44, 0, 1.92])
+        #expect(plan.notes.count { $0.contains("is widened to where") } == 4)
+        _ = try success(
+            try await run(job(path, to: scratch.file("o.mp4"), cut: "keyframe"), in: scratch.path))
+        let (all, made) = (
+            try Judge(path).decodedPictures().map(\.hash),
+            try Judge(scratch.file("o.mp4")).decodedPictures().map(\.hash)
+        )
+        let wanted = plan.joinedRanges.flatMap { range in
+            all[Int((range.start.seconds * 25).rounded())..<min(75, Int((range.end.seconds * 25).rounded()))]
+        }
+        #expect(made == wanted)
+    }
+
+    @Test func whatCannotBeJoinedIsSaidAtItsLine() async throws {
+        let scratch = try Scratch()
+        let path = try CutSource.all[0].make(in: scratch)
+        let exact = await refusal(job(path, to: scratch.file("o.mp4"), cut: "exact"))
+        #expect(exact.contains("video track 0 can't be copied: not all of the ranges begin at a key frame"))
+        #expect(exact.contains("copied sound can't be cut to the sample at every joint"))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:d=3", "-f", "lavfi", "-i", "sine=d=3", "-c:v",
+            "mpeg2video",
+            "-c:a", "aac", scratch.file("old.mp4"))
+        let old = await refusal(job(scratch.file("old.mp4"), to: scratch.file("o.mp4"), cut: "smart"))
+        #expect(old.contains("mpeg2video can't be cut so"))
+    }
+
+    private func refusal(_ yaml: String) async -> String {
+        let (file, sink) = decode(yaml)
+        guard let file else { return rendered(sink, yaml) }
+        return rendered(Planner.plan([file]).diagnostics, yaml)
+    }
+}
