@@ -21,6 +21,21 @@ def measure(cmd):
     return wall, usage.ru_maxrss / 1024
 
 
+def own_time(cmd):
+    """Wall seconds, and the processor time of the process alone, without that of its workers."""
+    begun = time.monotonic()
+    child = subprocess.Popen(cmd, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ticks = 0
+    while child.poll() is None:
+        try:
+            with open(f"/proc/{child.pid}/stat") as f:
+                ticks = sum(int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13]) or ticks
+        except (OSError, ValueError, IndexError):
+            pass
+        time.sleep(0.05)
+    return time.monotonic() - begun, ticks / os.sysconf("SC_CLK_TCK")
+
+
 def job(name, source, preset, size=None):
     text = f"""version: 1
 jobs:
@@ -155,6 +170,9 @@ jobs:
 """)
     wall, peak = measure([tandem, "run", "many.yaml"])
     print(f"10,000 clips, their sound copied: {wall:.1f} s, {wall / 10:.2f} ms a job; peak {peak:.0f} MiB", flush=True)
+    sh("rm", "-rf", "ours10", ".tandem")
+    wall, own = own_time([tandem, "run", "many.yaml"])
+    print(f"  of that the supervisor's own processor time: {own / 10:.2f} ms a job (of {wall / 10:.2f})", flush=True)
     walls = [measure([tandem, "run", "many.yaml"]) for _ in range(5)]
     print(f"  again, with nothing to do: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
 
@@ -163,6 +181,23 @@ def cuts(media):
     """Cuts of two minutes beside ffmpeg's exact one, and beside the peer where it is at hand (TANDEM_SMARTCUT)."""
     sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "5", "-i", "source.mp4", "-c", "copy", "loop.mp4")
     exact = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-ss", "31.7", "-i", "loop.mp4", "-t", "120", "-c:v", "libx264", "-c:a", "aac", "e.mp4"]
+    with open(f"{work}/breaks.yaml", "w") as f:
+        f.write("""version: 1
+jobs:
+  one:
+    asset: ./loop.mp4
+    range: [ { start: 3.3, end: 31.7 }, { start: 42.1, end: 71.3 }, { start: 80.9, end: 110.5 } ]
+    cut: smart
+    tracks: [ { video: first, copy: true }, { audio: first, copy: true } ]
+    destination: { path: breaks.mp4, if_exists: replace }
+""")
+    chain = "".join(
+        f"[0:v]trim={a}:{b},setpts=PTS-STARTPTS[v{n}];[0:a]atrim={a}:{b},asetpts=PTS-STARTPTS[a{n}];"
+        for n, (a, b) in enumerate([(3.3, 31.7), (42.1, 71.3), (80.9, 110.5)])) + "[v0][a0][v1][a1][v2][a2]concat=3:1:1[v][a]"
+    compare("three ranges of 720p, 87 s, joined by smart cuts, beside ffmpeg's trim and concat",
+            [tandem, "run", "--force", "breaks.yaml"],
+            ["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", "loop.mp4", "-filter_complex", chain, "-map", "[v]", "-map", "[a]",
+             "-c:v", "libx264", "-c:a", "aac", "b.mp4"])
     compare("smart cut, two minutes of 720p, beside ffmpeg's exact one", cut("two", "loop.mp4", 31.7, 151.7, "smart"), exact)
     peer = os.environ.get("TANDEM_SMARTCUT")
     if not peer:
