@@ -222,6 +222,62 @@ import Testing
         #expect(abs((clock?.last ?? 0) - end) < 0.0021, "\(times)")
     }
 
+    /// Tracks that end long before the others neither hold them up nor are cut.
+    @Test(arguments: ["2", "0.04"]) func picturesThatEndEarly(_ seconds: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=\(seconds)", "-f", "lavfi", "-i",
+            "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=20:s=48000", "-f", "lavfi", "-i",
+            "testsrc=s=160x120:r=25:d=1", "-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264", "-bf",
+            "2",
+            "-c:a", "aac", "-b:a", "96k", scratch.file("s.mp4"))
+        let result = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mp4
+                    limit: { size: 240kB }
+                    tracks:
+                      - { video: all, copy: true }
+                      - { audio: first, copy: true }
+                    destination: o.mp4
+                """, in: scratch.path))
+        let (before, after) = (Judge(scratch.file("s.mp4")), Judge(scratch.file("o.mp4")))
+        #expect(result.duration.seconds > 5 && result.duration.seconds < 19)
+        #expect(try after.decodedPictures().map(\.hash) == before.decodedPictures().map(\.hash))
+        #expect(try after.stream("v:1", "nb_frames")["nb_frames"] as? String == "25")
+        let edit = try #require(try after.editDurations()[2])
+        #expect(abs(edit.empty + edit.media - result.duration.seconds) < 0.0001)
+    }
+
+    @Test func cuesAlone() async throws {
+        let scratch = try Scratch()
+        let cues = (0..<200).map { number in
+            let at = { String(format: "00:%02d:%02d,%03d", $0 / 60_000, $0 / 1000 % 60, $0 % 1000) }
+            return
+                "\(number + 1)\n\(at(number * 1000)) --> \(at(number * 1000 + 2500))\ncue number \(number)\n"
+        }
+        try scratch.write(cues.joined(separator: "\n"), to: "s.srt")
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.srt
+                    limit: { size: 4kB }
+                    tracks: [ { subtitle: first, copy: true } ]
+                    destination: o.srt
+                """, in: scratch.path))
+        let text = try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8)
+        let kept = text.components(separatedBy: "-->").count - 1
+        #expect(text.utf8.count <= 4000 && kept > 15 && kept < 70, "\(kept) cues")
+        // The last ones end with the output.
+        #expect(text.contains("--> 00:00:\(kept),000"), "\(text.suffix(200))")
+    }
+
     @Test func whatFitsIsAsWithoutTheLimit() async throws {
         let scratch = try Scratch()
         _ = try source(["-c:v", "libx264", "-c:a", "aac"], in: scratch, seconds: 2)

@@ -27,6 +27,7 @@ final class SmartCutProducer: SampleProducer {
     private var hasBegun = false
     private var head: CutEdge?
     private var tail: CutEdge?
+    private var ahead: Edges?
     private var packets: PacketSource?
     private var copied = 0
     private var clock: DecodingClock
@@ -86,12 +87,24 @@ final class SmartCutProducer: SampleProducer {
         }
     }
 
-    /// Both edges at once: the tail's few packets wait until the middle is through.
+    private typealias Edges = (head: CutEdge?, tail: CutEdge?)
+
+    /// Both edges at once, and those of the next part beside them: their few packets wait until the middle is through.
     private func begin() throws {
         hasBegun = true
-        head = try edge(part.headPictures, from: part.start, to: part.copyStart)
-        tail = try edge(part.tailPictures, from: part.copyEnd, to: part.end)
+        let edges = try ahead ?? self.edges(of: part)
+        (head, tail) = edges
         tail?.prepare()
+        ahead = index + 1 < cut.parts.count ? try self.edges(of: cut.parts[index + 1]) : nil
+        ahead?.head?.prepare()
+        ahead?.tail?.prepare()
+    }
+
+    private func edges(of part: SmartCut.Part) throws -> Edges {
+        (
+            try edge(part.headPictures, from: part.start, to: part.copyStart),
+            try edge(part.tailPictures, from: part.copyEnd, to: part.end)
+        )
     }
 
     private var part: SmartCut.Part { cut.parts[index] }

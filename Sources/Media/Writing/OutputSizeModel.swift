@@ -52,7 +52,7 @@ struct OutputSizeModel {
             case .matroska: 1024 + 200 * tracks.count + text + marks
             case .transport: 2048 + 600 * tracks.count
             case .ogg: 1024 + text
-            case .other: 4096 + own + text + marks + pictures
+            case .other: (tracks.first?.mediaType == .subtitle ? 256 : 4096) + own + text + marks + pictures
             }
         return Int64(bytes)
     }
@@ -88,7 +88,7 @@ struct OutputSizeModel {
         case .ogg:
             let segments = size / 255 + 1
             return Int64(size + segments + segments * 28 / 255 + 1 + (isNewSecond ? 90 : 0))
-        case .other: return Int64(size + (track.mediaType == .subtitle ? 160 : 8))
+        case .other: return Int64(size + (track.mediaType == .subtitle ? 64 : 8))
         }
     }
 

@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Glibc
 internal import LibAV
 
 /// Lets packets through as long as the output stays within a number of bytes, and ends all tracks together where it would
@@ -41,9 +42,12 @@ final class SizeGate {
         let timeBase: Rational
         /// Packets are shown in another order than they are decoded in.
         let reorders: Bool
+        let isText: Bool
         let cues: Cues?
         var count = 0
+        /// When the latest picture so far is shown, and until when.
         var latest = Int64.min
+        var latestEnd = Int64.min
         /// Places that a packet to come may still undo.
         var open: [Place] = []
         /// Places that stand, in order; the last of those that fit comes first.
@@ -58,6 +62,8 @@ final class SizeGate {
     private let primary: Int
     /// Cues that wait at most; more are written as they are.
     private static let mostCues = 1000
+    /// Packets that wait at most, where a picture lasts and lasts.
+    private static let mostWaiting = 20_000
     private var waiting = UniqueDeque<Waiting>()
     private var bytes: Int64
     /// Up to where everything fits.
@@ -79,6 +85,7 @@ final class SizeGate {
         self.tracks = tracks.enumerated().map { index, track in
             Track(
                 timeBase: track.timeBase, reorders: track.mediaType == .video,
+                isText: track.mediaType == .subtitle,
                 cues: track.mediaType == .subtitle && index != primary ? Cues() : nil)
         }
     }
@@ -91,7 +98,7 @@ final class SizeGate {
     ) throws(AVError) -> MediaTime? {
         let unit = tracks[index].timeBase
         let start = unit.rescale(packet.pts, to: Self.unit)
-        let end = start + unit.rescale(max(0, packet.duration), to: Self.unit)
+        let end = start &+ unit.rescale(max(0, packet.duration), to: Self.unit)
         let key = unit.rescale(packet.dts, to: Self.unit)
         let cost = model.cost(of: packet, track: index, at: key / Int64(Self.unit.den))
         note(start: start, end: end, of: index)
@@ -103,6 +110,19 @@ final class SizeGate {
             waiting.append(next)
         }
         settle(upTo: key)
+        // The pictures have ended, or pause.
+        if index != primary, tracks[primary].reorders, tracks[index].cues == nil, start == key,
+            tracks[primary].count > 0, tracks[primary].latestEnd <= start
+        {
+            tracks[primary].open.removeAll()
+            tracks[primary].places.append(
+                Place(number: tracks[primary].count, latest: tracks[primary].latest, time: start))
+        }
+        guard waiting.count < Self.mostWaiting else {
+            throw AVError(
+                code: -ENOBUFS, operation: "stopping at a size",
+                detail: "a picture lasts longer than what is beside it can be held back")
+        }
         while !tracks[primary].places.isEmpty {
             guard fits(upTo: tracks[primary].places.removeFirst()) else { return try stop(into: write) }
         }
@@ -154,6 +174,7 @@ final class SizeGate {
             tracks[index].open.append(Place(number: number, latest: tracks[index].latest, time: start))
         }
         tracks[index].latest = max(tracks[index].latest, start)
+        tracks[index].latestEnd = max(tracks[index].latestEnd, end)
     }
 
     /// Everything that is shown before that time has come: nothing undoes places before it any more.
@@ -189,6 +210,7 @@ final class SizeGate {
         tracks.indices.map { index in
             if index == primary { return primaryEnd }
             guard tracks[index].reorders else { return nil }
+            if tracks[index].latestEnd <= time { return tracks[index].count }
             return tracks[index].places.last { $0.time <= time }?.number ?? 0
         }
     }
@@ -249,7 +271,7 @@ final class SizeGate {
         while let next = waiting.popFirst() {
             guard let fitting, next.isCounted else { continue }
             if !tracks[next.track].reorders, next.end > fitting {
-                guard canShorten || tracks[next.track].cues != nil else { continue }
+                guard canShorten || tracks[next.track].isText else { continue }
                 let packet = next.packet
                 packet.duration = Self.unit.rescale(fitting - next.start, to: tracks[next.track].timeBase)
                 try write(packet, next.track)
