@@ -76,6 +76,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var expectedSize: Int64?
     /// Bytes that it has at most: it ends where no more fits.
     public var sizeLimit: Int64?
+    /// Where that was written.
+    public var sizeLimitLocation: SourceRange?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
     /// How a run treats it.

@@ -140,6 +140,7 @@ struct JobPlanner {
             tracks: tracks, expectations: job.expectations,
             ledger: ledger.entries, expectedDuration: duration,
             expectedSize: size.map { min($0, job.sizeLimit?.value ?? $0) }, sizeLimit: job.sizeLimit?.value,
+            sizeLimitLocation: job.sizeLimit?.range,
             notes: notes, scheduling: job.scheduling)
     }
 

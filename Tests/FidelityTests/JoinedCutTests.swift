@@ -135,6 +135,57 @@ import Testing
         #expect(made == wanted)
     }
 
+    /// A key frame of an open group says what its pictures' order counts on: behind another range it must not.
+    @Test(arguments: ["keyframe", "smart"]) func openGroupsBehindAnotherRange(_ cut: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=8", "-c:v", "libx265", "-preset",
+            "ultrafast", "-x265-params",
+            "log-level=error:keyint=25:min-keyint=25:open-gop=1:bframes=3:scenecut=0", scratch.file("s.mp4"))
+        let plan = """
+            version: 1
+            jobs:
+              cut:
+                asset: \(scratch.file("s.mp4"))
+                range: [ { start: 4.1, end: 4.6 }, { start: 1.1, end: 1.6 }, { start: 6.1, end: 6.7 }, { start: 2, end: 5 } ]
+                cut: \(cut)
+                tracks: [ { video: first, copy: true } ]
+                destination: \(scratch.file("o.mp4"))
+            """
+        let made = try planned(plan)
+        _ = try success(try await run(plan, in: scratch.path))
+        let all = try Judge(scratch.file("s.mp4")).decodedPictures()
+        let shown = try Judge(scratch.file("o.mp4")).decodedPictures()
+        let wanted = made.joinedRanges.flatMap { range in
+            let (start, end) = (range.start.seconds, range.end.seconds)
+            let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0
+            return all[first...(all.lastIndex { $0.time < end - 1e-6 } ?? 0)]
+        }
+        #expect(shown.count == wanted.count)
+        if cut == "keyframe" { #expect(shown.map(\.hash) == wanted.map(\.hash)) }
+        #expect(try Judge(scratch.file("o.mp4")).decodeErrors() == "")
+    }
+
+    /// The track begins after the range does, and another range comes before.
+    @Test func aTrackThatBeginsLaterThanItsRange() async throws {
+        let scratch = try Scratch()
+        let path = try CutSource(
+            name: "late", arguments: ["-c:v", "libx264", "-g", "12", "-bf", "2"], container: "ts"
+        ).make(in: scratch)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              cut:
+                asset: \(path)
+                range: [ { start: 1.5s, end: 2.5s }, { start: 0s, end: 1.02s } ]
+                cut: smart
+                tracks: [ { video: first, copy: true } ]
+                destination: \(scratch.file("o.mp4"))
+            """, in: scratch.path)
+        #expect(try success(outcomes).duration.seconds > 1.9)
+    }
+
     @Test func whatCannotBeJoinedIsSaidAtItsLine() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[0].make(in: scratch)

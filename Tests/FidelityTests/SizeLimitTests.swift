@@ -252,6 +252,62 @@ import Testing
         #expect(abs(edit.empty + edit.media - result.duration.seconds) < 0.0001)
     }
 
+    /// Pictures that last: the output may end while one is on screen, and it is not lost.
+    @Test(arguments: [
+        ("testsrc2=s=320x240:r=1/4:d=20", "mp4", 60_000), ("testsrc2=s=320x240:r=1/4:d=20", "mkv", 60_000),
+        ("testsrc2=s=160x120:r=1/480:d=960", "mp4", 500_000_000),
+        ("testsrc2=s=160x120:r=1/480:d=960", "mkv", 1_000_000),
+    ])
+    func picturesThatLast(_ picture: String, _ container: String, _ limit: Int) async throws {
+        let scratch = try Scratch()
+        let seconds = picture.split(separator: "=").last ?? ""
+        let isSlides = picture.contains("r=1/4:")
+        try ffmpeg(
+            "-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", "sine=r=48000:d=\(seconds)", "-f", "lavfi",
+            "-i",
+            picture, "-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264", "-bf", "2", "-c:a", "aac",
+            "-b:a",
+            "32k", scratch.file("s.mp4"))
+        let result = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mp4
+                    limit: { size: \(limit) }
+                    tracks:
+                      - { video: all, copy: true }
+                      - { audio: first, copy: true }
+                    destination: o.\(container)
+                """, in: scratch.path))
+        let output = scratch.file("o.\(container)")
+        let bytes = try size(output)
+        #expect(bytes <= limit)
+        if limit < 100_000_000 {
+            // Where the next slides don't fit, it ends before them.
+            #expect(bytes > limit / (isSlides ? 2 : 4) * (isSlides ? 1 : 3), "\(bytes) of \(limit)")
+            #expect(result.warnings.count == 1)
+        } else {
+            #expect(result.warnings.isEmpty)
+        }
+        let end = result.duration.seconds
+        for track in 0..<2 {
+            let packets = try Judge(output).probe(["-show_packets", "-select_streams", "v:\(track)"])[
+                "packets"]
+            let times = (packets as? [[String: Any]] ?? []).compactMap {
+                Double($0["pts_time"] as? String ?? "")
+            }
+            let step = isSlides ? 4.0 : 480
+            #expect(times.count == Int((end / step).rounded(.up)), "\(times) until \(end) s")
+        }
+        guard container == "mp4", isSlides else { return }
+        for edit in try Judge(output).editDurations() {
+            let edit = try #require(edit)
+            #expect(abs(edit.empty + edit.media - end) < 0.001, "\(edit)")
+        }
+    }
+
     @Test func cuesAlone() async throws {
         let scratch = try Scratch()
         let cues = (0..<200).map { number in

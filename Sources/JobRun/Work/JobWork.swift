@@ -91,6 +91,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private func location(of error: any Error) -> SourceRange {
         switch error as? MediaError {
         case .writing, .system, .destinationExists: plan.destinationLocation
+        case .nothingFits, .overLimit: plan.sizeLimitLocation ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _):
             plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
         case .encoding(let track, _):

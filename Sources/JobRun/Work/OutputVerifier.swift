@@ -88,6 +88,9 @@ struct OutputVerifier {
         guard track.mediaType == planned.source.mediaType else {
             return "\(name) is \(track.mediaType.rawValue)"
         }
+        if stop != nil, report.writtenPackets == 0, track.mediaType != .subtitle {
+            return "\(name) would be empty: nothing of it fits"
+        }
         // How many cues there are, nobody foretold.
         if track.mediaType == .subtitle { return nil }
         if stop == nil, let problem = sourceProblem(planned, report, name) { return problem }

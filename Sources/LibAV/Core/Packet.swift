@@ -42,6 +42,11 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
     }
 
+    /// Bytes of everything beside the data.
+    public var sideDataSize: Int {
+        (0..<Int(max(0, raw.pointee.side_data_elems))).reduce(0) { $0 + Int(raw.pointee.side_data[$1].size) }
+    }
+
     /// Presentation time in the stream's time base; `noTimestamp` where there is none.
     public var pts: Int64 {
         get { raw.pointee.pts }

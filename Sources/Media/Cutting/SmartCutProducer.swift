@@ -166,14 +166,16 @@ final class SmartCutProducer: SampleProducer {
                 duration = part.reachesTrackEnd ? min(duration, part.end - pts) : part.copyEnd - pts
             }
             let needsSets = bitstream.codec == .hevc && access != .none && cut.hasEdges
-            guard needsSets || bitstream.framing == .startCodes else {
+            // Nothing that comes before it in the output is what came before it in the source.
+            let opensStream = copied == 1 && access == .open
+            guard needsSets || opensStream || bitstream.framing == .startCodes else {
                 return try sample(packet, pts: pts, duration: duration)
             }
             let framed = try Packet.of(
                 packet.withBytes {
                     bitstream.framed(
                         $0, lengthSize: lengthSize, prefix: needsSets ? parameterSets : [],
-                        opensStream: copied == 1 && access == .open)
+                        opensStream: opensStream)
                 })
             try framed.copyProperties(of: packet)
             return try sample(framed, pts: pts, duration: duration)

@@ -110,6 +110,8 @@ public struct SmartCutVerifier: Sendable {
         var part: SmartCut.Part
         /// What is to be taken off for the output's time line.
         var shift: Int64
+        /// Another part ends where it begins.
+        var isJoint = false
     }
 
     /// Copied pictures behind the head that are looked at: where the parameter sets are wrong, the first ones show it.
@@ -125,7 +127,10 @@ public struct SmartCutVerifier: Sendable {
         // Where another part ends at a copied picture's start, that is a seam as well.
         if part.headPictures > 0 || checked.offset > 0 {
             let copied = scan.shownTimes.filter { $0 >= part.copyStart }.dropFirst(Self.picturesBehindHead)
-            seams.append(Seam(from: part.start, until: copied.first ?? part.end, part: part, shift: shift))
+            seams.append(
+                Seam(
+                    from: part.start, until: copied.first ?? part.end, part: part, shift: shift,
+                    isJoint: checked.offset > 0))
         }
         if part.tailPictures > 0 {
             seams.append(Seam(from: keys.last ?? part.copyStart, until: part.end, part: part, shift: shift))
@@ -146,13 +151,19 @@ public struct SmartCutVerifier: Sendable {
         let half = Rational(result.timeBase.num, result.timeBase.den * 2)
         let shift = isCoarse ? MediaTime(ticks: 1, timeBase: half) : .zero
         let (from, until) = (time(seam.from - seam.shift), time(seam.until - seam.shift))
+        // A joint is decoded across: what came before may show in what comes after. The picture before it may stay on
+        // screen until the part's own first one.
+        let begin = seam.isJoint ? max(.zero, from - MediaTime(ticks: 1, timeBase: result.timeBase)) : from
         let made = try pictures(
             output, result,
-            TimeRange(start: from > .zero ? from + shift : from, end: until - shift))
+            TimeRange(start: begin > .zero && !seam.isJoint ? begin + shift : begin, end: until - shift))
+        var isFirst = true
         while let wanted = try original.next() {
             let at = wanted.presentationTime
             let ticks = at.ticks(in: cut.tick)
-            guard let have = try made.next() else {
+            let earliest = isFirst && seam.isJoint ? time(ticks - seam.shift) - shift : nil
+            isFirst = false
+            guard let have = try Self.next(of: made, from: earliest) else {
                 return "the picture at \(at) s of the source can't be decoded"
             }
             let found = wanted.withFrame { one in have.withFrame { two in one.difference(from: two) } }
@@ -165,6 +176,15 @@ public struct SmartCutVerifier: Sendable {
             }
         }
         return try made.next() == nil ? nil : "there are pictures too many at a seam"
+    }
+
+    /// The next picture, without those before a time.
+    private static func next(of pictures: TrackSamples, from time: MediaTime?) throws -> SampleBuffer? {
+        while let picture = try pictures.next() {
+            if let time, picture.presentationTime < time { continue }
+            return picture
+        }
+        return nil
     }
 
     /// Decoded pictures of a stretch.

@@ -115,8 +115,9 @@ public final class AssetReader: @unchecked Sendable {
         do {
             let shared = outputs.filter { factory.canShare($0) }
             let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
+            // All of them first: what one reads ahead through a shared demuxer is damage to the others as well.
+            for output in outputs { output.damage.follow(extent.damagePolicy) }
             for output in outputs {
-                output.damage.follow(extent.damagePolicy)
                 output.begin(
                     try factory.producer(for: output, lane: factory.canShare(output) ? lane : nil))
             }

@@ -154,7 +154,7 @@ public final class AssetWriter: @unchecked Sendable {
         let model = OutputSizeModel(
             container: container,
             tracks: zip(inputs, tracks).map {
-                OutputSizeModel.Track(mediaType: $0.mediaType, headerSize: $1.headerSize)
+                OutputSizeModel.Track(mediaType: $0.mediaType, codec: $1.codec, headerSize: $1.headerSize)
             })
         let tags = metadata + inputs.flatMap(\.metadata)
         return SizeGate(

@@ -17,6 +17,8 @@ struct OutputHeader {
         let packetTimeBase: Rational
         /// The delay that the container tells of the codec, in that unit.
         let codecDelay: Int64
+        /// The codec's libav name.
+        let codec: String
         /// Bytes of the codec's own header.
         let headerSize: Int
         /// The container's unit.
@@ -43,7 +45,7 @@ struct OutputHeader {
             tracks.append(
                 Track(
                     packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),
-                    headerSize: parameters.extradataSize))
+                    codec: parameters.codecName, headerSize: parameters.extradataSize))
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
         let pictures = try addCovers(to: &muxer)

@@ -6,6 +6,8 @@ struct OutputSizeModel {
     /// What the model must know of a track.
     struct Track {
         var mediaType: MediaType
+        /// The codec's libav name.
+        var codec: String
         /// Bytes of the codec's own header.
         var headerSize: Int
     }
@@ -74,12 +76,13 @@ struct OutputSizeModel {
         case .matroska:
             var bytes = size + (track.mediaType == .subtitle ? 96 : 16) + (isNewSecond ? 100 : 0)
             if track.mediaType == .video { bytes += growth(size) + (packet.isKey ? 100 : 0) }
-            return Int64(bytes)
+            let beside = packet.sideDataSize
+            return Int64(bytes + (beside > 0 ? beside + 48 : 0))
         case .transport:
-            let tables = isNewSecond ? 24 * 188 : 0
+            let tables = isNewSecond ? 24 * 188 + soundFrames * 210 : 0
             if track.mediaType == .audio {
                 // Several packets share a frame of the elementary stream.
-                let framed = size + 7
+                let framed = size + 7 + size / 255
                 return Int64(framed + framed / 40 + framed * 240 / 2930 + 1 + tables)
             }
             let head = packet.isKey ? track.headerSize + 64 : 0
@@ -90,6 +93,11 @@ struct OutputSizeModel {
             return Int64(size + segments + segments * 28 / 255 + 1 + (isNewSecond ? 90 : 0))
         case .other: return Int64(size + (track.mediaType == .subtitle ? 64 : 8))
         }
+    }
+
+    /// Frames of the elementary streams of sound that begin in a second: each at most 0.12 s of Opus, 0.35 s of others.
+    private var soundFrames: Int {
+        tracks.reduce(0) { $0 + ($1.mediaType != .audio ? 0 : $1.codec == "opus" ? 9 : 3) }
     }
 
     /// Start codes of three bytes become lengths of four, and the other way round.

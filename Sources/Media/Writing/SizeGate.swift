@@ -5,10 +5,10 @@ internal import LibAV
 /// Lets packets through as long as the output stays within a number of bytes, and ends all tracks together where it would
 /// not (`AVAssetExportSession.fileLengthLimit`, which may be exceeded; this is not).
 ///
-/// The output can end where every picture so far is shown before every later one. Packets wait until the next such place
-/// is known, and go on when everything up to it fits. They come in the order of their decoding times, over all tracks,
-/// and no packet is shown before it is decoded: so a place is known once a later packet's decoding time has reached the
-/// latest picture before it. Confined to the writer's queue.
+/// Packets come in the order of their decoding times, over all tracks, and none is shown before it is decoded: so up to
+/// the newest decoding time everything that is shown has come. The output can end at any such time at which the pictures
+/// shown before it are also those that were decoded first; the last of them then ends there. Packets wait until the next
+/// such time is known, and go on when everything up to it fits. Confined to the writer's queue.
 final class SizeGate {
     /// Divides the ticks of every usual sample rate and frame rate.
     static let unit = Rational(1, 705_600_000)
@@ -24,13 +24,13 @@ final class SizeGate {
         var isCounted = false
     }
 
-    /// A place where the track could end: before that packet, at that time.
+    /// A place where a track of pictures could end: before that packet, at any time after `latest` and up to `next`.
     private struct Place {
         var number: Int
         /// When the latest of the packets before it is shown.
         var latest: Int64
         /// When the earliest of the others is shown.
-        var time: Int64
+        var next: Int64
     }
 
     /// Cues wait beside the others, since they may last long.
@@ -45,26 +45,28 @@ final class SizeGate {
         let isText: Bool
         let cues: Cues?
         var count = 0
-        /// When the latest picture so far is shown, and until when.
+        /// When the latest picture so far is shown.
         var latest = Int64.min
-        var latestEnd = Int64.min
-        /// Places that a packet to come may still undo.
-        var open: [Place] = []
-        /// Places that stand, in order; the last of those that fit comes first.
+        /// Places that no packet has undone, in order.
         var places: [Place] = []
+        /// Of what fits: how many packets, and when the latest is shown.
+        var counted = 0
+        var latestCounted = Int64.min
     }
 
     private let limit: Int64
-    /// What doesn't end at a place is shortened there, as the container can say it; otherwise it is left out.
+    /// The container says how long samples last: what doesn't end where the output does is shortened or lasts longer.
+    /// Otherwise sound that reaches over the end is left out.
     private let canShorten: Bool
     private var model: OutputSizeModel
     private var tracks: [Track]
     private let primary: Int
     /// Cues that wait at most; more are written as they are.
     private static let mostCues = 1000
-    /// Packets that wait at most, where a picture lasts and lasts.
-    private static let mostWaiting = 20_000
+    /// Packets and bytes that wait behind a picture that lasts; where there are more, it goes on and keeps its length.
+    private static let mostWaiting = (packets: 2000, bytes: 32 << 20)
     private var waiting = UniqueDeque<Waiting>()
+    private var waitingBytes = 0
     private var bytes: Int64
     /// Up to where everything fits.
     private var fitting: Int64?
@@ -101,30 +103,18 @@ final class SizeGate {
         let end = start &+ unit.rescale(max(0, packet.duration), to: Self.unit)
         let key = unit.rescale(packet.dts, to: Self.unit)
         let cost = model.cost(of: packet, track: index, at: key / Int64(Self.unit.den))
-        note(start: start, end: end, of: index)
-        let next = Waiting(
-            packet: packet, track: index, number: tracks[index].count - 1, cost: cost, start: start, end: end)
+        note(start: start, of: index)
+        let number = tracks[index].count - 1
+        let size = packet.size
+        let next = Waiting(packet: packet, track: index, number: number, cost: cost, start: start, end: end)
         if let cues = tracks[index].cues {
             cues.waiting.append(next)
         } else {
             waiting.append(next)
+            waitingBytes += size
         }
-        settle(upTo: key)
-        // The pictures have ended, or pause.
-        if index != primary, tracks[primary].reorders, tracks[index].cues == nil, start == key,
-            tracks[primary].count > 0, tracks[primary].latestEnd <= start
-        {
-            tracks[primary].open.removeAll()
-            tracks[primary].places.append(
-                Place(number: tracks[primary].count, latest: tracks[primary].latest, time: start))
-        }
-        guard waiting.count < Self.mostWaiting else {
-            throw AVError(
-                code: -ENOBUFS, operation: "stopping at a size",
-                detail: "a picture lasts longer than what is beside it can be held back")
-        }
-        while !tracks[primary].places.isEmpty {
-            guard fits(upTo: tracks[primary].places.removeFirst()) else { return try stop(into: write) }
+        for time in times(upTo: key, start: tracks[index].cues == nil ? start : Int64.max) {
+            guard fits(upTo: time) else { return try stop(into: write) }
         }
         try release(into: write)
         return nil
@@ -134,7 +124,6 @@ final class SizeGate {
     func finish(into write: (consuming Packet, Int) throws(AVError) -> Void) throws(AVError)
         -> MediaTime?
     {
-        settle(upTo: Int64.max)
         if bytes + Self.cost(of: waiting) + cues.reduce(0, { $0 + Self.cost(of: $1.waiting) }) <= limit {
             while let next = waiting.popFirst() { try write(next.packet, next.track) }
             for cues in cues {
@@ -142,7 +131,7 @@ final class SizeGate {
             }
             return nil
         }
-        while !tracks[primary].places.isEmpty, fits(upTo: tracks[primary].places.removeFirst()) {}
+        for time in times(upTo: Int64.max, start: Int64.max) where !fits(upTo: time) { break }
         return try stop(into: write)
     }
 
@@ -156,95 +145,101 @@ final class SizeGate {
 
     // MARK: Places
 
-    private func note(start: Int64, end: Int64, of index: Int) {
-        let number = tracks[index].count
+    private func note(start: Int64, of index: Int) {
         tracks[index].count += 1
-        guard tracks[index].reorders else {
-            if index == primary, number > 0 {
-                tracks[index].places.append(Place(number: number, latest: start, time: start))
-            }
-            return
-        }
+        guard tracks[index].reorders else { return }
         // What is shown before the latest of the earlier ones undoes every place between them.
-        while let last = tracks[index].open.last, last.latest >= start { tracks[index].open.removeLast() }
-        for position in tracks[index].open.indices {
-            tracks[index].open[position].time = min(tracks[index].open[position].time, start)
-        }
-        if number > 0, start > tracks[index].latest {
-            tracks[index].open.append(Place(number: number, latest: tracks[index].latest, time: start))
+        while let last = tracks[index].places.last, last.latest >= start { tracks[index].places.removeLast() }
+        for position in tracks[index].places.indices {
+            tracks[index].places[position].next = min(tracks[index].places[position].next, start)
         }
         tracks[index].latest = max(tracks[index].latest, start)
-        tracks[index].latestEnd = max(tracks[index].latestEnd, end)
+        tracks[index].places.append(
+            Place(number: tracks[index].count, latest: tracks[index].latest, next: Int64.max))
     }
 
-    /// Everything that is shown before that time has come: nothing undoes places before it any more.
-    private func settle(upTo key: Int64) {
-        for index in tracks.indices {
-            while let first = tracks[index].open.first, first.time <= key {
-                tracks[index].places.append(first)
-                tracks[index].open.removeFirst()
+    /// The times at which the output could end, later than those that were tried: where a picture begins, and where a
+    /// packet of another kind does. Everything that is shown before `key` has come.
+    private func times(upTo key: Int64, start: Int64) -> [Int64] {
+        var times: [Int64] = []
+        let tried = fitting ?? Int64.min
+        if tracks[primary].reorders {
+            times = tracks[primary].places.map(\.next).filter { $0 > tried && $0 <= key && $0 < Int64.max }
+        }
+        if start <= key, start > tried, start > (times.last ?? Int64.min) {
+            if tracks[primary].reorders ? place(of: primary, at: start) != nil : tracks[primary].count > 0 {
+                times.append(start)
             }
         }
+        return times
     }
 
-    /// Counts what comes before a place, where it fits.
-    private func fits(upTo place: Place) -> Bool {
-        let ends = ends(at: place.time, primaryEnd: place.number)
+    /// Where a track of pictures ends if the output ends at a time.
+    private func place(of index: Int, at time: Int64) -> Place? {
+        tracks[index].places.last { $0.latest < time && time <= $0.next }
+    }
+
+    /// Counts what comes before a time, where it fits.
+    private func fits(upTo time: Int64) -> Bool {
+        let ends: [Int?] = tracks.indices.map { index in
+            guard tracks[index].reorders else { return nil }
+            return place(of: index, at: time)?.number ?? tracks[index].counted
+        }
         let lanes = cues
-        var more = Self.count(&waiting, ends, at: place.time, marks: false)
-        for lane in lanes { more += Self.count(&lane.waiting, ends, at: place.time, marks: false) }
+        var more = count(&waiting, ends, at: time, marks: false)
+        for lane in lanes { more += count(&lane.waiting, ends, at: time, marks: false) }
         guard bytes + more <= limit else { return false }
-        _ = Self.count(&waiting, ends, at: place.time, marks: true)
-        for lane in lanes { _ = Self.count(&lane.waiting, ends, at: place.time, marks: true) }
+        _ = count(&waiting, ends, at: time, marks: true)
+        for lane in lanes { _ = count(&lane.waiting, ends, at: time, marks: true) }
         bytes += more
-        fitting = place.time
-        for index in tracks.indices where index != primary {
-            let past = tracks[index].places.prefix { $0.time <= place.time }.count
-            tracks[index].places.removeFirst(max(0, past - 1))
+        fitting = time
+        for index in tracks.indices where tracks[index].reorders {
+            tracks[index].counted = max(tracks[index].counted, ends[index] ?? 0)
+            tracks[index].places.removeAll { $0.next <= time }
         }
         return true
     }
 
-    /// The first packet of each track that doesn't belong to what ends at a time; nil where that goes by time alone.
-    private func ends(at time: Int64, primaryEnd: Int) -> [Int?] {
-        tracks.indices.map { index in
-            if index == primary { return primaryEnd }
-            guard tracks[index].reorders else { return nil }
-            if tracks[index].latestEnd <= time { return tracks[index].count }
-            return tracks[index].places.last { $0.time <= time }?.number ?? 0
-        }
-    }
-
     /// Bytes of what newly belongs to an output that ends at a time.
-    private static func count(
+    private func count(
         _ waiting: inout UniqueDeque<Waiting>, _ ends: [Int?], at time: Int64, marks: Bool
     ) -> Int64 {
         var bytes: Int64 = 0
         for position in waiting.indices where !waiting[position].isCounted {
-            let belongs =
-                if let end = ends[waiting[position].track] {
-                    waiting[position].number < end
-                } else {
-                    waiting[position].start < time
-                }
-            guard belongs else { continue }
+            let index = waiting[position].track
+            let start = waiting[position].start
+            guard ends[index].map({ waiting[position].number < $0 }) ?? (start < time) else { continue }
             bytes += waiting[position].cost
-            if marks { waiting[position].isCounted = true }
+            if marks {
+                waiting[position].isCounted = true
+                tracks[index].latestCounted = max(tracks[index].latestCounted, start)
+            }
         }
         return bytes
     }
 
     // MARK: Writing
 
-    /// Writes what is counted, up to what reaches over the last place: should the output end there, it is shortened.
+    /// Writes what is counted, but for what is on screen or sounds at the last time that fits: should the output end
+    /// there, so does that.
     private func release(into write: (consuming Packet, Int) throws(AVError) -> Void)
         throws(AVError)
     {
         guard let fitting else { return }
-        while !waiting.isEmpty, waiting[0].isCounted,
-            tracks[waiting[0].track].reorders || waiting[0].end <= fitting
-        {
-            if let next = waiting.popFirst() { try write(next.packet, next.track) }
+        while !waiting.isEmpty, waiting[0].isCounted {
+            let track = tracks[waiting[0].track]
+            let isOver =
+                track.reorders ? waiting[0].start < track.latestCounted : waiting[0].end <= fitting
+            let isTooMuch =
+                waiting.count > Self.mostWaiting.packets || waitingBytes > Self.mostWaiting.bytes
+            guard isOver || isTooMuch, let next = waiting.popFirst() else { break }
+            waitingBytes -= next.packet.size
+            try write(next.packet, next.track)
+        }
+        guard waiting.count < 10 * Self.mostWaiting.packets else {
+            throw AVError(
+                code: -ENOBUFS, operation: "stopping at a size",
+                detail: "there is no place where it could end")
         }
         for lane in cues {
             while !lane.waiting.isEmpty, lane.waiting[0].isCounted,
@@ -270,14 +265,19 @@ final class SizeGate {
     ) throws(AVError) {
         while let next = waiting.popFirst() {
             guard let fitting, next.isCounted else { continue }
-            if !tracks[next.track].reorders, next.end > fitting {
-                guard canShorten || tracks[next.track].isText else { continue }
-                let packet = next.packet
-                packet.duration = Self.unit.rescale(fitting - next.start, to: tracks[next.track].timeBase)
-                try write(packet, next.track)
-            } else {
-                try write(next.packet, next.track)
+            let index = next.track
+            let track = tracks[index]
+            let (start, end) = (next.start, next.end)
+            let packet = next.packet
+            let left = Self.unit.rescale(fitting - start, to: track.timeBase)
+            if track.reorders {
+                // What is on screen stays to the end.
+                if canShorten, start == track.latestCounted { packet.duration = max(1, left) }
+            } else if end > fitting {
+                guard canShorten || track.isText else { continue }
+                packet.duration = max(1, left)
             }
+            try write(packet, index)
         }
     }
 }
