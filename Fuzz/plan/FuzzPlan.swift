@@ -22,7 +22,7 @@ private struct SignalScout: SourceScout {
             guard case .success(let description) = source else { throw SourceProblem("no test signal") }
             return .description(description)
         case .presentationTimes: return .presentationTimes(true)
-        case .cut: return .cut(nil)
+        case .cut, .joinedCut: return .cut(nil)
         }
     }
 }

@@ -55,6 +55,34 @@ import Testing
         #expect(times.first == 0 && times.count == (last - first) / frame)
     }
 
+    /// Ogg's seek leaves FLAC's times to guesses.
+    @Test func aPartOfAnOggFile() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=12:s=48000", "-c:a", "flac",
+            "-sample_fmt", "s16", scratch.file("s.ogg"))
+        let outcomes = try await run(
+            """
+            version: 1
+            x-job: &job { asset: ./s.ogg, range: { start: 3.3s, end: 9.7s } }
+            jobs:
+              copy: { <<: *job, cut: keyframe, tracks: [ { audio: first, copy: true } ], destination: o.flac }
+              mkv: { <<: *job, cut: keyframe, tracks: [ { audio: first, copy: true } ], destination: o.mkv }
+              pcm: { <<: *job, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }
+            """, in: scratch.path)
+        for id in ["copy", "mkv", "pcm"] { _ = try success(outcomes, id) }
+        func samples(_ name: String) throws -> Data {
+            try program(
+                "ffmpeg", ["-v", "error", "-nostdin", "-i", scratch.file(name), "-f", "s16le", "-"]
+            ).output
+        }
+        let whole = try samples("s.ogg")
+        let (first, last) = ((158_400 + 4607) / 4608 * 4608, 465_600 / 4608 * 4608)
+        #expect(try samples("o.flac") == whole[(first * 2)..<(last * 2)])
+        #expect(try samples("o.mkv") == whole[(first * 2)..<(last * 2)])
+        #expect(try samples("o.wav") == whole[(158_400 * 2)..<(465_600 * 2)])
+    }
+
     @Test func aWholeCopyKeepsItsHeader() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "flac", scratch.file("s.flac"))

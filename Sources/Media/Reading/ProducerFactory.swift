@@ -136,7 +136,9 @@ struct ProducerFactory {
         let packets = try PacketSource(
             track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
             damage: context.damage)
-        guard context.start > .zero else { return packets }
+        // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
+        let isGuessed = container == "ogg" && track.format.codec == "flac"
+        guard context.start > .zero, !isGuessed else { return packets }
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 200 : 0, timescale: 1000)
         let target = context.timeZero + context.start - preroll
