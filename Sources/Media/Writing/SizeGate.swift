@@ -225,6 +225,12 @@ final class SizeGate {
     private func release(into write: (consuming Packet, Int) throws(AVError) -> Void)
         throws(AVError)
     {
+        // Where the first picture comes late, nothing can end before it.
+        guard waitingBytes < 8 * Self.mostWaiting.bytes else {
+            throw AVError(
+                code: -ENOBUFS, operation: "stopping at a size",
+                detail: "there is no place where it could end")
+        }
         guard let fitting else { return }
         while !waiting.isEmpty, waiting[0].isCounted {
             let track = tracks[waiting[0].track]
@@ -235,11 +241,6 @@ final class SizeGate {
             guard isOver || isTooMuch, let next = waiting.popFirst() else { break }
             waitingBytes -= next.packet.size
             try write(next.packet, next.track)
-        }
-        guard waiting.count < 10 * Self.mostWaiting.packets else {
-            throw AVError(
-                code: -ENOBUFS, operation: "stopping at a size",
-                detail: "there is no place where it could end")
         }
         for lane in cues {
             while !lane.waiting.isEmpty, lane.waiting[0].isCounted,
