@@ -96,7 +96,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(
-            name: "MediaTests", dependencies: ["Media", "LibAV", "TestSupport"], swiftSettings: house),
+            name: "MediaTests", dependencies: ["Media", "LibAV", "CFFmpeg", "TestSupport"],
+            swiftSettings: house),
         .testTarget(
             name: "FidelityTests", dependencies: ["JobRun", "JobPlan", "Media", "LibAV", "TestSupport"],
             swiftSettings: house),

@@ -1,8 +1,15 @@
 internal import CFFmpeg
 
-/// Frees a codec's context and what was logged of it (`avcodec_free_context`).
+/// A codec's context with its defaults (`avcodec_alloc_context3`), the caller's to free.
+func allocateCodec(_ codec: UnsafePointer<AVCodec>) throws(AVError) -> UnsafeMutablePointer<AVCodecContext> {
+    guard let context = LogBridge.fresh(avcodec_alloc_context3(codec)) else {
+        throw .outOfMemory("avcodec_alloc_context3")
+    }
+    return context
+}
+
+/// Frees a codec's context (`avcodec_free_context`).
 func freeCodec(_ context: UnsafeMutablePointer<AVCodecContext>) {
-    LogBridge.forget(context)
     var copy: UnsafeMutablePointer<AVCodecContext>? = context
     avcodec_free_context(&copy)
 }

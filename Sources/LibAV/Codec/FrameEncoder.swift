@@ -30,15 +30,12 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     public static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError)
         -> FrameEncoder
     {
-        LogBridge.install()
         guard let codec = avcodec_find_encoder_by_name(configuration.encoder) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_encoder_by_name",
                 detail: "this build has no encoder \(configuration.encoder)")
         }
-        guard let context = avcodec_alloc_context3(codec) else {
-            throw .outOfMemory("avcodec_alloc_context3")
-        }
+        let context = try allocateCodec(codec)
         do throws(AVError) {
             try apply(configuration, to: context)
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }

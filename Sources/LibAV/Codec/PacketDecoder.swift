@@ -14,7 +14,7 @@ public enum CodecOutput: Sendable {
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 public struct PacketDecoder: ~Copyable, @unchecked Sendable {
-    private let context: UnsafeMutablePointer<AVCodecContext>
+    let context: UnsafeMutablePointer<AVCodecContext>
 
     /// FFV1 conceals what its checksum shows, and only its log tells.
     private var readsLog = false
@@ -30,9 +30,7 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
     ) throws(AVError) -> PacketDecoder {
         let codec = try InputLimits.decoder(of: parameters)
         let name = String(cString: codec.pointee.name)
-        guard let context = avcodec_alloc_context3(codec) else {
-            throw .outOfMemory("avcodec_alloc_context3")
-        }
+        let context = try allocateCodec(codec)
         var decoder = PacketDecoder(adopting: context)
         try check(avcodec_parameters_to_context(context, parameters.raw), "avcodec_parameters_to_context")
         context.pointee.pkt_timebase = timeBase.av

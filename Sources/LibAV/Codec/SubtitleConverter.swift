@@ -34,21 +34,17 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     public static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
         throws(AVError) -> SubtitleConverter
     {
-        LogBridge.install()
         let codec = try InputLimits.decoder(of: source)
         guard let target = avcodec_find_encoder_by_name(encoderName) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_encoder_by_name",
                 detail: "this build has no encoder \(encoderName)")
         }
-        guard let decoder = avcodec_alloc_context3(codec) else {
-            throw .outOfMemory("avcodec_alloc_context3")
-        }
-        guard let encoder = avcodec_alloc_context3(target) else {
-            freeCodec(decoder)
-            throw .outOfMemory("avcodec_alloc_context3")
-        }
+        let decoder = try allocateCodec(codec)
+        var allocated: UnsafeMutablePointer<AVCodecContext>?
         do throws(AVError) {
+            let encoder = try allocateCodec(target)
+            allocated = encoder
             try check(avcodec_parameters_to_context(decoder, source.raw), "avcodec_parameters_to_context")
             decoder.pointee.pkt_timebase = timeBase.av
             try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
@@ -66,7 +62,7 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
             return SubtitleConverter(decoder: decoder, encoder: encoder, parameters: parameters)
         } catch {
             freeCodec(decoder)
-            freeCodec(encoder)
+            if let allocated { freeCodec(allocated) }
             throw error
         }
     }

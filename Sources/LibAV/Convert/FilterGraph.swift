@@ -19,9 +19,16 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { FilterGraph.free(graph) }
 
-    /// Frees a graph and what was logged of it.
+    /// An empty graph, the caller's to free (`avfilter_graph_alloc`).
+    static func allocate() throws(AVError) -> UnsafeMutablePointer<AVFilterGraph> {
+        guard let graph = LogBridge.fresh(avfilter_graph_alloc()) else {
+            throw .outOfMemory("avfilter_graph_alloc")
+        }
+        return graph
+    }
+
+    /// Frees a graph (`avfilter_graph_free`).
     static func free(_ graph: UnsafeMutablePointer<AVFilterGraph>) {
-        LogBridge.forget(graph)
         var copy: UnsafeMutablePointer<AVFilterGraph>? = graph
         avfilter_graph_free(&copy)
     }
@@ -63,8 +70,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     /// Reads a chain's filters with their options, without any frames; throws what libavfilter says of it.
     public static func parse(_ chain: String, mediaType: MediaType) throws(AVError) {
-        LogBridge.install()
-        guard let graph = avfilter_graph_alloc() else { throw .outOfMemory("avfilter_graph_alloc") }
+        let graph = try allocate()
         defer { free(graph) }
         var inputs: UnsafeMutablePointer<AVFilterInOut>?
         var outputs: UnsafeMutablePointer<AVFilterInOut>?
@@ -102,8 +108,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     private static func build(
         chain: String, source: (name: String, arguments: String)?, sink sinkName: String
     ) throws(AVError) -> FilterGraph {
-        LogBridge.install()
-        guard let graph = avfilter_graph_alloc() else { throw .outOfMemory("avfilter_graph_alloc") }
+        let graph = try allocate()
         do throws(AVError) {
             var sink: UnsafeMutablePointer<AVFilterContext>?
             try check(

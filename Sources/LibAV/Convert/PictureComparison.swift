@@ -42,12 +42,11 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
     public static func open(
         _ metric: SimilarityMetric, like frame: borrowing Frame
     ) throws(AVError) -> PictureComparison {
-        LogBridge.install()
         let format = AVPixelFormat(rawValue: frame.raw.pointee.format)
         guard let descriptor = av_pix_fmt_desc_get(format) else {
             throw AVError(code: tandem_einval, operation: "av_pix_fmt_desc_get")
         }
-        guard let graph = avfilter_graph_alloc() else { throw .outOfMemory("avfilter_graph_alloc") }
+        let graph = try FilterGraph.allocate()
         do throws(AVError) {
             let buffer =
                 "video_size=\(frame.width)x\(frame.height):pix_fmt=\(format.rawValue):time_base=1/25:pixel_aspect=1/1"

@@ -1,23 +1,46 @@
 internal import CFFmpeg
+internal import Glibc
 internal import Locking
 
 /// Keeps FFmpeg's log off the terminal and remembers the last error line of each context, for `AVError.detail`.
 public enum LogBridge {
     private struct State: Sendable {
-        var lastLines: [UInt: String] = [:]
-        var lastLine: String?
+        /// The last error line of each context.
+        var errors = RecentLines()
+        /// The last error line of all, and the thread that said it.
+        var lastLine: (thread: pthread_t, text: String)?
         /// What an encoder said of an option that it left out.
-        var warnings: [UInt: String] = [:]
+        var warnings = RecentLines()
         /// Lines that have no end yet.
-        var pieces: [UInt: String] = [:]
+        var pieces = RecentLines()
+    }
+
+    /// Lines by context, the latest of them: a file of many messages, or the contexts that the libraries make for
+    /// themselves and free unheard, can't eat memory.
+    private struct RecentLines: Sendable {
+        private static let capacity = 256
+        private var recent: [UInt: String] = [:]
+        private var older: [UInt: String] = [:]
+
+        mutating func put(_ line: String, of key: UInt) {
+            if recent.count >= Self.capacity {
+                older = recent
+                recent = [:]
+            }
+            recent[key] = line
+        }
+
+        mutating func take(_ key: UInt) -> String? {
+            guard !recent.isEmpty || !older.isEmpty else { return nil }
+            let before = older.removeValue(forKey: key)
+            return recent.removeValue(forKey: key) ?? before
+        }
     }
 
     private static let state = Guarded(State())
     private static let unheeded = [
         "Error parsing option", "Unknown option", "Invalid value for", "Bad value for",
     ]
-    /// More contexts than ever fail at once; a bound, so that a noisy file can't eat memory.
-    private static let capacity = 256
 
     /// Installed once, on first use of the library (`av_log_set_callback`).
     private static let installed: Void = {
@@ -45,23 +68,20 @@ public enum LogBridge {
         // Some lines are said in several pieces.
         let isWhole = line.utf8.last == 0x0a || line.utf8.last == 0x0d
         state.withLock { state in
-            let text = tidied((state.pieces.removeValue(forKey: key) ?? "") + line)
+            let text = tidied((state.pieces.take(key) ?? "") + line)
             guard isWhole else {
-                if state.pieces.count >= capacity { state.pieces.removeAll(keepingCapacity: true) }
-                state.pieces[key] = String(text.prefix(500))
+                state.pieces.put(String(text.prefix(500)), of: key)
                 return
             }
             guard !text.isEmpty else { return }
             if level > AV_LOG_ERROR {
                 // Encoders go on without an option of their own that they don't understand, and only warn.
                 guard unheeded.contains(where: { text.contains($0) }) else { return }
-                if state.warnings.count >= capacity { state.warnings.removeAll(keepingCapacity: true) }
-                state.warnings[key] = text
+                state.warnings.put(text, of: key)
                 return
             }
-            if state.lastLines.count >= capacity { state.lastLines.removeAll(keepingCapacity: true) }
-            state.lastLines[key] = text
-            state.lastLine = text
+            state.errors.put(text, of: key)
+            state.lastLine = (pthread_self(), text)
         }
     }
 
@@ -73,26 +93,31 @@ public enum LogBridge {
         return text
     }
 
-    /// The last error line that a context logged, forgotten once taken.
+    /// The last error line that a context logged, forgotten once taken. Of nil, the last one that this thread saw.
     static func takeLastLine(of context: UnsafeMutableRawPointer?) -> String? {
         state.withLock { state in
-            defer { state.lastLine = nil }
-            if let context { return state.lastLines.removeValue(forKey: UInt(bitPattern: context)) }
-            return state.lastLine
+            let last = state.lastLine
+            let isOwn = last.map { pthread_equal($0.thread, pthread_self()) != 0 } ?? false
+            if isOwn { state.lastLine = nil }
+            if let context { return state.errors.take(UInt(bitPattern: context)) }
+            return isOwn ? last?.text : nil
         }
     }
 
     /// What a context said of an option that it left out, forgotten once taken.
     static func takeUnheededOption(of context: UnsafeMutableRawPointer?) -> String? {
         guard let context else { return nil }
-        return state.withLock { $0.warnings.removeValue(forKey: UInt(bitPattern: context)) }
+        return state.withLock { $0.warnings.take(UInt(bitPattern: context)) }
     }
 
-    /// Forgets what was logged about a context that is about to be freed: its address may come again.
-    static func forget(_ context: UnsafeMutableRawPointer?) {
+    /// A context just allocated, of which nothing was said yet: another one may have been at its address, also one that
+    /// a library made for itself.
+    static func fresh<Context>(_ context: UnsafeMutablePointer<Context>?) -> UnsafeMutablePointer<Context>? {
+        install()
+        let key = UInt(bitPattern: context)
         state.withLock { state in
-            state.lastLines.removeValue(forKey: UInt(bitPattern: context))
-            state.warnings.removeValue(forKey: UInt(bitPattern: context))
+            _ = (state.errors.take(key), state.warnings.take(key), state.pieces.take(key))
         }
+        return context
     }
 }

@@ -32,7 +32,6 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        LogBridge.forget(context)
         var copy: UnsafeMutablePointer<AVFormatContext>? = context
         avformat_close_input(&copy)
         InputContext.free(io)
@@ -69,7 +68,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         discovery: StreamDiscovery, container: String?
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
         let format = try recognize(io: io, path: path, container: container)
-        guard let allocated = avformat_alloc_context() else {
+        guard let allocated = LogBridge.fresh(avformat_alloc_context()) else {
             throw InputError(path: path, reason: .library(.outOfMemory("avformat_alloc_context")))
         }
         allocated.pointee.pb = io
@@ -103,7 +102,6 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         do throws(InputError) {
             try findStreams(context, path: path, limits: limits)
         } catch {
-            LogBridge.forget(context)
             var copy: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&copy)
             throw error

@@ -19,17 +19,15 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        LogBridge.forget(context)
         avformat_free_context(context)
         FileSink.free(io)
     }
 
     /// A muxer of that libavformat name (`mp4`, `matroska`, …) over an open descriptor.
     public static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
-        LogBridge.install()
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&allocated, nil, format, nil)
-        guard code >= 0, let context = allocated else {
+        guard code >= 0, let context = LogBridge.fresh(allocated) else {
             throw AVError(code: code, operation: "avformat_alloc_output_context2")
         }
         let sink = FileSink(descriptor: descriptor)

@@ -68,14 +68,10 @@ public struct EncoderInfo: Sendable {
 
     /// Tries a private option on an unopened context; nil when it can be set.
     public func problem(option: String, value: String) -> OptionProblem? {
-        guard let codec = avcodec_find_encoder_by_name(name), let context = avcodec_alloc_context3(codec)
-        else {
+        guard let codec = avcodec_find_encoder_by_name(name), let context = try? allocateCodec(codec) else {
             return .unknown
         }
-        defer {
-            var copy: UnsafeMutablePointer<AVCodecContext>? = context
-            avcodec_free_context(&copy)
-        }
+        defer { freeCodec(context) }
         guard codec.pointee.priv_class != nil, let object = context.pointee.priv_data,
             av_opt_find(object, option, nil, 0, 0) != nil
         else { return .unknown }
