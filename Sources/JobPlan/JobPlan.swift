@@ -48,6 +48,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var container: String
     /// The index goes to the front.
     public var optimizesForNetwork: Bool
+    /// How long the file's fragments are; nil for a file in one piece.
+    public var fragmentInterval: MediaTime?
     /// The output's tags.
     public var metadata: [MetadataEntry]
     /// The output's chapters.

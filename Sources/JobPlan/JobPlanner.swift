@@ -132,6 +132,7 @@ struct JobPlanner {
             damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
             cut: range == nil && joined.isEmpty ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
+            fragmentInterval: job.fragmentInterval?.value,
             metadata: metadata.entries, chapters: chapters.chapters, covers: covers.kept,
             attachments: attachments,
             destination: destination.path,

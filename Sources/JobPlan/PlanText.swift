@@ -51,6 +51,7 @@ public enum PlanText {
         }
         var container = job.container
         if job.optimizesForNetwork { container += ", index in front" }
+        if let interval = job.fragmentInterval { container += ", in fragments of \(interval) s" }
         if job.ifExists != .fail { container += ", if the destination exists: \(job.ifExists.rawValue)" }
         lines.append("  container  \(container)")
         for (index, track) in job.tracks.enumerated() { lines += render(track, index) }

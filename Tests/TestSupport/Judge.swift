@@ -129,41 +129,9 @@ public struct Judge: Sendable {
         return samples
     }
 
-    /// How long each track is shown by its edit list, in seconds without leading empty edits, per track in
-    /// file order; nil where there is none. ffprobe doesn't tell, so the boxes are read here.
+    /// How long each track is shown by its edit list; ffprobe doesn't tell.
     public func editDurations() throws -> [(empty: Double, media: Double)?] {
-        let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        func u32(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(data[at + $1]) } }
-        func u64(_ at: Int) -> Int { u32(at) << 32 | u32(at + 4) }
-        func boxes(_ range: Range<Int>) -> [(String, Range<Int>)] {
-            var (at, found) = (range.lowerBound, [(String, Range<Int>)]())
-            while at + 8 <= range.upperBound {
-                var (size, head) = (u32(at), 8)
-                if size == 1 { (size, head) = (u64(at + 8), 16) }
-                if size < head || at + size > range.upperBound { break }
-                found.append(
-                    (String(decoding: data[(at + 4)..<(at + 8)], as: UTF8.self), (at + head)..<(at + size)))
-                at += size
-            }
-            return found
-        }
-        func child(_ name: String, _ range: Range<Int>) -> Range<Int>? {
-            boxes(range).first { $0.0 == name }?.1
-        }
-        guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return [] }
-        let scale = Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
-        return boxes(movie).filter { $0.0 == "trak" }.map { _, track in
-            guard let edits = child("edts", track).flatMap({ child("elst", $0) }) else { return nil }
-            let long = data[edits.lowerBound] == 1
-            var (empty, media) = (0.0, 0.0)
-            for i in 0..<u32(edits.lowerBound + 4) {
-                let at = edits.lowerBound + 8 + i * (long ? 20 : 12)
-                let duration = Double(long ? u64(at) : u32(at)) / scale
-                let isEmpty = long ? u64(at + 8) == -1 : UInt32(u32(at + 4)) == UInt32.max
-                if isEmpty { empty += duration } else { media += duration }
-            }
-            return (empty, media)
-        }
+        try MovieBoxes(path).editDurations
     }
 }
 

@@ -21,6 +21,7 @@ struct SessionBuilder {
         writer.metadata = plan.metadata
         writer.chapters = plan.chapters
         writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
+        writer.movieFragmentInterval = plan.fragmentInterval
         writer.fileLengthLimit = plan.sizeLimit
         if case .file(let path) = plan.assetSource {
             writer.attachments = try AttachedFile.read(path: path, tracks: plan.attachments)

@@ -27,6 +27,13 @@ enum ContainerCheck {
                 .containerSetting, "\(container.name) has no index that could go to the front",
                 at: optimize.range)
         }
+        if let fragment = job.fragmentInterval, !container.hasFragments {
+            sink.error(
+                .containerSetting, "\(container.name) is not written in fragments", at: fragment.range,
+                notes: place.range == fragment.range
+                    ? [] : [Diagnostic.Note("the container comes from here", at: place.range)],
+                help: "mp4, mov and m4a are")
+        }
         if let keys = container.metadataKeys {
             for entry in job.metadata.set where !keys.contains(entry.key.value) {
                 sink.error(

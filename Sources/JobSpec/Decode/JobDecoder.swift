@@ -22,6 +22,7 @@ struct JobDecoder {
         let tracks = fields["tracks"].flatMap { rules($0) }
         let named = reader.word(fields["container"]?.value, "`container`", of: ContainerType.names)
         let optimize = reader.boolean(fields["optimize_for_network"]?.value, "`optimize_for_network`")
+        let fragment = fragmentInterval(fields["fragment"]?.value)
         let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
         let chapters = fields["chapters"].flatMap { chapterList($0.value) }
         let limit = fields["limit"].map { limits($0.value) }
@@ -42,7 +43,8 @@ struct JobDecoder {
         guard let tracks, container != nil || isTemplate else { return nil }
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges, tracks: tracks,
-            container: container, optimizeForNetwork: optimize, metadata: metadata, chapters: chapters,
+            container: container, optimizeForNetwork: optimize, fragmentInterval: fragment,
+            metadata: metadata, chapters: chapters,
             durationLimit: limit?.duration, sizeLimit: limit?.size,
             cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
             expectations: expectations,
@@ -102,6 +104,11 @@ struct JobDecoder {
             refuse(
                 "a smart cut is compared with its whole range, so it can't stop at a size",
                 "`cut` stands here", cut.range)
+        }
+        if let fragment = job.fragmentInterval {
+            refuse(
+                "how much the indexes of fragments need isn't known before, so they can't stop at a size",
+                "`fragment` stands here", fragment.range)
         }
         for rule in job.tracks {
             var action: TrackRule.Action? = rule.action
@@ -182,6 +189,18 @@ struct JobDecoder {
             reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
         }
         return (time, reader.bytes(fields["size"]?.value, "`size`"))
+    }
+
+    private func fragmentInterval(_ node: YAMLNode?) -> Located<MediaTime>? {
+        guard let time = reader.time(node, "`fragment`") else { return nil }
+        let (least, most) = (MediaTime(value: 1, timescale: 10), MediaTime(value: 60, timescale: 1))
+        guard case .absolute(let length) = time.value, length >= least, length <= most else {
+            reader.sink.error(
+                .invalidValue, "a fragment lasts 0.1 s to 60 s; it is written like 2s or 500ms",
+                at: time.range)
+            return nil
+        }
+        return Located(length, at: time.range)
     }
 
     private func scheduling(_ fields: Fields) -> JobScheduling {

@@ -11,6 +11,8 @@ public enum Language {
         pattern:
             #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
         example: "1:30.5")
+    static let fragmentTime = ValueType.text(
+        pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|0?0:[0-9]{2}(\.[0-9]+)?)$"#, example: "2s")
     static let frequency = ValueType.oneOf([
         .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?(k?Hz)?$"#, example: "44.1kHz"),
     ])
@@ -228,6 +230,10 @@ public enum Language {
             KeyInfo(
                 "optimize_for_network", .boolean, "The index goes to the front of the file.", default: "false"
             ),
+            KeyInfo(
+                "fragment", .oneOf([.number(0.1...60), fragmentTime]),
+                "The file is written in fragments of that length, each with its own index, so that it plays while it is fetched and as far as it got: of mp4, mov and m4a. Pictures begin one at their first key frame after that length, after twice the length at the latest; 0.1 s to 60 s."
+            ),
             KeyInfo("metadata", .mapping(metadata), "The output's tags."),
             KeyInfo(
                 "chapters", chapters, "The source's, trimmed and shifted with the range; none; or these.",
@@ -271,7 +277,7 @@ public enum Language {
                 required: true),
         ],
         laterKeys: [
-            "composition", "export", "images", "waveform", "outputs", "package", "fragment",
+            "composition", "export", "images", "waveform", "outputs", "package",
         ])
 
     private static let version1 = KeyInfo(

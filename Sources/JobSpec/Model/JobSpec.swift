@@ -19,6 +19,8 @@ public final class JobSpec: Sendable {
     public let container: Located<ContainerType>?
     /// The index goes to the front.
     public let optimizeForNetwork: Located<Bool>?
+    /// How long the file's fragments are.
+    public let fragmentInterval: Located<MediaTime>?
     /// The output's tags.
     public let metadata: MetadataSpec
     /// The output's chapters.
@@ -48,7 +50,8 @@ public final class JobSpec: Sendable {
     init(
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
-        metadata: MetadataSpec, chapters: Located<ChapterSpec>?, durationLimit: Located<TimeExpression>?,
+        fragmentInterval: Located<MediaTime>?, metadata: MetadataSpec, chapters: Located<ChapterSpec>?,
+        durationLimit: Located<TimeExpression>?,
         sizeLimit: Located<Int64>?,
         cut: Located<CutMode>?, expectations: [Expectation], onDamage: Located<DamagePolicy>?,
         leftover: Located<Leftover>?, needs: [Located<String>], scheduling: JobScheduling,
@@ -62,6 +65,7 @@ public final class JobSpec: Sendable {
         self.tracks = tracks
         self.container = container
         self.optimizeForNetwork = optimizeForNetwork
+        self.fragmentInterval = fragmentInterval
         self.metadata = metadata
         self.chapters = chapters
         self.durationLimit = durationLimit

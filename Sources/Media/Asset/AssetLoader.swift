@@ -120,12 +120,21 @@ struct AssetLoader {
         measured: TrackMeasurement?, discarded: Int, isExact: Bool, isMatroska: Bool
     ) -> AssetTrack {
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
-        let edits = edits(boxes, movie: movie)
+        let isFragmented = movie?.isFragmented == true
+        let written = edits(boxes, movie: movie)
         // Media past the edit list's end are not shown.
-        let editEnd = edits.isEmpty ? nil : edits.reduce(MediaTime.zero) { $0 + $1.duration }
+        var editEnd = written.isEmpty ? nil : written.reduce(MediaTime.zero) { $0 + $1.duration }
+        // Of a fragmented file it may be about what stood in the header alone, as a recorder leaves it; one that ends
+        // within the last packet is about all.
+        if isFragmented, let end = editEnd, let last = measured?.lastShown,
+            MediaTime(ticks: last, timeBase: stream.timeBase) >= end
+        {
+            editEnd = nil
+        }
+        let edits = isFragmented ? [] : written
         let range = timeRange(
             stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd,
-            isMatroska: isMatroska)
+            isMatroska: isMatroska, isFragmented: isFragmented)
         var count: Int?
         if let measured {
             count = measured.shownPackets
@@ -164,7 +173,7 @@ struct AssetLoader {
     }
 
     private static func edits(_ track: MovieInspector.Track?, movie: MovieInspector?) -> [TrackEdit] {
-        guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0, !movie.isFragmented
+        guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0
         else { return [] }
         // A duration of 0 means "to the end": nothing that limits.
         if track.edits.contains(where: { $0.duration == 0 && $0.mediaTime >= 0 }) { return [] }
@@ -178,7 +187,7 @@ struct AssetLoader {
 
     private static func timeRange(
         _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?,
-        editEnd: MediaTime?, isMatroska: Bool
+        editEnd: MediaTime?, isMatroska: Bool, isFragmented: Bool
     ) -> TimeRange {
         let start: MediaTime
         var end: MediaTime
@@ -198,8 +207,9 @@ struct AssetLoader {
             }
         }
         if let editEnd {
-            // libavformat counts an edit's media in whole samples; what the list says is what is shown.
-            end = measured == nil ? editEnd : min(end, editEnd)
+            // libavformat counts an edit's media in whole samples, and lacks the length of the last packet of some
+            // fragmented tracks; what the list says is what is shown.
+            end = measured == nil || isFragmented ? editEnd : min(end, editEnd)
         }
         return TimeRange(start: max(start, .zero), end: max(end, start))
     }

@@ -8,6 +8,8 @@ struct TrackMeasurement: Sendable {
     var shownPackets = 0
     /// The earliest shown presentation time.
     var firstShown: Int64?
+    /// The latest shown presentation time.
+    var lastShown: Int64?
     /// The latest end of any packet.
     var end: Int64?
 
@@ -32,6 +34,7 @@ struct TrackMeasurement: Sendable {
                 if !packet.isDiscarded, packet.duration == 0 || end > start {
                     track.shownPackets += 1
                     track.firstShown = min(track.firstShown ?? start, start)
+                    track.lastShown = max(track.lastShown ?? start, start)
                 }
                 track.end = max(track.end ?? end, end)
             } else {

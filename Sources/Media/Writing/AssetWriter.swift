@@ -28,6 +28,9 @@ public final class AssetWriter: @unchecked Sendable {
     public var attachments: [AttachedFile] = []
     /// The index goes to the front (`faststart`). Set before writing starts.
     public var shouldOptimizeForNetworkUse = false
+    /// The file is written in fragments of about this length, of containers that have them (`movieFragmentInterval`).
+    /// Set before writing starts.
+    public var movieFragmentInterval: MediaTime?
     /// Bytes that the file has at most: all tracks end together where more would not fit
     /// (`AVAssetExportSession.fileLengthLimit`). Set before writing starts.
     public var fileLengthLimit: Int64?
@@ -39,6 +42,8 @@ public final class AssetWriter: @unchecked Sendable {
     private var muxer: Muxer?
     /// On `queue` only.
     private var gate: SizeGate?
+    /// On `queue` only.
+    private var pacer: FragmentPacer?
     /// What the header fixed of each input's track; set before anything is written.
     private var tracks: [OutputHeader.Track] = []
     private var movieTimescale: Int32 = 1000
@@ -137,7 +142,8 @@ public final class AssetWriter: @unchecked Sendable {
         let header = OutputHeader(
             container: container, inputs: inputs, metadata: metadata,
             chapters: hasLateChapters ? [] : chapters, covers: covers,
-            attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse)
+            attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse,
+            fragmentInterval: movieFragmentInterval)
         let opened = try header.write(to: output.descriptor)
         tracks = opened.tracks
         movieTimescale = opened.movieTimescale
@@ -148,6 +154,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
         muxer = consume opened.muxer
         if let fileLengthLimit { gate = makeGate(limit: fileLengthLimit) }
+        if movieFragmentInterval != nil { pacer = FragmentPacer(tracks: inputs.map(\.mediaType)) }
     }
 
     private func makeGate(limit: Int64) -> SizeGate {
@@ -349,7 +356,11 @@ public final class AssetWriter: @unchecked Sendable {
         packet.duration = from.rescale(packet.duration, to: to)
         packet.streamIndex = index
         written.add(Int64(packet.size), ordering: .relaxed)
-        try muxer?.write(packet)
+        guard let pacer else {
+            try muxer?.write(packet)
+            return
+        }
+        if let earlier = pacer.take(packet, track: index) { try muxer?.write(earlier) }
     }
 
     /// Pumps that slept because their track was ahead, and may go on, are called again.
@@ -420,6 +431,7 @@ public final class AssetWriter: @unchecked Sendable {
         queue.async { @Sendable in
             self.muxer = nil
             self.gate = nil
+            self.pacer = nil
         }
     }
 
@@ -438,6 +450,7 @@ public final class AssetWriter: @unchecked Sendable {
             do {
                 try self.finishGate()
                 if let error = self.error { throw error }
+                while let packet = self.pacer?.next() { try self.muxer?.write(packet) }
                 try self.muxer?.finish()
                 self.muxer = nil
                 try self.correctEditLists()
@@ -484,13 +497,15 @@ public final class AssetWriter: @unchecked Sendable {
 
     private func correctEditLists() throws {
         guard container.hasEditLists else { return }
+        let scale = Rational(1, movieTimescale)
         for (index, input) in inputs.enumerated() {
-            guard let start = input.ending.delay else { continue }
             let unit = tracks[index].packetTimeBase
-            let scale = Rational(1, movieTimescale)
-            try MovieEditPatch(
-                delay: unit.rescale(start.delay, to: scale), padding: unit.rescale(start.padding, to: scale)
-            ).apply(
+            var patch = MovieEditPatch()
+            if let hidden = input.ending.delay {
+                patch.start = (unit.rescale(hidden.delay, to: scale), unit.rescale(hidden.padding, to: scale))
+            }
+            if let end = pacer?.end(of: index) { patch.end = tracks[index].timeBase.rescale(end, to: scale) }
+            try patch.apply(
                 descriptor: output.descriptor, track: index, mediaTimescale: Int64(tracks[index].timeBase.den)
             )
         }

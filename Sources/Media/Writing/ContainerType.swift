@@ -23,6 +23,8 @@ public final class ContainerType: Hashable, Sendable {
     public let hasDisplayMatrix: Bool
     /// Its index can be moved to the front.
     public let canOptimizeForNetwork: Bool
+    /// It can be written in fragments, each with its own index.
+    public var hasFragments: Bool { hasEditLists }
     /// It can hold chapters.
     public var hasChapters: Bool { !["wav", "flac", "adts", "srt", "webvtt", "ass", "ts"].contains(name) }
     /// Its chapters can be written at the end.

@@ -1,34 +1,54 @@
 internal import Glibc
 internal import LibAV
 
-/// Says in a finished mp4 or mov what libavformat 5.1 can't: a track that begins late *and* has an encoder's
-/// delay to hide. The muxer writes [empty, everything]; the two entries are rewritten in place, the same size.
+/// Says in a finished mp4 or mov what libavformat 5.1 can't: that a track begins late *and* has an encoder's delay to
+/// hide, and where a track of a fragmented file ends. The muxer's entries are rewritten in place, the same size.
 struct MovieEditPatch {
-    /// Both in the movie's time scale.
-    var delay: Int64
-    var padding: Int64
+    /// How late the track begins, and what of it is the encoder's delay; the muxer wrote [empty, everything].
+    var start: (delay: Int64, padding: Int64)?
+    /// Where the track ends on the movie's time line; the muxer knows it of a file in one piece alone, and leaves 0 in
+    /// a fragmented one: "to the end". All in the movie's time scale.
+    var end: Int64?
 
     /// Rewrites the edit list of one track, by its position in the file.
     func apply(descriptor: Int32, track position: Int, mediaTimescale: Int64) throws {
+        guard start != nil || end != nil else { return }
         guard let source = FileSource(borrowing: descriptor), let movie = MovieInspector(source),
             position < movie.tracks.count
         else {
             throw MediaError.misuse("the output has no edit list to correct")
         }
         let track = movie.tracks[position]
-        guard let offset = track.editListOffset, track.edits.count == 2, track.edits[0].mediaTime == -1,
-            track.edits[1].mediaTime == 0, Int64(track.edits[1].duration) >= padding
-        else { throw MediaError.misuse("the output's edit list is not what was expected") }
-        let scale = Int64(movie.movieTimescale)
-        let mediaTime = padding * mediaTimescale / scale
-        let entries: [(Int64, Int64)] = [(delay, -1), (Int64(track.edits[1].duration) - padding, mediaTime)]
-        var bytes: [UInt8] = []
-        for (duration, time) in entries {
-            if track.editListVersion == 1 {
-                bytes += Self.big(UInt64(bitPattern: duration), 8) + Self.big(UInt64(bitPattern: time), 8)
-            } else {
-                bytes += Self.big(UInt64(bitPattern: duration), 4) + Self.big(UInt64(bitPattern: time), 4)
+        var entries = track.edits.map { (duration: Int64(clamping: $0.duration), time: $0.mediaTime) }
+        if let start {
+            guard entries.count == 2, entries[0].time == -1, entries[1].time == 0,
+                end != nil || entries[1].duration >= start.padding
+            else { throw MediaError.misuse("the output's edit list is not what was expected") }
+            let hidden = start.padding * mediaTimescale / Int64(movie.movieTimescale)
+            entries = [(start.delay, -1), (entries[1].duration - start.padding, hidden)]
+        }
+        if let end {
+            guard let last = entries.indices.last, entries[last].duration == 0 || start != nil else {
+                throw MediaError.misuse("the output's edit list is not what was expected")
             }
+            let before = entries[..<last].reduce(0) { $0 + $1.duration }
+            // More than the entry holds: it ends where its packets end.
+            let isShort = track.editListVersion == 0 && end - before > Int64(UInt32.max)
+            entries[last].duration = isShort ? 0 : max(0, end - before)
+        }
+        try write(entries, of: track, to: descriptor)
+    }
+
+    private func write(
+        _ entries: [(duration: Int64, time: Int64)], of track: MovieInspector.Track, to descriptor: Int32
+    ) throws {
+        guard let offset = track.editListOffset else {
+            throw MediaError.misuse("the output has no edit list to correct")
+        }
+        var bytes: [UInt8] = []
+        let size = track.editListVersion == 1 ? 8 : 4
+        for (duration, time) in entries {
+            bytes += Self.big(UInt64(bitPattern: duration), size) + Self.big(UInt64(bitPattern: time), size)
             bytes += [0, 1, 0, 0]
         }
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {

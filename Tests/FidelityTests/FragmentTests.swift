@@ -1,0 +1,243 @@
+import Foundation
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// `fragment`: the same samples at the same times as in one piece, in parts that play by themselves.
+@Suite struct FragmentTests {
+    /// What lies in a track, packet by packet, at the times that are written. Not all encoders make the same bytes of the
+    /// same pictures twice in one process.
+    private func packets(_ path: String, _ selector: String, withData: Bool) throws -> [String] {
+        let result = try program(
+            "ffprobe",
+            [
+                "-v", "error", "-advanced_editlist", "0", "-select_streams", selector, "-show_data_hash",
+                "md5", "-show_entries", withData ? "packet=pts,dts,size,data_hash" : "packet=pts,dts", "-of",
+                "csv=p=0", path,
+            ])
+        return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private func source(_ options: [String], in scratch: borrowing Scratch) throws {
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=6", "-f", "lavfi",
+                "-i", "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=6.03:s=48000",
+            ] + options + [scratch.file("s.mkv")])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    /// The same job, once as it is and once in fragments of half a second.
+    private func both(
+        _ video: String, _ audio: String, _ container: String, more: String = "",
+        in scratch: borrowing Scratch
+    ) async throws -> (whole: String, parts: String) {
+        for name in ["whole", "parts"] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      j:
+                        asset: ./s.mkv
+                        tracks:
+                          - { video: first, \(video) }
+                          - { audio: first, \(audio) }
+                        \(name == "parts" ? "fragment: 500ms" : "x-whole: true")
+                        \(more.isEmpty ? "x-more: none" : more)
+                        destination: \(name).\(container)
+                    """, in: scratch.path))
+        }
+        return (scratch.file("whole.\(container)"), scratch.file("parts.\(container)"))
+    }
+
+    @Test(arguments: [
+        (["-c:v", "libx264", "-g", "20", "-bf", "3", "-c:a", "aac"], "copy: true", "copy: true", "mp4", ""),
+        (
+            [
+                "-vf", "select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr", "-c:v", "libx264", "-g", "9",
+                "-c:a", "aac",
+            ], "copy: true", "copy: true", "mov", ""
+        ),
+        (
+            [
+                "-c:v", "libx264", "-g", "10", "-af", "aselect='not(between(t,0.95,1.2))'", "-c:a",
+                "libmp3lame",
+            ],
+            "copy: true", "copy: true", "mov", ""
+        ),
+        (
+            ["-c:v", "ffv1", "-c:a", "flac"], "encode: { codec: h264, keyframe_interval: 10 }",
+            "encode: { codec: aac }",
+            "mp4", "range: { start: 0.53s, end: 5.61s }"
+        ),
+        (
+            ["-c:v", "ffv1", "-c:a", "flac"], "encode: { codec: hevc, preset: ultrafast }",
+            "encode: { codec: opus }",
+            "mp4", "optimize_for_network: true"
+        ),
+        (
+            ["-c:v", "ffv1", "-c:a", "flac"], "encode: { codec: prores }", "encode: { codec: pcm_s24le }",
+            "mov", ""
+        ),
+        (["-c:v", "ffv1", "-c:a", "flac"], "encode: { codec: h264 }", "encode: { codec: flac }", "mp4", ""),
+        (
+            ["-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac"], "copy: true", "copy: true", "mov",
+            "{ start: 0.53s, end: 5.61s }"
+        ),
+    ])
+    func samplesAreAsInOnePiece(
+        _ options: [String], _ video: String, _ audio: String, _ container: String, _ more: String
+    ) async throws {
+        let scratch = try Scratch()
+        try source(options, in: scratch)
+        let keys = more.hasPrefix("{") ? "cut: smart\n    range: \(more)" : more
+        let (whole, parts) = try await both(video, audio, container, more: keys, in: scratch)
+        for selector in ["v:0", "a:0"] {
+            // Of PCM in one piece, libavformat makes packets as it likes.
+            if selector == "a:0", audio.contains("pcm") { continue }
+            let isCopy = (selector == "v:0" ? video : audio) == "copy: true" && !more.hasPrefix("{")
+            let before = try packets(whole, selector, withData: isCopy)
+            let after = try packets(parts, selector, withData: isCopy)
+            #expect(before.count > 50 && before == after)
+        }
+        // ffmpeg heeds no edits of fragmented files but where decoding begins.
+        let sound = try Judge(whole).samples(channels: 1, rate: 48_000)
+        let again = try Judge(parts).samples(channels: 1, rate: 48_000)
+        let isThere = (0...max(0, again.count - sound.count)).contains {
+            again.count - $0 >= sound.count && again[$0..<($0 + sound.count)].elementsEqual(sound)
+        }
+        #expect(sound.count > 200_000 && again.count - sound.count < 5000 && isThere)
+        let edits = zip(try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
+        for (before, after) in edits.prefix(2) {
+            let (before, after) = (try #require(before), try #require(after))
+            #expect(abs(before.empty - after.empty) < 1e-6 && abs(before.media - after.media) < 1e-6)
+        }
+        // Read again: the same pictures at the same times, the same sound.
+        #expect(try Judge(parts).decodeErrors() == "")
+        let (first, second) = (try Judge(whole).decodedPictures(), try Judge(parts).decodedPictures())
+        #expect(first.map(\.time) == second.map(\.time))
+        if video == "copy: true", !more.hasPrefix("{") {
+            #expect(first.map(\.hash) == second.map(\.hash))
+        }
+
+        let boxes = try MovieBoxes(parts)
+        let names = boxes.outline.map(\.name)
+        #expect(names.prefix(4) == ["ftyp", "moov", "moof", "mdat"] && names.last == "mfra")
+        let scale = try Judge(parts).timescale("v:0")
+        let starts = boxes.fragmentStarts(trackID: 1).map { Double($0) / scale }
+        #expect(starts.count >= 5)
+        for (start, next) in zip(starts, starts.dropFirst()) {
+            #expect(next - start >= 0.5 - 0.001 && next - start < 1.05, "\(starts)")
+        }
+    }
+
+    /// What a download has so far plays as far as it got.
+    @Test func aPartOfTheFilePlays() async throws {
+        let scratch = try Scratch()
+        try source(["-c:v", "libx264", "-g", "12", "-c:a", "aac"], in: scratch)
+        let (_, parts) = try await both("copy: true", "copy: true", "mp4", in: scratch)
+        let boxes = try MovieBoxes(parts)
+        let ends = boxes.outline.filter { $0.name == "mdat" }.map(\.end)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: parts))
+        let cut = scratch.file("cut.mp4")
+        // In the middle of the sixth fragment.
+        try bytes.prefix((ends[4] + ends[5]) / 2).write(to: URL(fileURLWithPath: cut))
+        let scale = try Judge(parts).timescale("v:0")
+        let start = Double(boxes.fragmentStarts(trackID: 1)[5]) / scale
+        let result = try program(
+            "ffmpeg", ["-v", "quiet", "-i", cut, "-map", "0:v", "-f", "framemd5", "-"])
+        let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n").filter {
+            !$0.hasPrefix("#")
+        }
+        #expect(Double(lines.count) / 25 >= start - 0.1, "\(lines.count) of \(start)")
+    }
+
+    /// Cues, chapters, timecode, cover and language are as in one piece, and sparse cues hold nothing back.
+    @Test func whatStandsBesideGoesAlong() async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "1\n00:00:04,500 --> 00:00:05,000\nlate\n\n2\n00:00:05,500 --> 00:00:05,900\nlater\n",
+            to: "c.srt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=6", "-f", "lavfi", "-i", "sine=d=6", "-i",
+            scratch.file("c.srt"), "-c:v", "libx264", "-g", "12", "-c:a", "aac", "-c:s", "mov_text",
+            "-metadata:s:a:0", "language=deu", "-timecode", "01:00:00:00", scratch.file("s.mp4"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mp4
+                    tracks:
+                      - { video: first, copy: true }
+                      - { audio: first, copy: true }
+                      - { subtitle: first, copy: true }
+                    chapters: [ { start: 0s, title: one }, { start: 3s, title: two } ]
+                    metadata: { set: { title: Parts } }
+                    fragment: 1s
+                    destination: o.mp4
+                """, in: scratch.path))
+        // Read again, a cue lasts until the next sample.
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j: { asset: ./o.mp4, tracks: [ { subtitle: first, encode: { codec: srt } } ], destination: o.srt }
+                """, in: scratch.path))
+        let text = String(
+            decoding: try Data(contentsOf: URL(fileURLWithPath: scratch.file("o.srt"))), as: UTF8.self)
+        #expect(
+            text.contains("00:00:04,500 --> 00:00:05,000") && text.contains("00:00:05,500 --> 00:00:05,900"))
+        let judge = Judge(scratch.file("o.mp4"))
+        let all = try judge.probe(["-show_chapters", "-show_format", "-show_streams"])
+        let chapters = try #require(all["chapters"] as? [[String: Any]])
+        #expect(chapters.map { ($0["tags"] as? [String: Any])?["title"] as? String } == ["one", "two"])
+        #expect(chapters.map { $0["start_time"] as? String } == ["0.000000", "3.000000"])
+        let format = try #require(all["format"] as? [String: Any])
+        #expect((format["tags"] as? [String: Any])?["title"] as? String == "Parts")
+        let streams = try #require(all["streams"] as? [[String: Any]])
+        let tags = streams.map { $0["tags"] as? [String: Any] ?? [:] }
+        #expect(tags[1]["language"] as? String == "deu")
+        #expect(tags.contains { $0["timecode"] as? String == "01:00:00:00" })
+        // ffprobe doesn't say how long samples of fragments last; the one after a cue is empty.
+        let list = try judge.probe(["-select_streams", "s", "-show_entries", "packet=pts_time,size"])
+        let cues = try #require(list["packets"] as? [[String: String]])
+        let shown = cues.map { "\(Double($0["pts_time"] ?? "") ?? -1) \($0["size"] == "2" ? "-" : "cue")" }
+        #expect(shown.filter { $0 != "0.0 -" } == ["4.5 cue", "5.0 -", "5.5 cue", "5.9 -"])
+        #expect(try MovieBoxes(scratch.file("o.mp4")).fragmentStarts(trackID: 1).count >= 5)
+    }
+
+    /// A fragmented source is read to the sample where its edit list says the end, and whole where a recorder's edit
+    /// list is about its header alone.
+    @Test(arguments: [nil, 1]) func editsOfFragmentedSources(_ seconds: Int?) async throws {
+        let scratch = try Scratch()
+        try source(["-c:v", "libx264", "-g", "12", "-c:a", "flac"], in: scratch)
+        let (_, parts) = try await both("copy: true", "encode: { codec: aac }", "mp4", in: scratch)
+        if let seconds {
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: parts))
+            for track in 0..<2 {
+                let (offset, scale) = try #require(try MovieBoxes(parts).lastEditOffset(track: track))
+                for i in 0..<4 { bytes[offset + i] = UInt8((seconds * scale) >> (24 - 8 * i) & 255) }
+            }
+            try bytes.write(to: URL(fileURLWithPath: parts))
+        }
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./parts.mp4
+                    tracks: [ { audio: first, encode: { codec: pcm_s16le } } ]
+                    destination: o.wav
+                """, in: scratch.path))
+        let count = try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000).count
+        // 6.03 s; without an end, the encoder's last packet is heard whole.
+        #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
+    }
+}

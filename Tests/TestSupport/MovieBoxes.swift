@@ -1,0 +1,78 @@
+internal import Foundation
+
+/// The boxes of an mp4 or mov file that ffprobe doesn't tell of.
+public struct MovieBoxes {
+    private let data: [UInt8]
+
+    /// Reads a file.
+    public init(_ path: String) throws {
+        data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    private func u32(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(data[at + $1]) } }
+    private func u64(_ at: Int) -> Int { u32(at) << 32 | u32(at + 4) }
+
+    private func boxes(_ range: Range<Int>) -> [(name: String, body: Range<Int>)] {
+        var (at, found) = (range.lowerBound, [(String, Range<Int>)]())
+        while at + 8 <= range.upperBound {
+            var (size, head) = (u32(at), 8)
+            if size == 1 { (size, head) = (u64(at + 8), 16) }
+            if size < head || at + size > range.upperBound { break }
+            found.append(
+                (String(decoding: data[(at + 4)..<(at + 8)], as: UTF8.self), (at + head)..<(at + size)))
+            at += size
+        }
+        return found
+    }
+
+    private func child(_ name: String, _ range: Range<Int>) -> Range<Int>? {
+        boxes(range).first { $0.name == name }?.body
+    }
+
+    /// The outermost boxes in order: name, and where each ends.
+    public var outline: [(name: String, end: Int)] {
+        boxes(0..<data.count).map { ($0.name, $0.body.upperBound) }
+    }
+
+    /// How long each track is shown by its edit list, in seconds without leading empty edits, per track in
+    /// file order; nil where there is none.
+    public var editDurations: [(empty: Double, media: Double)?] {
+        guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return [] }
+        let scale = Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
+        return boxes(movie).filter { $0.name == "trak" }.map { _, track in
+            guard let edits = child("edts", track).flatMap({ child("elst", $0) }) else { return nil }
+            let long = data[edits.lowerBound] == 1
+            var (empty, media) = (0.0, 0.0)
+            for i in 0..<u32(edits.lowerBound + 4) {
+                let at = edits.lowerBound + 8 + i * (long ? 20 : 12)
+                let duration = Double(long ? u64(at) : u32(at)) / scale
+                let isEmpty = long ? u64(at + 8) == -1 : UInt32(u32(at + 4)) == UInt32.max
+                if isEmpty { empty += duration } else { media += duration }
+            }
+            return (empty, media)
+        }
+    }
+
+    /// Where each fragment of a track begins, in the track's unit (`tfdt`).
+    public func fragmentStarts(trackID: Int) -> [Int] {
+        boxes(0..<data.count).filter { $0.name == "moof" }.flatMap { moof in
+            boxes(moof.body).filter { $0.name == "traf" }.compactMap { fragment in
+                guard let head = child("tfhd", fragment.body), u32(head.lowerBound + 4) == trackID,
+                    let time = child("tfdt", fragment.body)
+                else { return nil }
+                return data[time.lowerBound] == 1 ? u64(time.lowerBound + 4) : u32(time.lowerBound + 4)
+            }
+        }
+    }
+
+    /// Where the last entry of a track's edit list keeps its duration, and the movie's time scale.
+    public func lastEditOffset(track: Int) -> (offset: Int, timescale: Int)? {
+        guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return nil }
+        let tracks = boxes(movie).filter { $0.name == "trak" }
+        guard let edits = child("edts", tracks[track].body).flatMap({ child("elst", $0) }),
+            data[edits.lowerBound] == 0
+        else { return nil }
+        let last = u32(edits.lowerBound + 4) - 1
+        return (edits.lowerBound + 8 + last * 12, u32(header.lowerBound + 12))
+    }
+}
