@@ -14,7 +14,7 @@ public enum CodecOutput: Sendable {
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 public struct PacketDecoder: ~Copyable, @unchecked Sendable {
-    let context: UnsafeMutablePointer<AVCodecContext>
+    private let context: UnsafeMutablePointer<AVCodecContext>
 
     /// FFV1 conceals what its checksum shows, and only its log tells.
     private var readsLog = false
