@@ -99,7 +99,8 @@ let package = Package(
             name: "MediaTests", dependencies: ["Media", "LibAV", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
         .testTarget(
-            name: "FidelityTests", dependencies: ["JobRun", "JobPlan", "Media", "LibAV", "TestSupport"],
+            name: "FidelityTests",
+            dependencies: ["JobRun", "JobPlan", "Media", "LibAV", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
         .testTarget(
             name: "CommandTests", dependencies: ["tandem", "TestSupport"], exclude: ["junit.xsd"],

@@ -56,19 +56,23 @@ struct CopyPlanner {
             sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
             return nil
         }
-        guard type.canHold(codec: track.codec) else {
+        let isData = track.mediaType == .data
+        guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             sink.error(
                 .containerCodec, "\(type.name) can't hold \(track.codec), which \(label(track)) has",
                 at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it, or choose another container")
+                help: isData
+                    ? "of data it holds \(type.dataCodecs.joined(separator: " and ")); `data: { codec: … }` selects them"
+                    : "`encode` it, or choose another container")
             return nil
         }
         guard sayTimes(track) else {
             sink.error(
                 .containerCodec,
-                "the packets of \(label(track)) don't say when their pictures are shown, which a copy must",
-                at: place,
-                help: "`encode` it: decoding finds the times out")
+                isData
+                    ? "the packets of \(label(track)) belong to no time, so they can't be copied"
+                    : "the packets of \(label(track)) don't say when their pictures are shown, which a copy must",
+                at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
         guard let range = ranges.first else { return .copy }
@@ -95,8 +99,11 @@ struct CopyPlanner {
 
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
     private func sayTimes(_ track: SourceDescription.Track) -> Bool {
-        guard track.mediaType == .video, case .file(let path, _) = source,
-            !["mov", "matroska", "mpegts"].contains(where: description.container.hasPrefix)
+        guard case .file(let path, _) = source else { return true }
+        // A transport stream says the times of pictures, but maybe not of data.
+        let known = track.mediaType == .data ? ["mov"] : ["mov", "matroska", "mpegts"]
+        guard track.mediaType == .video || track.mediaType == .data,
+            !known.contains(where: description.container.hasPrefix)
         else { return true }
         return (try? scout.saysPresentationTimes(track.index, of: path)) ?? true
     }

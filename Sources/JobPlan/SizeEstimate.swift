@@ -16,6 +16,7 @@ enum SizeEstimate {
     private static func bitRate(of track: TrackPlan) -> Double? {
         switch track.action {
         case .copy where track.source.mediaType == .subtitle, .subtitle: return 100
+        case .copy where track.source.mediaType == .data: return Double(max(0, track.source.bitRate))
         case .copy, .smartCut: return track.source.bitRate > 0 ? Double(track.source.bitRate) : nil
         case .encode(let encoding):
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }

@@ -197,8 +197,12 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         }
     }
 
-    /// Tracks of a kind; covers are no video tracks.
+    /// Tracks of a kind; covers are no video tracks, and data are neither timecode nor mp4's chapters, which go along in
+    /// their own ways.
     public func tracks(of type: MediaType) -> [Track] {
-        tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
+        tracks.filter {
+            $0.mediaType == type && !$0.isAttachedPicture && !$0.isTimecode
+                && (type != .data || $0.codec != "text")
+        }
     }
 }

@@ -111,6 +111,11 @@ struct JobDecoder {
                 "`fragment` stands here", fragment.range)
         }
         for rule in job.tracks {
+            if rule.mediaType == .data {
+                refuse(
+                    "how much of a track of data belongs to what fits can't be told, so it can't stop at a size",
+                    "the rule stands here", rule.range)
+            }
             var action: TrackRule.Action? = rule.action
             if case .copy(_, let otherwise) = rule.action { action = otherwise }
             guard case .encodeAudio(let spec)? = action else { continue }

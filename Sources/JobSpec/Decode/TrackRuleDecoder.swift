@@ -12,7 +12,7 @@ struct TrackRuleDecoder {
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
                 .wrongType,
-                "a track rule is a mapping that begins with `video`, `audio`, `subtitle` or `attachment`, not \(node.kind)",
+                "a track rule is a mapping that begins with `video`, `audio`, `subtitle`, `data` or `attachment`, not \(node.kind)",
                 at: node.range)
             return nil
         }
@@ -20,7 +20,7 @@ struct TrackRuleDecoder {
         guard let kind = kinds.first else {
             reader.sink.error(
                 .missingKey,
-                "a track rule begins with `video`, `audio`, `subtitle` or `attachment`: which tracks it takes",
+                "a track rule begins with `video`, `audio`, `subtitle`, `data` or `attachment`: which tracks it takes",
                 at: node.range)
             return nil
         }
@@ -32,14 +32,10 @@ struct TrackRuleDecoder {
             return nil
         }
         guard let type = MediaType(rawValue: kind.key), let language = Self.languages[type] else {
-            reader.sink.error(
-                .notSupported,
-                "`\(kind.key)` tracks are part of the job language, but this version of tandem doesn't have them yet",
-                at: kind.keyRange)
             return nil
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
-        let selection = selection(kind.value)
+        let selection = selection(kind.value, of: type)
         let isOptional = reader.boolean(fields["optional"]?.value, "`optional`")?.value ?? false
         let action = action(fields, type)
         let spoken = reader.language(fields["language"]?.value)
@@ -47,7 +43,7 @@ struct TrackRuleDecoder {
         let disposition = fields["disposition"].map { dispositions($0.value, or: "none") }
         let metadata = reader.tags(fields["metadata"])
         let mix = fields["mix"].flatMap {
-            MixDecoder(reader: reader, selection: self.selection).mix($0)
+            MixDecoder(reader: reader, selection: { self.selection($0, of: .audio) }).mix($0)
         }
         guard let selection, let action else { return nil }
         if let mix, case .copy(let copy, _) = action {
@@ -64,7 +60,7 @@ struct TrackRuleDecoder {
 
     private static let languages: [MediaType: MappingType] = [
         .video: Language.videoTrack, .audio: Language.audioTrack, .subtitle: Language.subtitleTrack,
-        .attachment: Language.attachmentTrack,
+        .data: Language.dataTrack, .attachment: Language.attachmentTrack,
     ]
 
     private func action(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
@@ -83,8 +79,8 @@ struct TrackRuleDecoder {
     }
 
     private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
-        // What an attachment can't have was said when its keys were checked.
-        guard let encode = fields["encode"], type != .attachment else { return nil }
+        // What data and attachments can't have was said when their keys were checked.
+        guard let encode = fields["encode"], type != .attachment, type != .data else { return nil }
         if type == .subtitle { return subtitle(encode.value) }
         let language = type == .video ? Language.videoEncode : Language.audioEncode
         guard let node = settings.resolve(encode.value, as: language) else { return nil }
@@ -116,7 +112,7 @@ struct TrackRuleDecoder {
         }
     }
 
-    private func selection(_ node: YAMLNode) -> Located<TrackSelection>? {
+    private func selection(_ node: YAMLNode, of type: MediaType) -> Located<TrackSelection>? {
         if node.text != nil, !node.isNull {
             guard let text = reader.text(node, "a selection") else { return nil }
             if text.value == "first" { return Located(.first, at: node.range) }
@@ -144,7 +140,7 @@ struct TrackRuleDecoder {
         criteria.index = reader.integer(fields["index"]?.value, "`index`", in: 0...255)?.value
         criteria.id = reader.integer(fields["id"]?.value, "`id`", in: 0...Int(Int32.max))?.value
         criteria.language = reader.language(fields["language"]?.value)?.value
-        criteria.codec = codec(fields["codec"])
+        criteria.codec = type == .data ? dataCodec(fields["codec"]) : codec(fields["codec"])
         criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
         criteria.characteristic =
             reader.word(
@@ -152,6 +148,17 @@ struct TrackRuleDecoder {
             .value
         criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
         return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil
+    }
+
+    private func dataCodec(_ entry: YAMLNode.Entry?) -> String? {
+        guard let name = entry.flatMap({ reader.text($0.value, "`codec`") }) else { return nil }
+        let known = ContainerType.dataCodecs
+        if known.contains(name.value) { return name.value }
+        reader.sink.error(
+            .unknownCodec,
+            "no container takes data called `\(name.value)`; there is \(known.joined(separator: ", "))",
+            at: name.range, help: Suggestion.help(for: name.value, among: known))
+        return nil
     }
 
     private func codec(_ entry: YAMLNode.Entry?) -> String? {

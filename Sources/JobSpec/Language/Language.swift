@@ -171,6 +171,13 @@ public enum Language {
             KeyInfo("copy", .boolean, "They are taken as they are.", required: true),
             KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         ])
+    static let dataTrack = MappingType(
+        "dataTrack", "a data track rule",
+        "A rule for tracks of data, such as a camera's telemetry; timecode and chapters go along by themselves.",
+        keys: [
+            KeyInfo("data", select, "Which tracks.", required: true),
+            KeyInfo("copy", .boolean, "They are taken as they are.", required: true),
+        ] + trackKeys)
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         KeyInfo(
@@ -221,7 +228,7 @@ public enum Language {
                 .list(
                     .oneOf([
                         .mapping(videoTrack), .mapping(audioTrack), .mapping(subtitleTrack),
-                        .mapping(attachmentTrack),
+                        .mapping(dataTrack), .mapping(attachmentTrack),
                     ])),
                 "What is read and how it is written, in output order.", required: true),
             KeyInfo(

@@ -85,6 +85,13 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
+    /// The same for metadata each of which belongs to a time (`FF_PROFILE_KLVA_SYNC`).
+    public func asSynchronousMetadata() throws(AVError) -> CodecParameters {
+        let copy = try CodecParameters(copying: raw)
+        copy.raw.pointee.profile = FF_PROFILE_KLVA_SYNC
+        return copy
+    }
+
     /// The track's kind.
     public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
     /// The codec's name (`h264`), `none` where unknown.

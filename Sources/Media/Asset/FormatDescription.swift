@@ -4,7 +4,7 @@ public import LibAV
 public struct FormatDescription: Sendable {
     /// The codec's parameters, to be handed on unchanged by a passthrough.
     public private(set) var parameters: CodecParameters
-    /// The codec's name (`h264`).
+    /// The codec's name (`h264`); of data that libavcodec has no name for, the container's (`gpmd`).
     public private(set) var codec: String
     /// The profile's name, where known.
     public let profile: String?
@@ -50,7 +50,7 @@ public struct FormatDescription: Sendable {
     init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {
         let parameters = stream.parameters
         self.parameters = parameters
-        codec = parameters.codecName
+        codec = Self.name(of: parameters)
         profile = parameters.profileName
         level = parameters.level
         codecTag = parameters.codecTag
@@ -67,6 +67,14 @@ public struct FormatDescription: Sendable {
         sampleRate = parameters.sampleRate
         sampleFormat = parameters.mediaType == .audio ? parameters.sampleFormat : .none
         channelLayout = parameters.mediaType == .audio ? parameters.channelLayout : nil
+    }
+
+    /// libavcodec knows few kinds of data.
+    private static func name(of parameters: CodecParameters) -> String {
+        guard parameters.mediaType == .data, ["bin_data", "none", "unknown"].contains(parameters.codecName),
+            let tag = parameters.codecTag?.trimmingPrefix(while: { $0 == " " }), !tag.isEmpty
+        else { return parameters.codecName }
+        return String(tag.prefix { $0 != " " })
     }
 
     /// Size on a screen with square pixels, before any rotation: the clean aperture where there is one,

@@ -144,7 +144,7 @@ final class PacketSource {
     private func nextKeyTime() throws -> Int64? {
         for _ in 0..<512 {
             guard let packet = try next() else { return nil }
-            if packet.isKey || track.mediaType == .audio {
+            if packet.isKey || track.mediaType != .video {
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 return time == noTimestamp ? nil : time
             }

@@ -43,8 +43,8 @@ final class PassthroughProducer: SampleProducer {
                     droppedSamples += 1
                     continue
                 }
-                let pts = time - zero
-                let dts = try decodingTime(packet, pts: pts)
+                var pts = time - zero
+                var dts = try decodingTime(packet, pts: pts)
                 if let lastDTS {
                     try TimeBounds.checkStep(
                         from: MediaTime(ticks: lastDTS, timeBase: track.timeBase),
@@ -52,6 +52,12 @@ final class PassthroughProducer: SampleProducer {
                 }
                 lastDTS = dts
                 var duration = packet.duration
+                // Data that are about a stretch of time, cut to the range like cues.
+                if let start, track.mediaType == .data, pts < start {
+                    if pts + duration <= start { continue }
+                    duration -= start - pts
+                    (pts, dts) = (start, start)
+                }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
                     if pts + duration <= start - preroll { continue }

@@ -60,7 +60,7 @@ struct ProducerFactory {
             return AudioProducer(
                 frames: JoinedFrames(JoinedSamples(parts), timeBase: track.timeBase), context: context,
                 settings: settings)
-        case .passthrough where track.mediaType == .subtitle, .subtitle:
+        case .passthrough where track.mediaType == .subtitle || track.mediaType == .data, .subtitle:
             return JoinedSamples(parts(of: output, as: output.settings, tick: nil))
         case .smartCut(let cut):
             guard case .file(let path) = source, cut.parts.count == ranges.count else {

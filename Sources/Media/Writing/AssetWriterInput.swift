@@ -27,6 +27,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     public var isPart = false
 
     private var flac: FLACRenumbering?
+    private var klv: KLVFraming?
     private var lastTimes: (pts: Int64, dts: Int64) = (0, 0)
     private weak var writer: AssetWriter?
     private var index = 0
@@ -144,6 +145,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             packet = try flac.next(packet)
             lastTimes = (pts + duration, dts + duration)
         }
+        if klv != nil { packet = try klv!.framed(packet, track: label) }
         packet.pts = pts
         packet.dts = dts
         packet.duration = duration
@@ -192,6 +194,10 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .passthrough(let format, _):
             if isPart, format.parameters.codecName == "flac" {
                 flac = FLACRenumbering(header: format.parameters.extradata)
+            }
+            if container.name == "ts", format.parameters.codecName == "klv" {
+                klv = KLVFraming()
+                return try format.parameters.asSynchronousMetadata()
             }
             guard let flac else { return format.parameters }
             return try format.parameters.with(extradata: flac.unfinishedHeader, level: nil, codecTag: nil)

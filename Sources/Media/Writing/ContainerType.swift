@@ -65,7 +65,7 @@ public final class ContainerType: Hashable, Sendable {
 
     /// All of them.
     public static let all: [ContainerType] = [
-        movie("mp4", muxer: "mp4", ["mp4", "m4v"], [.video, .audio, .subtitle]),
+        movie("mp4", muxer: "mp4", ["mp4", "m4v"], [.video, .audio, .subtitle, .data]),
         movie("mov", muxer: "mov", ["mov", "qt"], [.video, .audio, .subtitle, .data]),
         movie("m4a", muxer: "ipod", ["m4a"], [.audio]),
         ContainerType(
@@ -78,7 +78,8 @@ public final class ContainerType: Hashable, Sendable {
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: nil),
         ContainerType(
-            name: "ts", muxer: "mpegts", extensions: ["ts", "m2ts", "mts"], mediaTypes: [.video, .audio],
+            name: "ts", muxer: "mpegts", extensions: ["ts", "m2ts", "mts"],
+            mediaTypes: [.video, .audio, .data],
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: []),
         sound(
@@ -162,6 +163,19 @@ public final class ContainerType: Hashable, Sendable {
             }
         }
     }
+
+    /// Kinds of data that libavformat writes into it: a camera's telemetry, and metadata of broadcasts.
+    public var dataCodecs: [String] {
+        switch name {
+        case "mp4", "mov": ["gpmd"]
+        // Of ID3 tags libavformat 5.1 loses the first five bytes when it reads them.
+        case "ts": ["klv"]
+        default: []
+        }
+    }
+
+    /// The same of all containers.
+    public static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
 
     /// Its tracks can have tags beside their language and their name.
     public var hasTrackTags: Bool { ["mkv", "webm"].contains(name) }

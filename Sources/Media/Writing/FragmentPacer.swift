@@ -17,7 +17,7 @@ final class FragmentPacer {
     private let tracks: [Track]
 
     init(tracks: [MediaType]) {
-        self.tracks = tracks.map { Track(isPaced: $0 == .video || $0 == .audio) }
+        self.tracks = tracks.map { Track(isPaced: $0 != .subtitle) }
     }
 
     /// Takes a packet whose times are the output's; gives the one to write now, if any.

@@ -87,6 +87,8 @@ struct OutputHeader {
             // Parameter sets are out of band: Apple's players want it said.
             if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
         }
+        // mov's muxer finds no tag for data by itself.
+        if input.mediaType == .data, container.hasEditLists { tag = parameters.codecTag }
         // A timecode counts pictures: their rate is nothing else's business.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         let aspect = parameters.sampleAspectRatio

@@ -1,0 +1,23 @@
+internal import LibAV
+
+/// Puts the header of an access unit before metadata that belong to a time (SMPTE KLV, carried as MISB ST 1402 says for
+/// synchronous metadata). libavformat 5.1 takes the header off when it reads, and doesn't put it back when it writes.
+struct KLVFraming {
+    private var sequence: UInt8 = 0
+
+    /// The packet's bytes behind a header; times and flags are the caller's to set.
+    mutating func framed(_ packet: borrowing Packet, track: String) throws -> Packet {
+        let size = packet.size
+        guard size <= Int(UInt16.max) else {
+            throw MediaError.misuse(
+                "\(track): an access unit of metadata has at most 65535 bytes, not \(size)")
+        }
+        // Service 0; a whole cell that can be understood by itself.
+        let header: [UInt8] = [0, sequence, 0xdf, UInt8(size >> 8), UInt8(size & 0xff)]
+        sequence &+= 1
+        let bytes = packet.withBytes { header + $0 }
+        let unit = try Packet.of(bytes)
+        try unit.copyProperties(of: packet)
+        return unit
+    }
+}
