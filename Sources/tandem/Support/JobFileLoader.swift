@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Dispatch
 internal import Glibc
 internal import JobPlan
 internal import JobSpec
@@ -62,13 +63,16 @@ struct JobFileLoader {
     private(set) var files: [JobFile] = []
     private(set) var sink = DiagnosticSink()
     private(set) var texts = SourceTexts()
+    /// The texts that each file's jobs were decoded from.
+    private var sources: [String: [[UInt8]]] = [:]
+    private var options = SpecOptions()
+
     /// What each file says, as one digest of everything that its jobs were decoded from: its own text and those of its
     /// includes, `--set`, the environment as far as it is used, and the programs that read them. A file whose jobs go by
     /// their places (`${index}`) has none: one more match of a pattern changes what the others say.
-    private(set) var fingerprints: [String: String] = [:]
+    var fingerprints: [String: String] { sources.compactMapValues { Self.fingerprint($0, options) } }
 
     init(files paths: [String], variables: [String: String]) {
-        var options = SpecOptions()
         options.variables = variables
         options.environment = Self.environment()
         var known: Set<String> = []
@@ -104,10 +108,12 @@ struct JobFileLoader {
             root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: own)
         if let file = result.file {
             files.append(file)
-            fingerprints[path] = Self.fingerprint([bytes] + result.texts.all.map(\.bytes), options)
+            sources[path] = [bytes] + result.texts.all.map(\.bytes)
         }
         texts.add(result.texts)
         sink.add(result.sink)
+        // A million nodes are given back beside what comes next.
+        if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
         return result.variables
     }
 
