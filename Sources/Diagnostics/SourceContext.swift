@@ -9,6 +9,8 @@ public final class SourceContext: Sendable {
         case defaults
         /// Named settings.
         case settings
+        /// An export preset.
+        case preset
         /// A variable's or the matrix's value.
         case value
     }

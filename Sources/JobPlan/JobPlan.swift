@@ -199,6 +199,8 @@ public struct TrackPlan: Codable, Hashable, Sendable {
             case settings
             /// `defaults` say it.
             case defaults
+            /// The export preset says it.
+            case preset
             /// The source has it.
             case source
             /// Nobody said anything.
@@ -326,7 +328,9 @@ public struct BatchPlan: Codable, Sendable {
 extension TrackPlan.Setting.Origin {
     /// By the way a written setting came to where it is read.
     init(_ range: SourceRange?) {
-        if range?.context?.contains(.settings) == true {
+        if range?.context?.contains(.preset) == true {
+            self = .preset
+        } else if range?.context?.contains(.settings) == true {
             self = .settings
         } else if range?.context?.contains(.defaults) == true {
             self = .defaults

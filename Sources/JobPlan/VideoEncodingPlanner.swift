@@ -120,12 +120,20 @@ struct VideoEncodingPlanner {
         }
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
         let (width, height) = (Double(max(1, picture.size.width)), Double(max(1, picture.size.height)))
+        let whole = PixelSize(
+            width: down(picture.size.width, step.0), height: down(picture.size.height, step.1))
         switch (spec.size?.value.width, spec.size?.value.height) {
         case (let w?, let h?):
-            let box = PixelSize(width: down(w, step.0), height: down(h, step.1))
+            var box = PixelSize(width: down(w, step.0), height: down(h, step.1))
             guard let fit = spec.fit?.value, fit != .stretch else { return (box, nil) }
             // As it is seen: with square pixels.
             let shown = width * (picture.aspect?.double ?? 1)
+            if fit == .scaleDown {
+                if (shown > height) != (w > h) {
+                    box = PixelSize(width: down(h, step.0), height: down(w, step.1))
+                }
+                if Double(box.width) >= shown, Double(box.height) >= height { return (whole, nil) }
+            }
             let (across, along) = (Double(box.width) / shown, Double(box.height) / height)
             let scale = fit == .cover ? max(across, along) : min(across, along)
             var inner = PixelSize(
@@ -135,18 +143,14 @@ struct VideoEncodingPlanner {
             } else {
                 inner = PixelSize(width: min(inner.width, box.width), height: min(inner.height, box.height))
             }
-            return fit == .inside ? (inner, nil) : (box, inner)
+            return fit == .inside || fit == .scaleDown ? (inner, nil) : (box, inner)
         case (let w?, nil):
             let target = down(w, step.0)
             return (PixelSize(width: target, height: nearest(height * Double(target) / width, step.1)), nil)
         case (nil, let h?):
             let target = down(h, step.1)
             return (PixelSize(width: nearest(width * Double(target) / height, step.0), height: target), nil)
-        case (nil, nil):
-            return (
-                PixelSize(width: down(picture.size.width, step.0), height: down(picture.size.height, step.1)),
-                nil
-            )
+        case (nil, nil): return (whole, nil)
         }
     }
 
@@ -183,9 +187,13 @@ struct VideoEncodingPlanner {
     /// Scaling both sides unequally changes the shape of a pixel, so that the picture's shape stays.
     private func aspect(source: PixelSize, target: PixelSize) -> Rational? {
         if let aspect = spec.pixelAspectRatio { return aspect.value }
-        if let fit = spec.fit, fit.value != .stretch { return Rational(1, 1) }
+        // No more than an odd line is left out: the pixels stay as they are.
+        let isWhole = source.width - target.width < 2 && source.height - target.height < 2
+        if let fit = spec.fit, fit.value != .stretch, fit.value != .scaleDown || !isWhole {
+            return Rational(1, 1)
+        }
         let own = picture.aspect ?? Rational(1, 1)
-        if source == target { return picture.aspect }
+        if source == target || spec.fit?.value == .scaleDown { return picture.aspect }
         var num = Int64(own.num) * Int64(source.width) * Int64(target.height)
         var den = Int64(own.den) * Int64(source.height) * Int64(target.width)
         var (a, b) = (num, den)

@@ -28,7 +28,8 @@ struct Tandem: AsyncParsableCommand {
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",
         subcommands: [
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
-            CodecsCommand.self, InitCommand.self, ExplainCommand.self, HistoryCommand.self, CleanCommand.self,
+            CodecsCommand.self, PresetsCommand.self, InitCommand.self, ExplainCommand.self,
+            HistoryCommand.self, CleanCommand.self,
             CollectCommand.self,
         ])
 }

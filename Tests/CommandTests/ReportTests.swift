@@ -128,6 +128,31 @@ import Testing
         #expect(try tandem("init", "nothing.mp4", in: scratch).status == 1)
     }
 
+    /// The list, a preset, what a file can be exported with, and a preset for a file, which is part of a job file.
+    @Test func presetsAreTold() throws {
+        let scratch = try Scratch()
+        let list = try tandem("presets", in: scratch).text
+        #expect(list.contains("1280x720") && list.contains("passthrough") && list.contains("prores-422"))
+        #expect(try tandem("presets", "hevc-1920x1080", in: scratch).text.contains("codec: hevc, crf: 22"))
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", "-c:a", "libvorbis", scratch.file("a.ogg"))
+        let fitting = try tandem("presets", "./a.ogg", "--format", "json", in: scratch).text
+        #expect(fitting.contains("\"name\" : \"m4a\""))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
+        let refused = try tandem("presets", "a.mp4", in: scratch).text
+        #expect(refused.contains("m4a             not this file: the job is left with no track at all"))
+        let settings = try tandem("presets", "640x480", "a.mp4", in: scratch).text
+        #expect(settings.contains("size: 640x360"))
+        let job = settings.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")
+        try scratch.write(
+            "version: 1\njobs:\n  j:\n    asset: ./a.mp4\n\(job)\n    destination: o.mp4\n", to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        let wrong = try tandem("presets", "hihgest", in: scratch)
+        #expect(wrong.status == 64 && wrong.errors.contains("did you mean `highest`?"))
+        #expect(try tandem("presets", "./none.mp4", in: scratch).status == 1)
+    }
+
     @Test func codecsAreTold() throws {
         let scratch = try Scratch()
         #expect(try tandem("codecs", in: scratch).text.contains("libx264"))

@@ -19,7 +19,7 @@ struct JobDecoder {
         let node = Substitution(scope: scope, reader: reader).apply(to: written)
         guard let fields = reader.fields(node, as: Language.job) else { return nil }
         let ranges = fields["range"].map { timeRanges($0.value) } ?? []
-        let tracks = fields["tracks"].flatMap { rules($0) }
+        let tracks = fields["tracks"].flatMap { rules($0) } ?? fields["export"].flatMap { exported($0) }
         let named = reader.word(fields["container"]?.value, "`container`", of: ContainerType.names)
         let optimize = reader.boolean(fields["optimize_for_network"]?.value, "`optimize_for_network`")
         let fragment = fragmentInterval(fields["fragment"]?.value)
@@ -150,6 +150,15 @@ struct JobDecoder {
             reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope))
         let rules = items.compactMap { decoder.rule($0) }
         return rules.isEmpty || rules.count < items.count ? nil : rules
+    }
+
+    /// The rules of a preset, whose places are the preset's.
+    private func exported(_ entry: YAMLNode.Entry) -> [TrackRule]? {
+        guard let word = reader.word(entry.value, "`export`", of: ExportPreset.names),
+            let preset = ExportPreset.named(word.value)
+        else { return nil }
+        return rules(
+            YAMLNode.Entry(key: "tracks", keyRange: entry.keyRange, value: preset.tracks(at: word.range)))
     }
 
     private func timeRanges(_ node: YAMLNode) -> [RangeSpec] {

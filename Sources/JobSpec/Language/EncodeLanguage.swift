@@ -42,7 +42,7 @@ extension Language {
             KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
             KeyInfo(
                 "fit", .word(PictureFit.allCases.map(\.rawValue)),
-                "How the picture gets into a `size` of another shape: with bars, cut off, out of shape, or as large as fits inside.",
+                "How the picture gets into a `size` of another shape: with bars (`contain`), cut off (`cover`), out of shape (`stretch`), as large as fits (`inside`), or so and never larger than it is, with the size turned for a picture that stands (`scale-down`).",
                 default: "stretch"),
             KeyInfo(
                 "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),

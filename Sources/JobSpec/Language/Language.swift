@@ -230,7 +230,11 @@ public enum Language {
                         .mapping(videoTrack), .mapping(audioTrack), .mapping(subtitleTrack),
                         .mapping(dataTrack), .mapping(attachmentTrack),
                     ])),
-                "What is read and how it is written, in output order.", required: true),
+                "What is read and how it is written, in output order."),
+            KeyInfo(
+                "export", .word(ExportPreset.names),
+                "Instead of `tracks`: a preset by name, with settings that hang on the source. `tandem presets` lists them."
+            ),
             KeyInfo(
                 "container", .word(ContainerType.names), "The kind of file.",
                 default: "from the destination's extension"),
@@ -284,8 +288,8 @@ public enum Language {
                 required: true),
         ],
         laterKeys: [
-            "composition", "export", "images", "waveform", "outputs", "package",
-        ])
+            "composition", "images", "waveform", "outputs", "package",
+        ], alternatives: [.exactlyOne(["tracks", "export"])])
 
     private static let version1 = KeyInfo(
         "version", .integer(1...1), "The version of the job language.", required: true)

@@ -113,8 +113,10 @@ public enum PictureFit: String, Hashable, Codable, Sendable, CaseIterable {
     case cover
     /// Scaled to the size; the shape of a pixel makes up for it.
     case stretch
-    /// As large as fits, and no larger.
+    /// As large as fits.
     case inside
+    /// As large as fits and no larger than it is; the size is turned for a picture that stands.
+    case scaleDown = "scale-down"
 }
 
 /// A rectangle of a picture, in pixels from its upper left corner.

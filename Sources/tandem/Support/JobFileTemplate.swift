@@ -81,13 +81,13 @@ struct JobFileTemplate {
     }
 
     /// The path for itself: neither a substitution nor a pattern.
-    private static func literal(_ path: String) -> String {
+    static func literal(_ path: String) -> String {
         path.replacing("${", with: "$${").map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined()
     }
 
     /// In double quotes; what would end them, begin a substitution by the path's own doing, or control a terminal is
     /// escaped.
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,0 +1,102 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import FoundationEssentials
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+struct PresetsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "presets",
+        abstract: "Lists the export presets; with a media file those that it can be exported with.",
+        discussion: "With a preset its settings as YAML; with both, as they come out for that file.")
+
+    @Argument(help: "A preset's name, a media file, or one after the other.", completion: .file())
+    var words: [String] = []
+
+    @OptionGroup var network: NetworkArguments
+
+    @Option(help: "How the list is printed.")
+    var format: ProbeFormat = .text
+
+    func validate() throws {
+        if words.count > 2 { throw ValidationError("a preset and a media file at most") }
+        if words.count == 2, ExportPreset.named(words[0]) == nil { throw Self.unknown(words[0]) }
+        if words.count == 1, !Self.isPath(words[0]), ExportPreset.named(words[0]) == nil {
+            throw Self.unknown(words[0])
+        }
+        if format == .json, words.contains(where: { ExportPreset.named($0) != nil }) {
+            throw ValidationError("--format is about the list")
+        }
+    }
+
+    private static func isPath(_ word: String) -> Bool { word.contains("/") || word.contains(".") }
+
+    private static func unknown(_ name: String) -> ValidationError {
+        let help = Suggestion.help(for: name, among: ExportPreset.names)
+        return ValidationError(
+            "there is no preset `\(name)`; \(help ?? "a media file has a `/` or a `.`")")
+    }
+
+    func run() throws {
+        network.apply()
+        if let asset = words.last, ExportPreset.named(asset) == nil {
+            do {
+                _ = try Asset(.file(asset)).loadSynchronously()
+            } catch {
+                Terminal.report("tandem: \(error)\n")
+                throw ExitCode.jobFailed
+            }
+        }
+        switch (words.first.flatMap { ExportPreset.named($0) }, words.last) {
+        case (nil, nil): try list(ExportPreset.all.map { ($0, nil) })
+        case (nil, let asset?):
+            try list(ExportPreset.all.map { ($0, try PresetTrial($0, of: asset).problem) })
+        case (let preset?, _) where words.count == 1: Terminal.print(preset.yaml())
+        case (let preset?, let asset):
+            let trial = try PresetTrial(preset, of: asset ?? "")
+            guard let plan = trial.plan else {
+                Terminal.report("tandem: \(trial.problem ?? "it can't be exported so")\n")
+                throw ExitCode.jobFailed
+            }
+            Terminal.print(PresetTrial.yaml(of: preset, plan))
+        }
+    }
+
+    private struct Entry: Encodable {
+        let name: String
+        let summary: String
+        let containers: [String]
+        /// Why the file can't be exported so; absent where it can, or where none was named.
+        let problem: String?
+    }
+    private struct Report: Encodable {
+        let version = 1
+        let presets: [Entry]
+        enum CodingKeys: CodingKey { case version, presets }
+    }
+
+    private func list(_ presets: [(preset: ExportPreset, problem: String?)]) throws {
+        if format == .json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            let report = Report(
+                presets: presets.map {
+                    Entry(
+                        name: $0.preset.name, summary: $0.preset.summary, containers: $0.preset.containers,
+                        problem: $0.problem)
+                })
+            Terminal.print(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            return
+        }
+        let width = (presets.map(\.preset.name.count).max() ?? 0) + 2
+        for (preset, problem) in presets {
+            let name = preset.name + String(repeating: " ", count: width - preset.name.count)
+            let what = problem.map { "not this file: " + TextRenderer.printable($0) }
+            Terminal.print(
+                "\(name)\(what ?? "\(preset.summary); \(preset.containers.joined(separator: ", "))")\n")
+        }
+    }
+}

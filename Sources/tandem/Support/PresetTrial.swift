@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Plans a source's export with a preset, without writing anything.
+struct PresetTrial {
+    /// What would be done; nil where it can't be.
+    let plan: JobPlan?
+    /// Why it can't.
+    let problem: String?
+
+    /// Tries the preset in its containers, one after the other.
+    init(_ preset: ExportPreset, of asset: String) throws {
+        var first: String?
+        for container in preset.containers {
+            let result = Self.plan(preset, asset, container)
+            if let plan = result.plan {
+                (self.plan, problem) = (plan, nil)
+                return
+            }
+            first = first ?? result.problem
+        }
+        (plan, problem) = (nil, first)
+    }
+
+    private static func plan(
+        _ preset: ExportPreset, _ asset: String, _ container: String
+    ) -> (plan: JobPlan?, problem: String?) {
+        let key = SourceLocation.isRemote(asset) ? "url" : "path"
+        let yaml = """
+            version: 1
+            assets: { source: { \(key): \(JobFileTemplate.quoted(JobFileTemplate.literal(asset))) } }
+            jobs:
+              export:
+                asset: source
+                export: \(preset.name)
+                container: \(container)
+                destination: { path: "./tandem-presets", if_exists: replace }
+            """
+        var sink = DiagnosticSink()
+        let root = YAMLParser.parse(Array(yaml.utf8), file: "presets", into: &sink)
+        let result = JobFileDecoder.decode(
+            root, path: "presets", directory: SystemSpecFiles.folder(of: "presets"), options: SpecOptions(),
+            after: sink)
+        guard let file = result.file, !result.sink.hasErrors else {
+            return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)
+        }
+        let planned = Planner.plan([file])
+        if let plan = planned.plan.jobs.first { return (plan, nil) }
+        return (nil, planned.diagnostics.diagnostics.first { $0.severity == .error }?.message)
+    }
+
+    /// The preset's rules as they come out for the source: a rule for each of its tracks, with the size that it gets.
+    static func yaml(of preset: ExportPreset, _ plan: JobPlan) -> String {
+        var lines = ["container: \(plan.container)", "tracks:"]
+        for track in plan.tracks {
+            let kind = track.source.mediaType
+            let position =
+                plan.sourceDescription.tracks(of: kind).firstIndex { $0.index == track.source.index } ?? 0
+            var action = "copy: true"
+            if case .encode(let encoding) = track.action {
+                var settings = preset.rules.first { $0.kind == kind.rawValue }?.settings ?? []
+                if let size = settings.firstIndex(where: { $0.key == "size" }) {
+                    let encoder = encoding.encoder
+                    settings[size].value = "\(encoder.width)x\(encoder.height)"
+                    // What became of it is the size.
+                    settings.removeAll { $0.key == "fit" }
+                }
+                if kind == .audio, !settings.contains(where: { $0.key == "bitrate" }),
+                    let rate = encoding.encoder.bitRate
+                {
+                    settings.append(("bitrate", "\(rate)"))
+                }
+                action = "encode: { \(settings.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
+            }
+            lines.append(
+                "  - { \(kind.rawValue): \(position), \(action) }    # track \(track.source.index): \(LedgerText.name(track.source))"
+            )
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
