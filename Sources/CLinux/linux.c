@@ -46,6 +46,11 @@ void tandem_tune_allocator(int keeps) {
     if (!keeps) malloc_trim(0);
 }
 
+void tandem_widen_heaps(void) {
+    // Just under the most that a thread's heap has; otherwise it grows by a page and a system call at a time.
+    mallopt(M_TOP_PAD, 60 << 20);
+}
+
 // MARK: Signals
 
 static int signal_pipe[2] = {-1, -1};

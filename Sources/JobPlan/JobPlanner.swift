@@ -120,7 +120,8 @@ struct JobPlanner {
         limitSize(size, of: tracks, chapters: chapters.chapters)
         let isFile = if case .file = source { true } else { false }
         let covers = CoverPlanner(
-            spec: job.metadata, container: container.value, source: description, isFile: isFile)
+            spec: job.metadata, container: container.value, source: description, isFile: isFile,
+            isFragmented: job.fragmentInterval != nil)
         let ledger = LedgerBuilder(
             source: description, tracks: tracks, metadata: metadata, chapters: chapters,
             container: container.value, covers: covers, attachments: attachments, timecode: timecode)

@@ -55,18 +55,23 @@ struct CoverPlanner {
     let container: ContainerType
     let source: SourceDescription
     let isFile: Bool
+    /// libavformat gives a cover of a fragmented file a track of its own, which players take for pictures.
+    let isFragmented: Bool
 
     /// Their tracks in the source.
     var kept: [Int] {
-        source.tracks.filter { $0.isAttachedPicture && isWanted && container.canHoldCover(codec: $0.codec) }
+        source.tracks.filter { $0.isAttachedPicture && isPossible && container.canHoldCover(codec: $0.codec) }
             .map(
                 \.index)
     }
 
     private var isWanted: Bool { isFile && spec.keep.contains("cover") }
+    private var isPossible: Bool { isWanted && !isFragmented }
 
     func reason(_ track: SourceDescription.Track) -> String {
-        isWanted ? "\(container.name) can't hold it" : "the job doesn't keep it"
+        isWanted
+            ? "\(container.name) can't hold it" + (isFragmented ? " in fragments" : "")
+            : "the job doesn't keep it"
     }
 }
 

@@ -102,9 +102,15 @@ struct VideoEncodingPlanner {
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
         // Motion JPEG means full range; libav's other formats for it are unofficial.
-        let formats =
-            encoder.name == "mjpeg"
-            ? encoder.pixelFormats.filter { $0.description.hasPrefix("yuvj") } : encoder.pixelFormats
+        let formats = encoder.pixelFormats.filter { format in
+            switch spec.codec.value.name {
+            case "mjpeg": format.description.hasPrefix("yuvj")
+            // A profile of ProRes is its chroma.
+            case "prores":
+                (format.chromaSubsampling == (1, 1)) == (spec.profile?.value.hasPrefix("4444") == true)
+            default: true
+            }
+        }
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
 

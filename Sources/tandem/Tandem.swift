@@ -11,7 +11,11 @@ struct Tandem: AsyncParsableCommand {
     static func main() async {
         let words = Array(CommandLine.arguments.dropFirst())
         // Where no media are read, nodes of job files are made on two threads. A worker begins with looks.
-        if words.first != "validate" { tandem_tune_allocator(words.first == WorkerMain.argument ? 1 : 0) }
+        if words.first == "validate" {
+            tandem_widen_heaps()
+        } else {
+            tandem_tune_allocator(words.first == WorkerMain.argument ? 1 : 0)
+        }
         if words.first == WorkerMain.argument { WorkerMain.run(words) }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)

@@ -240,4 +240,130 @@ import Testing
         // 6.03 s; without an end, the encoder's last packet is heard whole.
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
+
+    /// Sound that begins late and is compressed: an empty edit and an encoder's delay, written and read.
+    @Test func soundThatBeginsLate() async throws {
+        let scratch = try Scratch()
+        let made = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi",
+                "-itsoffset", "1", "-i", "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=3:s=48000", "-c:v",
+                "libx264", "-g", "10", "-c:a",
+                "pcm_s16le", scratch.file("s.mov"),
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        for job in [
+            "asset: ./s.mov, fragment: 500ms, tracks: [ { video: first, copy: true }, { audio: first, encode: { codec: aac } } ], destination: parts.mp4",
+            "asset: ./parts.mp4, tracks: [ { audio: first, encode: { codec: flac } } ], destination: back.mkv",
+        ] {
+            _ = try success(
+                try await run("version: 1\njobs:\n  j: { \(job) }\n", in: scratch.path))
+        }
+        let edit = try #require(try MovieBoxes(scratch.file("parts.mp4")).editDurations[1])
+        #expect(edit.empty == 1 && abs(edit.media - 3) < 0.022)
+        let start = try Judge(scratch.file("back.mkv")).stream("a:0", "start_time")["start_time"] as? String
+        #expect(start == "1.000000")
+        let before = try Judge(scratch.file("s.mov")).samples(channels: 1, rate: 48_000)
+        let after = try Judge(scratch.file("back.mkv")).samples(channels: 1, rate: 48_000)
+        let found = lag(Array(before.prefix(140_000)), Array(after.prefix(140_000)), reach: 480)
+        #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
+    }
+
+    /// libavformat doesn't say how long packets of fragmented movies last: copies of them are as of a movie in one piece.
+    @Test(arguments: ["", "range: { start: 1.6s, end: 4s }", "fragment: 1s"])
+    func copiesOfFragmentedSources(_ more: String) async throws {
+        let scratch = try Scratch()
+        let made = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=5", "-f", "lavfi",
+                "-i", "sine=d=5.01:r=48000", "-c:v", "libx264", "-g", "20", "-bf", "2", "-c:a", "aac",
+                scratch.file("whole.mp4"),
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        try ffmpeg(
+            "-i", scratch.file("whole.mp4"), "-c", "copy", "-movflags", "frag_keyframe+delay_moov",
+            scratch.file("parts.mp4"))
+        for name in ["whole", "parts"] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      j:
+                        asset: ./\(name).mp4
+                        cut: keyframe
+                        \(more.isEmpty ? "x-more: none" : more)
+                        tracks: [ { video: first, copy: true }, { audio: first, copy: true } ]
+                        destination: \(name)-out.mp4
+                    """, in: scratch.path))
+        }
+        let (whole, parts) = (scratch.file("whole-out.mp4"), scratch.file("parts-out.mp4"))
+        for selector in ["v:0", "a:0"] {
+            let (a, b) = (
+                try packets(whole, selector, withData: true), try packets(parts, selector, withData: true)
+            )
+            #expect(a.count > 50 && a == b)
+        }
+        let (a, b) = (try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
+        #expect(abs(a[0]!.media - b[0]!.media) < 1e-6)
+        // A source in one piece says where its sound ends; ffmpeg's fragmented ones don't, within a packet.
+        #expect(
+            more.hasPrefix("range") ? a[1]!.media == b[1]!.media : abs(a[1]!.media - b[1]!.media) < 0.0214)
+    }
+
+    /// The last packet of a codec without a length of its own is there.
+    @Test(arguments: ["", "fragment: 1s"]) func theLastPictureStays(_ more: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-frames:v", "30", "-c:v", "libx265", "-bf",
+            "0", "-x265-params", "log-level=none:bframes=0", "-movflags", "frag_keyframe+empty_moov",
+            scratch.file("s.mp4"))
+        let result = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mp4
+                    \(more.isEmpty ? "x-more: none" : more)
+                    tracks: [ { video: first, copy: true } ]
+                    destination: o.mp4
+                """, in: scratch.path))
+        #expect(result.duration == MediaTime(value: 6, timescale: 5))
+        #expect(try Judge(scratch.file("o.mp4")).decodedPictures().count == 30)
+        #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
+    }
+
+    /// Rare cues don't cut pictures between key frames, and a cover is left, which the ledger says.
+    @Test func picturesAloneBeginFragments() async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "1\n00:00:00,000 --> 00:00:01,000\na\n\n2\n00:00:03,500 --> 00:00:05,000\nb\n", to: "c.srt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=8", "-f", "lavfi", "-i", "sine=d=8", "-i",
+            scratch.file("c.srt"), "-f", "lavfi", "-i", "testsrc2=s=64x64:r=1:d=1", "-map", "0", "-map", "1",
+            "-map", "2", "-map", "3", "-c:v:0", "libx264", "-g:v:0", "20", "-c:a", "aac", "-c:s", "mov_text",
+            "-c:v:1", "png", "-disposition:v:1", "attached_pic", scratch.file("s.mp4"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mp4
+                    fragment: 1s
+                    tracks:
+                      - { video: first, copy: true }
+                      - { audio: first, copy: true }
+                      - { subtitle: all, copy: true }
+                    destination: o.mp4
+                """, in: scratch.path))
+        let output = scratch.file("o.mp4")
+        let scale = try Judge(output).timescale("v:0")
+        let starts = try MovieBoxes(output).fragmentStarts(trackID: 1).map { Double($0) / scale }
+        #expect(starts == [0, 1.6, 3.2, 4.8, 6.4])
+        #expect(try Judge(output).count("v") == 1)
+    }
 }

@@ -25,6 +25,9 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
 // (measured: 5 different outputs of 6).
 void tandem_tune_allocator(int keeps);
 
+// Heaps of threads are laid out as a whole, of which only what is used takes memory. Before threads allocate.
+void tandem_widen_heaps(void);
+
 // From when this returns on, each SIGINT and SIGTERM is a byte in a pipe, whatever the mask of the thread that takes it.
 // Returns the end to read from, which doesn't block, or -1.
 int tandem_watch_signals(void);

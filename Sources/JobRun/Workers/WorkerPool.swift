@@ -91,7 +91,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     /// Starts a worker that waits, so that it is there when the first job is.
     public func warm() {
-        guard let worker = try? start() else { return }
+        guard workers.withLock({ $0.all.isEmpty }), let worker = try? start() else { return }
         workers.withLock { $0.idle.append(worker) }
     }
 

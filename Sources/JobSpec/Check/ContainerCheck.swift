@@ -16,6 +16,14 @@ enum ContainerCheck {
                 continue
             }
             check(rule.action, of: rule.mediaType, in: place, into: &sink)
+            if rule.mediaType == .data, case .matching(let criteria) = rule.selection.value,
+                let codec = criteria.codec, !container.dataCodecs.contains(codec)
+            {
+                sink.error(
+                    .containerCodec, "\(container.name) can't hold \(codec)", at: rule.selection.range,
+                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
+                    help: "of data it holds \(container.dataCodecs.joined(separator: " and "))")
+            }
         }
         if container.isSingleTrack, job.tracks.count > 1 {
             sink.error(

@@ -68,7 +68,10 @@ struct TrackRuleDecoder {
             guard let value = reader.boolean(copy.value, "`copy`") else { return nil }
             if !value.value {
                 reader.sink.error(
-                    .invalidValue, "`copy: false` says nothing of what to do; use `encode`", at: value.range)
+                    .invalidValue,
+                    type == .data || type == .attachment
+                        ? "`copy: false` says nothing of what to do; \(type.rawValue) can be copied alone"
+                        : "`copy: false` says nothing of what to do; use `encode`", at: value.range)
                 return nil
             }
             guard fields.has("encode") else { return .copy(copy.keyRange, otherwise: nil) }

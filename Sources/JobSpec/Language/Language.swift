@@ -12,7 +12,7 @@ public enum Language {
             #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
         example: "1:30.5")
     static let fragmentTime = ValueType.text(
-        pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|0?0:[0-9]{2}(\.[0-9]+)?)$"#, example: "2s")
+        pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
     static let frequency = ValueType.oneOf([
         .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?(k?Hz)?$"#, example: "44.1kHz"),
     ])

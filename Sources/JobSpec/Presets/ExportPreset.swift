@@ -47,8 +47,8 @@ public struct ExportPreset: Sendable {
             pictures("hevc-" + $0, "HEVC of at most that size", codec: "hevc", crf: 22, box: $0)
         }
         + [
-            master("prores-422", "for editing, without what sees through", profile: "standard"),
-            master("prores-4444", "for editing, with what sees through", profile: "4444"),
+            master("prores-422", "for editing, without what sees through", "standard", "yuv422p10le"),
+            master("prores-4444", "for editing, with what sees through", "4444", "yuva444p10le"),
             ExportPreset(
                 name: "m4a", summary: "the sound alone, as AAC", containers: ["m4a", "mp4", "mov"],
                 rules: [Rule(kind: "audio", selection: "all", settings: [("codec", "aac")])]),
@@ -62,6 +62,8 @@ public struct ExportPreset: Sendable {
         _ name: String, _ summary: String, codec: String, crf: Int, box: String?, sound: String? = nil
     ) -> ExportPreset {
         var video = [("codec", codec), ("crf", "\(crf)"), ("preset", "medium")]
+        // What players play.
+        video.append(("pixel_format", codec == "hevc" ? "yuv420p10le" : "yuv420p"))
         // Never enlarged, and turned with pictures that stand.
         if let box { video += [("size", box), ("fit", "scale-down")] }
         // Without a bit rate, AAC takes what the channels need.
@@ -74,12 +76,15 @@ public struct ExportPreset: Sendable {
             ])
     }
 
-    private static func master(_ name: String, _ summary: String, profile: String) -> ExportPreset {
+    private static func master(
+        _ name: String, _ summary: String, _ profile: String, _ pixelFormat: String
+    ) -> ExportPreset {
         ExportPreset(
             name: name, summary: "ProRes and PCM " + summary, containers: ["mov", "mkv"],
             rules: [
                 Rule(
-                    kind: "video", selection: "first", settings: [("codec", "prores"), ("profile", profile)]),
+                    kind: "video", selection: "first",
+                    settings: [("codec", "prores"), ("profile", profile), ("pixel_format", pixelFormat)]),
                 Rule(kind: "audio", selection: "all", settings: [("codec", "pcm_s24le")]),
             ])
     }

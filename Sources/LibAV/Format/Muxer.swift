@@ -18,6 +18,8 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         self.sink = sink
     }
 
+    private var hasFragments = false
+
     deinit {
         avformat_free_context(context)
         FileSink.free(io)
@@ -191,6 +193,16 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     /// Writes a packet, in the order given; its time stamps are in the stream's time base (`av_write_frame`).
     public func write(_ packet: borrowing Packet) throws(AVError) {
         try check(av_write_frame(context, packet.raw), "av_write_frame", context: context)
+        try checkSink("write")
+    }
+
+    /// Ends a fragment of a movie that is written in fragments: what comes next begins another.
+    public mutating func endFragment() throws(AVError) {
+        // The first time writes the header, which waits for every track's first packet.
+        for _ in 0..<(hasFragments ? 1 : 2) {
+            try check(av_write_frame(context, nil), "av_write_frame", context: context)
+        }
+        hasFragments = true
         try checkSink("write")
     }
 

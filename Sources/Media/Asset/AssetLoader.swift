@@ -132,9 +132,11 @@ struct AssetLoader {
             editEnd = nil
         }
         let edits = isFragmented ? [] : written
+        let editStart =
+            isFragmented ? movie.flatMap { Self.editStart(boxes, movieTimescale: $0.movieTimescale) } : nil
         let range = timeRange(
-            stream, timeZero: timeZero, header: header, measured: measured, editEnd: editEnd,
-            isMatroska: isMatroska, isFragmented: isFragmented)
+            stream, timeZero: timeZero, header: header, measured: measured,
+            edit: (editStart, editEnd), isMatroska: isMatroska, isFragmented: isFragmented)
         var count: Int?
         if let measured {
             count = measured.shownPackets
@@ -148,7 +150,7 @@ struct AssetLoader {
             timeRange: range, isTimeRangeExact: measured != nil || isExact,
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
-            edits: edits,
+            editStart: editStart, edits: edits,
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,
@@ -185,11 +187,22 @@ struct AssetLoader {
         }
     }
 
+    /// The empty edits before the first that shows something.
+    private static func editStart(_ track: MovieInspector.Track?, movieTimescale: UInt32) -> MediaTime? {
+        guard let track, movieTimescale > 0, track.edits.contains(where: { $0.mediaTime >= 0 }) else {
+            return nil
+        }
+        let empty = track.edits.prefix { $0.mediaTime < 0 }.reduce(MediaTime.zero) {
+            $0 + MediaTime(Int128($1.duration), Int128(movieTimescale))
+        }
+        return empty > .zero ? empty : nil
+    }
+
     private static func timeRange(
         _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?,
-        editEnd: MediaTime?, isMatroska: Bool, isFragmented: Bool
+        edit: (start: MediaTime?, end: MediaTime?), isMatroska: Bool, isFragmented: Bool
     ) -> TimeRange {
-        let start: MediaTime
+        var start: MediaTime
         var end: MediaTime
         if let measured, let first = measured.firstShown, let last = measured.end {
             start = MediaTime(ticks: first, timeBase: stream.timeBase) - timeZero
@@ -206,7 +219,8 @@ struct AssetLoader {
                 end = length.map { start + $0 } ?? unknown
             }
         }
-        if let editEnd {
+        if let begin = edit.start { start = max(start, begin) }
+        if let editEnd = edit.end {
             // libavformat counts an edit's media in whole samples, and lacks the length of the last packet of some
             // fragmented tracks; what the list says is what is shown.
             end = measured == nil || isFragmented ? editEnd : min(end, editEnd)

@@ -41,6 +41,9 @@ public struct AssetTrack: Sendable {
     public let hasOwnDuration: Bool
     /// The end that its edit list sets, which media may run past; nil where there is none.
     public let editEnd: MediaTime?
+    /// Where a fragmented track begins to be shown, of which libavformat gives what is hidden before as well; nil where
+    /// that isn't said, and of tracks in one piece.
+    public let editStart: MediaTime?
     /// Its edits, in order; empty where the container has none.
     public let edits: [TrackEdit]
     /// How many samples are shown; nil where only a measurement could tell.

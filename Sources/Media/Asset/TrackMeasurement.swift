@@ -18,6 +18,7 @@ struct TrackMeasurement: Sendable {
         _ demuxer: borrowing Demuxer, streams: [StreamInfo], interrupt: InterruptFlag
     ) throws -> [Int: TrackMeasurement] {
         var all: [Int: TrackMeasurement] = [:]
+        let isMovie = demuxer.formatName.hasPrefix("mov")
         let packet = try Packet()
         while try demuxer.read(into: packet) {
             if interrupt.isRaised { throw CancellationError() }
@@ -27,6 +28,12 @@ struct TrackMeasurement: Sendable {
             }
             var track = all[index] ?? TrackMeasurement()
             track.packets += 1
+            // Of fragmented movies libavformat doesn't say how long a packet lasts: until the next one.
+            if isMovie, packet.dts != noTimestamp, streams[index].parameters.mediaType != .subtitle {
+                track.settleLength(until: packet.dts)
+                track.open =
+                    packet.duration == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts) : nil
+            }
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             if time != noTimestamp {
                 let skipped = skippedTicks(packet, stream: streams[index])
@@ -45,7 +52,20 @@ struct TrackMeasurement: Sendable {
             }
             all[index] = track
         }
+        for index in all.keys { all[index]?.settleLength(until: nil) }
         return all
+    }
+
+    /// The packet read last, whose length isn't known.
+    private var open: (pts: Int64, dts: Int64)?
+    private var length: Int64 = 0
+
+    /// The next one, or the length of the one before, tells how long the last one is.
+    private mutating func settleLength(until dts: Int64?) {
+        guard let last = open else { return }
+        if let dts { length = max(0, dts - last.dts) }
+        end = max(end ?? last.pts, last.pts + length)
+        open = nil
     }
 
     private static func skippedTicks(_ packet: borrowing Packet, stream: StreamInfo) -> (

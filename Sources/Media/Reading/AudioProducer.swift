@@ -13,6 +13,8 @@ final class AudioProducer: SampleProducer {
     /// The rate that positions are counted in: the first frame's, which for HE-AAC is twice the header's.
     private var rate: Int32 = 0
     private var start: Int64 = 0
+    /// Nothing before is heard.
+    private var lowest: Int64 = 0
     private var end: Int64?
     private var zero: Int64 = 0
     private var tolerance: Int64 = 0
@@ -84,6 +86,8 @@ final class AudioProducer: SampleProducer {
         let unit = Rational(1, rate)
         zero = context.timeZero.ticks(in: unit)
         start = context.start.ticks(in: unit)
+        let editStart = context.isComposed ? nil : context.track.editStart
+        lowest = max(0, start, editStart?.ticks(in: unit) ?? 0)
         end = [context.end, context.isComposed ? nil : context.track.editEnd].compactMap {
             $0?.ticks(in: unit)
         }
@@ -105,7 +109,6 @@ final class AudioProducer: SampleProducer {
                 MediaTime(ticks: frame.pts, timeBase: frames.timeBase).ticks(in: Rational(1, rate)) - zero
             if position == nil || abs(time - from) > tolerance { from = time }
         }
-        let lowest = max(start, 0)
         let known = position
         position = from + count
         var head: Int64 = 0

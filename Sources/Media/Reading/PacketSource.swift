@@ -45,20 +45,53 @@ final class PacketSource {
     private var hasBegun = false
     private var isAtEnd = false
 
+    /// The source is a movie. libavformat doesn't say how long the packets of fragmented ones last, and some others:
+    /// until the next one.
+    var isMovie = false
+    /// The packet that told how long the one before it lasts, or what went wrong instead.
+    private var ahead: Packet?
+    private var failure: (any Error)?
+    private var lastLength: Int64 = 0
+
+    private func readWithLength() throws -> Packet? {
+        guard isMovie else { return try read() }
+        if let failure { throw failure }
+        var taken = ahead.take()
+        if taken == nil { taken = try read() }
+        guard let packet = taken.take() else { return nil }
+        guard packet.duration == 0, packet.dts != noTimestamp else { return packet }
+        do {
+            ahead = try read()
+        } catch {
+            failure = error
+            return packet
+        }
+        if let next = ahead.take() {
+            if next.dts != noTimestamp { lastLength = max(0, next.dts - packet.dts) }
+            packet.duration = lastLength
+            ahead = consume next
+        } else if track.mediaType == .video || track.mediaType == .audio {
+            packet.duration = lastLength
+        } else if track.mediaType == .data, packet.pts != noTimestamp {
+            packet.duration = max(0, track.timeRange.end.ticks(in: track.timeBase) - packet.pts)
+        }
+        return packet
+    }
+
     /// The next packet, or nil at the end.
     func next() throws -> Packet? {
         if !hasBegun {
             hasBegun = true
-            guard let first = try read() else { return nil }
+            guard let first = try readWithLength() else { return nil }
             times = try PictureTimes(track, first: first)
             guard let times else { return first }
             try times.take(first)
         }
-        guard let times else { return try read() }
+        guard let times else { return try readWithLength() }
         while true {
             if let packet = times.next() { return packet }
             if isAtEnd { return nil }
-            let packet = try read()
+            let packet = try readWithLength()
             isAtEnd = packet == nil
             try times.take(packet)
         }
@@ -132,12 +165,18 @@ final class PacketSource {
     private func restart(before timestamp: Int64) throws {
         batch = UniqueDeque()
         try lane.seek(stream: track.index, before: timestamp)
-        (times, hasBegun, isAtEnd) = (nil, false, false)
+        forget()
     }
 
     private func reopen() throws {
         try reopenLane()
+        forget()
+    }
+
+    private func forget() {
         (times, hasBegun, isAtEnd) = (nil, false, false)
+        (failure, lastLength) = (nil, 0)
+        _ = ahead.take()
     }
 
     /// The presentation time of the first packet that can be decoded by itself.

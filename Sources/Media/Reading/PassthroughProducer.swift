@@ -11,6 +11,7 @@ final class PassthroughProducer: SampleProducer {
     private let zero: Int64
     private let start: Int64?
     private let end: Int64?
+    private let editEnd: Int64?
     private let preroll: Int64
     private let keepsWhole: Bool
     private var hasBegun = false
@@ -27,6 +28,7 @@ final class PassthroughProducer: SampleProducer {
         zero = context.timeZero.ticks(in: track.timeBase)
         start = context.range == nil ? nil : context.start.ticks(in: track.timeBase)
         end = context.end?.ticks(in: track.timeBase, rounding: .up)
+        editEnd = track.editEnd?.ticks(in: track.timeBase, rounding: .up)
         // AAC and its kin need the packet before; Opus 80 ms.
         preroll =
             track.mediaType == .audio
@@ -65,6 +67,10 @@ final class PassthroughProducer: SampleProducer {
                 if keepsWhole {
                     if let start, pts < start { continue }
                     if let end, pts + duration > end { return nil }
+                }
+                // A fragmented movie says nowhere else that its last packet is not heard whole.
+                if let editEnd, track.mediaType == .audio, pts < editEnd {
+                    duration = min(duration, editEnd - pts)
                 }
                 if let end {
                     // In decoding order pictures past the end may come before some that are inside.

@@ -14,6 +14,8 @@ struct ProducerFactory {
     /// What is read; empty for everything.
     let ranges: [TimeRange]
 
+    private var isMovie: Bool { container.hasPrefix("mov") }
+
     /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
     /// the file from their own place; the others share one demuxer.
     func canShare(_ output: AssetReaderTrackOutput) -> Bool {
@@ -129,13 +131,16 @@ struct ProducerFactory {
         of track: AssetTrack, path: String, lane: DemuxLane?, context: ProducerContext
     ) throws -> PacketSource {
         if let lane {
-            return PacketSource(
+            let packets = PacketSource(
                 track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
                 movement: movement, damage: context.damage)
+            packets.isMovie = isMovie
+            return packets
         }
         let packets = try PacketSource(
             track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
             damage: context.damage)
+        packets.isMovie = isMovie
         // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
         let isGuessed = container == "ogg" && track.format.codec == "flac"
         guard context.start > .zero, !isGuessed else { return packets }

@@ -11,8 +11,6 @@ final class SubtitleProducer: SampleProducer {
     private let converts: Bool
     private let isSequential: Bool
     private var held: SampleBuffer?
-    /// The packet that told how long the one before it lasts.
-    private var ahead: Packet?
     private var isFinished = false
     /// Cues that were shortened or left out, since the codec can't say that two are shown at once.
     private(set) var droppedSamples = 0
@@ -59,7 +57,7 @@ final class SubtitleProducer: SampleProducer {
     }
 
     private func nextCue() throws -> SampleBuffer? {
-        while let packet = try nextPacket() {
+        while let packet = try packets.next() {
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             guard time != noTimestamp else { continue }
             let pts = time - zero
@@ -75,19 +73,6 @@ final class SubtitleProducer: SampleProducer {
                 timeBase: track.timeBase)
         }
         return nil
-    }
-
-    /// libavformat doesn't say how long the samples of a fragmented movie last: in mov_text, until the next one.
-    private func nextPacket() throws -> Packet? {
-        var taken = ahead.take()
-        if taken == nil { taken = try packets.next() }
-        guard let packet = taken.take() else { return nil }
-        guard packet.duration == 0, packet.pts != noTimestamp, track.format.codec == "mov_text",
-            let next = try packets.next()
-        else { return packet }
-        if next.pts != noTimestamp { packet.duration = max(0, next.pts - packet.pts) }
-        ahead = consume next
-        return packet
     }
 
     /// Nil for packets that show nothing: mov_text fills the time between cues with them, and muxers do so anew.

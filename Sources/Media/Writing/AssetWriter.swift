@@ -143,7 +143,7 @@ public final class AssetWriter: @unchecked Sendable {
             container: container, inputs: inputs, metadata: metadata,
             chapters: hasLateChapters ? [] : chapters, covers: covers,
             attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse,
-            fragmentInterval: movieFragmentInterval)
+            isFragmented: movieFragmentInterval != nil)
         let opened = try header.write(to: output.descriptor)
         tracks = opened.tracks
         movieTimescale = opened.movieTimescale
@@ -154,7 +154,11 @@ public final class AssetWriter: @unchecked Sendable {
         }
         muxer = consume opened.muxer
         if let fileLengthLimit { gate = makeGate(limit: fileLengthLimit) }
-        if movieFragmentInterval != nil { pacer = FragmentPacer(tracks: inputs.map(\.mediaType)) }
+        if let movieFragmentInterval {
+            pacer = FragmentPacer(
+                tracks: zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) },
+                interval: movieFragmentInterval)
+        }
     }
 
     private func makeGate(limit: Int64) -> SizeGate {
@@ -360,7 +364,15 @@ public final class AssetWriter: @unchecked Sendable {
             try muxer?.write(packet)
             return
         }
-        if let earlier = pacer.take(packet, track: index) { try muxer?.write(earlier) }
+        if let earlier = pacer.take(packet, track: index) { try write(earlier, pacedBy: pacer) }
+    }
+
+    private func write(_ packet: borrowing Packet, pacedBy pacer: FragmentPacer) throws(AVError) {
+        let begins = pacer.begins(with: packet, track: packet.streamIndex) { index in
+            state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
+        }
+        if begins { try muxer?.endFragment() }
+        try muxer?.write(packet)
     }
 
     /// Pumps that slept because their track was ahead, and may go on, are called again.
@@ -450,7 +462,9 @@ public final class AssetWriter: @unchecked Sendable {
             do {
                 try self.finishGate()
                 if let error = self.error { throw error }
-                while let packet = self.pacer?.next() { try self.muxer?.write(packet) }
+                if let pacer = self.pacer {
+                    while let packet = pacer.next() { try self.write(packet, pacedBy: pacer) }
+                }
                 try self.muxer?.finish()
                 self.muxer = nil
                 try self.correctEditLists()

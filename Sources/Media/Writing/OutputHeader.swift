@@ -10,8 +10,8 @@ struct OutputHeader {
     let attachments: [AttachedFile]
     /// The index goes to the front.
     let isForNetwork: Bool
-    /// How long fragments are; nil for a file in one piece.
-    let fragmentInterval: MediaTime?
+    /// The writer says where fragments end.
+    let isFragmented: Bool
 
     /// What the header fixes of a track.
     struct Track {
@@ -127,15 +127,10 @@ struct OutputHeader {
         ]
         // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
         if container.name == "mp4" { options.append((key: "strict", value: "experimental")) }
-        if let fragmentInterval {
+        if isFragmented {
             // What comes before the first fragment stands in front anyway; it is written once the first packets of
-            // every track are known, or edit lists would be wrong. Pictures begin a fragment where they can, within
-            // twice its length.
-            let interval = fragmentInterval.ticks(in: Rational(1, 1_000_000))
-            options.append((key: "movflags", value: "+delay_moov+frag_keyframe"))
-            options.append((key: "min_frag_duration", value: "\(interval)"))
-            let most = inputs.contains { $0.mediaType == .video } ? 2 * interval : interval
-            options.append((key: "frag_duration", value: "\(most)"))
+            // every track are known, or edit lists would be wrong.
+            options.append((key: "movflags", value: "+delay_moov+frag_custom"))
         } else if isForNetwork {
             options.append((key: "movflags", value: "+faststart"))
         }

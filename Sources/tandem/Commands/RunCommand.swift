@@ -110,9 +110,12 @@ struct RunCommand: AsyncParsableCommand {
         let events = try outputs.eventWriter()
         // On a shared file system nothing is remembered but in the outputs themselves.
         let locks = folder == nil ? try state.lock(loader) : []
-        let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
         let pool = try workers.pool(in: locks.first?.folder)
         defer { pool?.close() }
+        // The first worker starts beside what comes before the first look: of a few jobs a large part of the time.
+        // Of many, most may have nothing to do.
+        if loader.files.reduce(0, { $0 + $1.jobs.count }) < Self.few { pool?.warm() }
+        let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
         let result = Planner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
             memory: saved == nil ? memory : NoMemory(), scout: pool ?? LocalScout())
@@ -176,6 +179,8 @@ struct RunCommand: AsyncParsableCommand {
         if let status { throw status }
         if !isWritten { throw ExitCode.environment }
     }
+
+    private static let few = 100
 
     private static func word(_ status: ExitCode?) -> String {
         switch status {

@@ -67,8 +67,10 @@ struct PresetTrial {
                 if let size = settings.firstIndex(where: { $0.key == "size" }) {
                     let encoder = encoding.encoder
                     settings[size].value = "\(encoder.width)x\(encoder.height)"
-                    // What became of it is the size.
-                    settings.removeAll { $0.key == "fit" }
+                    // A picture that is as small already keeps its size, and its pixels their shape.
+                    if track.source.width - encoder.width < 2, track.source.height - encoder.height < 2 {
+                        settings.removeAll { $0.key == "size" || $0.key == "fit" }
+                    }
                 }
                 if kind == .audio, !settings.contains(where: { $0.key == "bitrate" }),
                     let rate = encoding.encoder.bitRate
