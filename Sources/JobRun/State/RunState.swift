@@ -161,13 +161,15 @@ public final class RunState: PlanMemory, Sendable {
 
     /// Why a job would run, a line each; empty where it would not.
     public func reasons(for plan: JobPlan) throws(StateError) -> [String] {
-        guard let digest = digest(of: plan) else { return ["the source can't be read"] }
         let mark = DestinationPath.mark(at: plan.destination)
         let now = TemporaryFile.fingerprint(path: plan.destination)
-        guard let record = record(plan.file, plan.id) else {
-            if mark?.digest == digest.value { return [] }
-            return [now == nil ? "it never ran" : "nothing is known of an earlier run"]
-        }
+        let record = record(plan.file, plan.id)
+        let isNew = record == nil && mark == nil
+        let unknown = [now == nil ? "it never ran" : "nothing is known of an earlier run"]
+        // A digest is half of what a plan takes, and here there is nothing to hold it against.
+        if isNew, mode == .stat { return unknown }
+        guard let digest = digest(of: plan) else { return ["the source can't be read"] }
+        guard let record else { return mark?.digest == digest.value ? [] : unknown }
         if record.destination != plan.destination {
             return ["its destination was \(record.destination) and is \(plan.destination)"]
         }
