@@ -35,7 +35,8 @@ struct AssetLoader {
         // Bare streams say none either.
         let isBare = demuxer.duration == nil && !hasOwnZero
         if timing == .precise || isHeaderUnreliable || isBare || kinds == [.subtitle] {
-            measured = try TrackMeasurement.measure(demuxer, streams: streams, interrupt: interrupt)
+            measured = try TrackMeasurement.measure(
+                demuxer, streams: streams, isFragmented: movie?.isFragmented == true, interrupt: interrupt)
         }
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
         var tracks: [AssetTrack] = []

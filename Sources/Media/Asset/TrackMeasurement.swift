@@ -15,10 +15,9 @@ struct TrackMeasurement: Sendable {
 
     /// Reads a source to its end, once, for all of its tracks.
     static func measure(
-        _ demuxer: borrowing Demuxer, streams: [StreamInfo], interrupt: InterruptFlag
+        _ demuxer: borrowing Demuxer, streams: [StreamInfo], isFragmented: Bool, interrupt: InterruptFlag
     ) throws -> [Int: TrackMeasurement] {
         var all: [Int: TrackMeasurement] = [:]
-        let isMovie = demuxer.formatName.hasPrefix("mov")
         let packet = try Packet()
         while try demuxer.read(into: packet) {
             if interrupt.isRaised { throw CancellationError() }
@@ -29,7 +28,7 @@ struct TrackMeasurement: Sendable {
             var track = all[index] ?? TrackMeasurement()
             track.packets += 1
             // Of fragmented movies libavformat doesn't say how long a packet lasts: until the next one.
-            if isMovie, packet.dts != noTimestamp, streams[index].parameters.mediaType != .subtitle {
+            if isFragmented, packet.dts != noTimestamp, streams[index].parameters.mediaType != .subtitle {
                 track.settleLength(until: packet.dts)
                 track.open =
                     packet.duration == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts) : nil

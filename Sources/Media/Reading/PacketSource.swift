@@ -70,10 +70,10 @@ final class PacketSource {
             if next.dts != noTimestamp { lastLength = max(0, next.dts - packet.dts) }
             packet.duration = lastLength
             ahead = consume next
-        } else if track.mediaType == .video || track.mediaType == .audio {
-            packet.duration = lastLength
-        } else if track.mediaType == .data, packet.pts != noTimestamp {
-            packet.duration = max(0, track.timeRange.end.ticks(in: track.timeBase) - packet.pts)
+        } else if track.mediaType != .subtitle, packet.pts != noTimestamp {
+            // The last one: no longer than the one before it, nor than its track.
+            let left = max(0, track.timeRange.end.ticks(in: track.timeBase) - packet.pts)
+            packet.duration = track.mediaType == .data ? left : min(lastLength, left)
         }
         return packet
     }
