@@ -235,4 +235,29 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             #expect(stream["codec_name"] as? String == pairs[id], "\(id)")
         }
     }
+
+    /// Where the container can't say that sound begins late, it begins with silence, which is no sign of damage.
+    @Test func lateSoundBeginsWithSilence() async throws {
+        let scratch = try Scratch()
+        let made = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi",
+                "-itsoffset", "1", "-i", "sine=d=3:r=48000", "-c:v", "libx264", "-c:a", "aac",
+                scratch.file("s.mp4"),
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j: { asset: ./s.mp4, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }
+                """, in: scratch.path))
+        let samples = try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
+        #expect(samples.count == 192_000)
+        // ffmpeg shows the encoder's delay of a late track.
+        #expect(samples[..<46_900].allSatisfy { $0 == 0 })
+        #expect(samples[48_100...].contains { abs($0) > 0.05 })
+    }
 }
