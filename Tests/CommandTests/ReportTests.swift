@@ -138,11 +138,11 @@ import Testing
         let fitting = try tandem("presets", "./a.ogg", "--format", "json", in: scratch).text
         #expect(fitting.contains("\"name\" : \"m4a\""))
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
+            "-f", "lavfi", "-i", "testsrc2=s=960x540:r=25:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
         let refused = try tandem("presets", "a.mp4", in: scratch).text
         #expect(refused.contains("m4a             not this file: the job is left with no track at all"))
         let settings = try tandem("presets", "640x480", "a.mp4", in: scratch).text
-        #expect(settings.contains("size: 640x360"))
+        #expect(settings.contains("size: 640x360, fit: scale-down"))
         let job = settings.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")
         try scratch.write(
             "version: 1\njobs:\n  j:\n    asset: ./a.mp4\n\(job)\n    destination: o.mp4\n", to: "jobs.yaml")
