@@ -90,7 +90,8 @@ struct JobPlanner {
         let timecode = TimecodePlanner(
             source: description, spec: job.metadata, container: container.value,
             track: first.map { tracks[$0] }, start: ranges.first?.start ?? .zero,
-            setting: timecodeSetting(of: first.map { tracks[$0] })
+            setting: TimecodePlanner.setting(
+                in: job, of: first.map { tracks[$0] }, container: container.value, into: &sink)
         ).answer
         if let first {
             tracks[first].metadata.removeAll { $0.key.lowercased() == "timecode" }
@@ -165,36 +166,6 @@ struct JobPlanner {
         notes.append(
             "stops where more would not fit into \(PlanText.bytes(limit.value)), as `limit` says"
                 + (expected.map { $0 > limit.value ? ", which is likely" : "" } ?? ""))
-    }
-
-    /// The timecode that the job or the pictures' rule sets; one that can't be is an error.
-    private mutating func timecodeSetting(of track: TrackPlan?) -> String? {
-        let rules = job.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
-        guard
-            let (key, value) = (rules + job.metadata.set).first(where: {
-                $0.key.value.lowercased() == "timecode"
-            })
-        else { return nil }
-        let rate: Rational? =
-            if case .encode(let encoding)? = track?.action {
-                encoding.video?.frameRate ?? track?.source.frameRate
-            } else { track?.source.frameRate }
-        guard container.value.hasTimecode, let rate else {
-            sink.error(
-                .containerSetting,
-                track == nil
-                    ? "a timecode counts pictures, and the output has none"
-                    : "\(container.value.name) can't hold a timecode", at: key.range)
-            return nil
-        }
-        guard Timecode(value, rate: rate) != nil else {
-            sink.error(
-                .invalidValue,
-                "`\(value)` is no timecode at \(rate) frames a second; one is written 01:00:00:00",
-                at: key.range)
-            return nil
-        }
-        return value
     }
 
     /// `limit` ends the range earlier.

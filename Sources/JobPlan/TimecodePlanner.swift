@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -21,6 +22,38 @@ struct TimecodePlanner {
         var outcome: LedgerEntry.Outcome
         /// Why.
         var reason: String
+    }
+
+    /// The timecode that the job or the pictures' rule sets; one that can't be is an error.
+    static func setting(
+        in job: JobSpec, of track: TrackPlan?, container: ContainerType, into sink: inout DiagnosticSink
+    ) -> String? {
+        let rules = job.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
+        guard
+            let (key, value) = (rules + job.metadata.set).first(where: {
+                $0.key.value.lowercased() == "timecode"
+            })
+        else { return nil }
+        let rate: Rational? =
+            if case .encode(let encoding)? = track?.action {
+                encoding.video?.frameRate ?? track?.source.frameRate
+            } else { track?.source.frameRate }
+        guard container.hasTimecode, let rate else {
+            sink.error(
+                .containerSetting,
+                track == nil
+                    ? "a timecode counts pictures, and the output has none"
+                    : "\(container.name) can't hold a timecode", at: key.range)
+            return nil
+        }
+        guard Timecode(value, rate: rate) != nil else {
+            sink.error(
+                .invalidValue,
+                "`\(value)` is no timecode at \(rate) frames a second; one is written 01:00:00:00",
+                at: key.range)
+            return nil
+        }
+        return value
     }
 
     /// Nil where neither the source nor the job has one.

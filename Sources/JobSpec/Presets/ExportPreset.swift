@@ -12,6 +12,12 @@ public struct ExportPreset: Sendable {
         public let selection: String
         /// How they are compressed; nil where they are copied.
         public let settings: [(key: String, value: String)]?
+
+        /// The part of a rule that says what is done, as a job file has it.
+        public static func action(_ settings: [(key: String, value: String)]?) -> String {
+            guard let settings else { return "copy: true" }
+            return "encode: { \(settings.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
+        }
     }
 
     /// The name in job files.
@@ -94,11 +100,7 @@ public struct ExportPreset: Sendable {
         let space = String(repeating: " ", count: indent)
         return "\(space)tracks:\n"
             + rules.map { rule in
-                let action =
-                    rule.settings.map { settings in
-                        "encode: { \(settings.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
-                    } ?? "copy: true"
-                return "\(space)  - { \(rule.kind): \(rule.selection), optional: true, \(action) }\n"
+                "\(space)  - { \(rule.kind): \(rule.selection), optional: true, \(Rule.action(rule.settings)) }\n"
             }.joined()
     }
 

@@ -47,42 +47,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// What the header fixed of each input's track; set before anything is written.
     private var tracks: [OutputHeader.Track] = []
     private var movieTimescale: Int32 = 1000
-    private let state = Guarded(State())
+    private let state = Guarded(WriterState())
     private let written = Atomic<Int64>(0)
-
-    private struct Waiting: ~Copyable {
-        let packet: Packet
-        /// Decoding time in microseconds, for the order alone.
-        let key: Int64
-    }
-
-    private final class InputState {
-        var waiting = UniqueDeque<Waiting>()
-        var bytes = 0
-        var newestKey: Int64 = Int64.min
-        var isFinished = false
-        /// Packets written, and the latest end of any, in the packets' time base.
-        var packets = 0
-        var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
-        /// The pump found the input not ready and returned; it is called again.
-        var isAsleep = false
-        var timeBase = Rational(1, 1_000_000)
-    }
-
-    // @unchecked: inside the mutex.
-    private struct State: @unchecked Sendable {
-        var status = SessionStatus.unknown
-        var error: (any Error)?
-        var inputs: [InputState] = []
-        var isDraining = false
-        var hasStartedSession = false
-        /// Where the file ends because no more fits, on the output's time line.
-        var stop: MediaTime?
-    }
-
-    /// Ahead of the slowest track by at most so much, once something waits.
-    private static let aheadMicroseconds: Int64 = 2_000_000
-    private static let aheadBytes = 8 << 20
 
     /// A writer into a temporary file, which the caller publishes after `finishWriting`.
     public init(output: TemporaryFile, container: ContainerType) {
@@ -108,7 +74,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
         input.attach(to: self, index: inputs.count)
         inputs.append(input)
-        state.withLock { $0.inputs.append(InputState()) }
+        state.withLock { $0.inputs.append(WriterState.Input()) }
     }
 
     /// Where it stands.
@@ -211,20 +177,10 @@ public final class AssetWriter: @unchecked Sendable {
 
     func isReady(_ index: Int) -> Bool {
         state.withLock { state in
-            let ready = Self.isReady(index, state)
+            let ready = state.isReady(index)
             if !ready { state.inputs[index].isAsleep = true }
             return ready
         }
-    }
-
-    private static func isReady(_ index: Int, _ state: State) -> Bool {
-        guard state.status == .working else { return false }
-        let input = state.inputs[index]
-        guard !input.isFinished else { return false }
-        if input.waiting.isEmpty || state.stop != nil { return true }
-        guard input.bytes < aheadBytes else { return false }
-        let slowest = state.inputs.lazy.filter { !$0.isFinished }.map(\.newestKey).min() ?? Int64.min
-        return input.newestKey - max(slowest, 0) < aheadMicroseconds
     }
 
     func request(_ index: Int, on queue: DispatchQueue, _ block: @escaping @Sendable () -> Void) {
@@ -252,8 +208,8 @@ public final class AssetWriter: @unchecked Sendable {
             let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
             input.newestKey = max(input.newestKey, key)
             input.bytes += packet.size
-            input.waiting.append(Waiting(packet: packet, key: key))
-            return Self.beginDrain(&state)
+            input.waiting.append(WriterState.Waiting(packet: packet, key: key))
+            return state.beginDrain()
         }
         if shouldDrain { scheduleDrain() }
     }
@@ -262,34 +218,10 @@ public final class AssetWriter: @unchecked Sendable {
         let shouldDrain = state.withLock { state -> Bool in
             state.inputs[index].isFinished = true
             state.inputs[index].request = nil
-            return Self.beginDrain(&state)
+            return state.beginDrain()
         }
         if shouldDrain { scheduleDrain() }
         wakeSleepers()
-    }
-
-    /// Every track that still comes has a packet here, so the earliest one is known.
-    private static func nextInput(_ state: State) -> Int? {
-        var best: Int?
-        var bestKey = Int64.max
-        for (index, input) in state.inputs.enumerated() {
-            if input.waiting.isEmpty {
-                if input.isFinished { continue }
-                return nil
-            }
-            let key = input.waiting[0].key
-            if best == nil || key < bestKey {
-                best = index
-                bestKey = key
-            }
-        }
-        return best
-    }
-
-    private static func beginDrain(_ state: inout State) -> Bool {
-        guard !state.isDraining, nextInput(state) != nil else { return false }
-        state.isDraining = true
-        return true
     }
 
     private func scheduleDrain() { queue.async { @Sendable in self.drain() } }
@@ -300,7 +232,7 @@ public final class AssetWriter: @unchecked Sendable {
             var index = 0
             var next: Packet?
             state.withLock { state in
-                guard state.status == .working, state.stop == nil, let found = Self.nextInput(state),
+                guard state.status == .working, state.stop == nil, let found = state.nextInput,
                     let waiting = state.inputs[found].waiting.popFirst()
                 else {
                     state.isDraining = false
@@ -341,7 +273,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
         state.withLock { state in
             state.stop = stop
-            Self.dropWaiting(state)
+            state.dropWaiting()
         }
         wakeSleepers()
     }
@@ -381,7 +313,7 @@ public final class AssetWriter: @unchecked Sendable {
             var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
             for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
                 guard let request = input.request,
-                    state.status != .working || state.stop != nil || Self.isReady(index, state)
+                    state.status != .working || state.stop != nil || state.isReady(index)
                 else { continue }
                 input.isAsleep = false
                 wakes.append(request)
@@ -414,7 +346,7 @@ public final class AssetWriter: @unchecked Sendable {
             guard state.status == .working || state.status == .unknown else { return }
             state.status = .failed
             state.error = error
-            Self.dropWaiting(state)
+            state.dropWaiting()
         }
         release()
         wakeSleepers()
@@ -425,17 +357,10 @@ public final class AssetWriter: @unchecked Sendable {
         state.withLock { state in
             guard state.status == .working || state.status == .unknown else { return }
             state.status = .cancelled
-            Self.dropWaiting(state)
+            state.dropWaiting()
         }
         release()
         wakeSleepers()
-    }
-
-    private static func dropWaiting(_ state: State) {
-        for input in state.inputs {
-            input.waiting = UniqueDeque()
-            input.bytes = 0
-        }
     }
 
     private func release() {
@@ -512,16 +437,16 @@ public final class AssetWriter: @unchecked Sendable {
     private func correctEditLists() throws {
         guard container.hasEditLists else { return }
         let scale = Rational(1, movieTimescale)
-        for (index, input) in inputs.enumerated() {
-            let unit = tracks[index].packetTimeBase
-            var patch = MovieEditPatch()
+        let patches = zip(inputs, tracks).enumerated().map { index, pair in
+            let (input, track) = pair
+            var patch = MovieEditPatch(mediaTimescale: Int64(track.timeBase.den))
             if let hidden = input.ending.delay {
+                let unit = track.packetTimeBase
                 patch.start = (unit.rescale(hidden.delay, to: scale), unit.rescale(hidden.padding, to: scale))
             }
-            if let end = pacer?.end(of: index) { patch.end = tracks[index].timeBase.rescale(end, to: scale) }
-            try patch.apply(
-                descriptor: output.descriptor, track: index, mediaTimescale: Int64(tracks[index].timeBase.den)
-            )
+            patch.end = pacer?.end(of: index).map { track.timeBase.rescale($0, to: scale) }
+            return patch
         }
+        try MovieEditPatch.apply(patches, to: output.descriptor)
     }
 }

@@ -10,15 +10,13 @@ internal import LibAV
 final class FragmentPacer {
     private final class Track {
         let mediaType: MediaType
-        let timeBase: Rational
         var kept: Packet?
         var length: Int64 = 0
         var end: Int64?
         var hasBegun: Bool
 
-        init(_ mediaType: MediaType, timeBase: Rational) {
+        init(_ mediaType: MediaType) {
             self.mediaType = mediaType
-            self.timeBase = timeBase
             // The muxer begins a track of cues with an empty one by itself.
             hasBegun = mediaType == .subtitle
         }
@@ -31,7 +29,7 @@ final class FragmentPacer {
     private var begin: Int64?
 
     init(tracks: [(mediaType: MediaType, timeBase: Rational)], interval: MediaTime) {
-        self.tracks = tracks.map { Track($0.mediaType, timeBase: $0.timeBase) }
+        self.tracks = tracks.map { Track($0.mediaType) }
         lead =
             tracks.firstIndex { $0.mediaType == .video } ?? tracks.firstIndex { $0.mediaType == .audio } ?? 0
         self.interval = tracks.isEmpty ? 0 : interval.ticks(in: tracks[lead].timeBase)

@@ -10,15 +10,28 @@ struct MovieEditPatch {
     /// a fragmented one: "to the end". All in the movie's time scale.
     var end: Int64?
 
-    /// Rewrites the edit list of one track, by its position in the file.
-    func apply(descriptor: Int32, track position: Int, mediaTimescale: Int64) throws {
-        guard start != nil || end != nil else { return }
-        guard let source = FileSource(borrowing: descriptor), let movie = MovieInspector(source),
-            position < movie.tracks.count
-        else {
+    /// Units a second of the track's own media.
+    let mediaTimescale: Int64
+
+    init(mediaTimescale: Int64) { self.mediaTimescale = mediaTimescale }
+
+    /// Rewrites the edit lists of a file's tracks, in their order.
+    static func apply(_ patches: [MovieEditPatch], to descriptor: Int32) throws {
+        guard patches.contains(where: { $0.start != nil || $0.end != nil }) else { return }
+        guard let source = FileSource(borrowing: descriptor), let movie = MovieInspector(source) else {
             throw MediaError.misuse("the output has no edit list to correct")
         }
-        let track = movie.tracks[position]
+        for (index, patch) in patches.enumerated() where patch.start != nil || patch.end != nil {
+            guard index < movie.tracks.count else {
+                throw MediaError.misuse("the output has no edit list to correct")
+            }
+            try patch.apply(to: movie.tracks[index], of: movie, descriptor: descriptor)
+        }
+    }
+
+    private func apply(
+        to track: MovieInspector.Track, of movie: MovieInspector, descriptor: Int32
+    ) throws {
         var entries = track.edits.map { (duration: Int64(clamping: $0.duration), time: $0.mediaTime) }
         if let start {
             guard entries.count == 2, entries[0].time == -1, entries[1].time == 0,

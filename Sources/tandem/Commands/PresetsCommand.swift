@@ -42,6 +42,8 @@ struct PresetsCommand: ParsableCommand {
 
     func run() throws {
         network.apply()
+        // Every preset asks about the same file.
+        AssetMemory.remember(1)
         if let asset = words.last, ExportPreset.named(asset) == nil {
             do {
                 _ = try Asset(.file(asset)).loadSynchronously()
@@ -53,10 +55,10 @@ struct PresetsCommand: ParsableCommand {
         switch (words.first.flatMap { ExportPreset.named($0) }, words.last) {
         case (nil, nil): try list(ExportPreset.all.map { ($0, nil) })
         case (nil, let asset?):
-            try list(ExportPreset.all.map { ($0, try PresetTrial($0, of: asset).problem) })
+            try list(ExportPreset.all.map { ($0, PresetTrial($0, of: asset).problem) })
         case (let preset?, _) where words.count == 1: Terminal.print(preset.yaml())
         case (let preset?, let asset):
-            let trial = try PresetTrial(preset, of: asset ?? "")
+            let trial = PresetTrial(preset, of: asset ?? "")
             guard let plan = trial.plan else {
                 Terminal.report("tandem: \(trial.problem ?? "it can't be exported so")\n")
                 throw ExitCode.jobFailed

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Diagnostics
 internal import JobPlan
 internal import JobSpec
@@ -14,7 +13,7 @@ struct PresetTrial {
     let problem: String?
 
     /// Tries the preset in its containers, one after the other.
-    init(_ preset: ExportPreset, of asset: String) throws {
+    init(_ preset: ExportPreset, of asset: String) {
         var first: String?
         for container in preset.containers {
             let result = Self.plan(preset, asset, container)
@@ -61,7 +60,7 @@ struct PresetTrial {
             let kind = track.source.mediaType
             let position =
                 plan.sourceDescription.tracks(of: kind).firstIndex { $0.index == track.source.index } ?? 0
-            var action = "copy: true"
+            var action = ExportPreset.Rule.action(nil)
             if case .encode(let encoding) = track.action {
                 var settings = preset.rules.first { $0.kind == kind.rawValue }?.settings ?? []
                 if let size = settings.firstIndex(where: { $0.key == "size" }) {
@@ -77,7 +76,7 @@ struct PresetTrial {
                 {
                     settings.append(("bitrate", "\(rate)"))
                 }
-                action = "encode: { \(settings.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
+                action = ExportPreset.Rule.action(settings)
             }
             lines.append(
                 "  - { \(kind.rawValue): \(position), \(action) }    # track \(track.source.index): \(LedgerText.name(track.source))"
