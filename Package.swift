@@ -27,7 +27,7 @@ let package = Package(
     targets: [
         // Floor 0
         .systemLibrary(
-            name: "CFFmpeg", pkgConfig: "libavfilter",
+            name: "CFFmpeg", pkgConfig: "libavformat",
             providers: [
                 .apt([
                     "libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev",

@@ -9,6 +9,7 @@
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
+#include <libavfilter/version.h>
 #include <libavformat/avformat.h>
 #include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>
@@ -91,5 +92,46 @@ static inline void tandem_avio_free(AVIOContext **pb) {
 static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
     return i < s->nb_streams ? s->streams[i] : NULL;
 }
+
+// libavfilter's functions, found when they are first needed (FilterLibrary.swift says why): declared here, so that the
+// compiler knows each by its header's type.
+#define TANDEM_FILTER_FUNCTIONS(X)                                                                            \
+    X(avfilter_version)                                                                                       \
+    X(avfilter_get_by_name)                                                                                   \
+    X(avfilter_graph_alloc)                                                                                   \
+    X(avfilter_graph_free)                                                                                    \
+    X(avfilter_graph_create_filter)                                                                           \
+    X(avfilter_graph_parse2)                                                                                  \
+    X(avfilter_graph_parse_ptr)                                                                               \
+    X(avfilter_graph_config)                                                                                  \
+    X(avfilter_inout_alloc)                                                                                   \
+    X(avfilter_inout_free)                                                                                    \
+    X(avfilter_pad_get_type)                                                                                  \
+    X(avfilter_link)                                                                                          \
+    X(av_buffersrc_add_frame_flags)                                                                           \
+    X(av_buffersrc_close)                                                                                     \
+    X(av_buffersink_get_frame)                                                                                \
+    X(av_buffersink_get_w)                                                                                    \
+    X(av_buffersink_get_h)                                                                                    \
+    X(av_buffersink_get_sample_aspect_ratio)                                                                  \
+    X(av_buffersink_get_time_base)
+
+#define TANDEM_FILTER_FIELD(name) __typeof__(&name) name;
+typedef struct tandem_filter_functions {
+    TANDEM_FILTER_FUNCTIONS(TANDEM_FILTER_FIELD)
+} tandem_filter_functions;
+#undef TANDEM_FILTER_FIELD
+
+// Fills the table from a library (`find` is dlsym). The name of the first function that it lacks, or null.
+static inline const char *tandem_find_filter_functions(tandem_filter_functions *table, void *library,
+                                                       void *(*find)(void *, const char *)) {
+#define TANDEM_FIND_FILTER(name)                                                                              \
+    if (!(table->name = (__typeof__(&name))find(library, #name))) return #name;
+    TANDEM_FILTER_FUNCTIONS(TANDEM_FIND_FILTER)
+#undef TANDEM_FIND_FILTER
+    return NULL;
+}
+
+static inline int tandem_filter_major(void) { return LIBAVFILTER_VERSION_MAJOR; }
 
 #endif

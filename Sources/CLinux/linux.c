@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -151,6 +152,11 @@ char *tandem_loaded_libraries(void) {
     if (!stream) return NULL;
     dl_iterate_phdr(note_library, stream);
     return fclose(stream) == 0 ? text : NULL;
+}
+
+char *tandem_library_of(const void *symbol) {
+    Dl_info info;
+    return dladdr(symbol, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
 }
 
 // MARK: Locking down

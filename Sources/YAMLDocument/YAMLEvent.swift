@@ -3,8 +3,8 @@ internal import Diagnostics
 internal import Glibc
 
 /// What libyaml found, in a form of its own size; its texts are in its batch.
-struct YAMLEvent {
-    enum Kind {
+struct YAMLEvent: Sendable {
+    enum Kind: Sendable {
         case documentStart
         case scalar
         case alias
@@ -15,7 +15,7 @@ struct YAMLEvent {
     }
 
     /// A place, from 0.
-    struct Mark {
+    struct Mark: Sendable {
         var line: Int32 = 0
         var column: Int32 = 0
 
@@ -48,8 +48,8 @@ extension SourceRange {
     }
 }
 
-/// Some events in order, with their texts.
-final class YAMLEventBatch {
+/// Some events in order, with their texts. A value: a class would have each access to it checked while it runs.
+struct YAMLEventBatch: Sendable {
     /// As many as are worth a way to another thread.
     static let capacity = 1024
 
@@ -65,7 +65,7 @@ final class YAMLEventBatch {
     var isFull: Bool { events.count >= Self.capacity || bytes.count >= 1 << 20 }
 
     /// Takes what there is of an event; those that mean nothing for a document leave nothing.
-    func add(_ event: yaml_event_t) {
+    mutating func add(_ event: yaml_event_t) {
         var added = YAMLEvent(
             kind: .end, start: YAMLEvent.Mark(event.start_mark), end: YAMLEvent.Mark(event.end_mark))
         switch event.type {
@@ -116,12 +116,12 @@ final class YAMLEventBatch {
         }
     }
 
-    private func copy(_ text: UnsafeMutablePointer<yaml_char_t>?) -> Range<Int32> {
+    private mutating func copy(_ text: UnsafeMutablePointer<yaml_char_t>?) -> Range<Int32> {
         guard let text else { return 0..<0 }
         return copy(text, strlen(UnsafeRawPointer(text).assumingMemoryBound(to: CChar.self)))
     }
 
-    private func copy(_ text: UnsafeMutablePointer<yaml_char_t>?, _ length: Int) -> Range<Int32> {
+    private mutating func copy(_ text: UnsafeMutablePointer<yaml_char_t>?, _ length: Int) -> Range<Int32> {
         guard let text else { return 0..<0 }
         let start = bytes.count
         bytes.append(contentsOf: UnsafeBufferPointer(start: text, count: length))

@@ -74,10 +74,8 @@ public struct YAMLParser {
             yaml_event_delete(&event)
             guard isLast || batch.isFull else { continue }
             builder.waiting.add(1, ordering: .relaxed)
-            // A batch belongs to whoever holds it: it is not touched here any more.
-            nonisolated(unsafe) let full = batch
-            queue.async { @Sendable in
-                builder.take(full)
+            queue.async { @Sendable [batch] in
+                builder.take(batch)
                 builder.waiting.subtract(1, ordering: .relaxed)
             }
             if isLast { return isFine }

@@ -31,6 +31,19 @@ import Testing
         #expect(try #require(index).lowerBound < #require(data).lowerBound)
     }
 
+    /// A third of the time that a process takes to start is libavfilter's and what stands behind it.
+    @Test func filtersAreLoadedWhereSomethingIsFiltered() throws {
+        let scratch = try folderWithSource()
+        func loads(_ video: String) throws -> Bool {
+            try scratch.write(jobFile(video: video), to: "jobs.yaml")
+            let result = try tandem("validate", "jobs.yaml", in: scratch, environment: ["LD_DEBUG": "files"])
+            #expect(result.status == 0 && result.errors.contains("libavcodec"))
+            return result.errors.contains("libavfilter")
+        }
+        #expect(try !loads("codec: h264"))
+        #expect(try loads("codec: h264, filters: hflip"))
+    }
+
     @Test func planSaysEverythingAndWritesNothing() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(range: "{ start: 0.2s, end: 0.8s }"), to: "jobs.yaml")

@@ -59,4 +59,7 @@ int tandem_lock_down(const char *const *readable, const char *const *writable, i
 // The real paths of the shared libraries that are loaded, a line each; to be freed. Null without memory.
 char *tandem_loaded_libraries(void);
 
+// The real path of the library or program that a symbol is part of; to be freed. Null where none is known.
+char *tandem_library_of(const void *symbol);
+
 #endif

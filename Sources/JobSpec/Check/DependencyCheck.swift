@@ -11,10 +11,11 @@ struct DependencyCheck {
         let isReading: Bool
     }
 
-    /// `readings` are the ids that each job's runs read, by the jobs' positions.
-    func check(readings: [[Located<String>]], jobs: [JobSpec]) {
-        var edges = readings.map { ids in ids.compactMap { edge(to: $0, isReading: true) } }
-        for job in jobs {
+    /// `readings` are the ids that jobs' runs read, by the jobs' positions.
+    func check(readings: [Int: [Located<String>]], jobs: [JobSpec]) {
+        var edges = [[Edge]](repeating: [], count: definition.bases.count)
+        for (job, ids) in readings { edges[job] = ids.compactMap { edge(to: $0, isReading: true) } }
+        for job in jobs where !job.needs.isEmpty {
             guard let position = definition.positions[job.base] else { continue }
             for need in job.needs {
                 guard let edge = edge(to: need, isReading: false),

@@ -36,7 +36,7 @@ struct AssetDecoder {
         }
         guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
         let timing = reader.word(
-            fields["timing"]?.value, "`timing`", of: AssetTiming.allCases.map(\.rawValue))
+            fields.value("timing"), "`timing`", of: AssetTiming.allCases.map(\.rawValue))
         guard let source = fields["path"].flatMap({ path($0.value) }) else { return nil }
         return AssetSpec(
             source: source, timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
@@ -46,9 +46,9 @@ struct AssetDecoder {
     private func remote(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.urlAsset) else { return nil }
         let timing = reader.word(
-            fields["timing"]?.value, "`timing`", of: AssetTiming.allCases.map(\.rawValue))
+            fields.value("timing"), "`timing`", of: AssetTiming.allCases.map(\.rawValue))
         let url = reader.value(
-            fields["url"]?.value, "`url`",
+            fields.value("url"), "`url`",
             "it is written like https://host/path, without blanks and without a password, which would stand in every report"
         ) { Self.isURL($0) ? $0 : nil }
         guard let url else { return nil }
@@ -94,23 +94,23 @@ struct AssetDecoder {
 
     private func pattern(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.pattern) else { return nil }
-        let name = reader.word(fields["pattern"]?.value, "`pattern`", of: TestPattern.sources.map(\.name))
+        let name = reader.word(fields.value("pattern"), "`pattern`", of: TestPattern.sources.map(\.name))
         let size = reader.value(
-            fields["size"]?.value, "`size`", "it is written like 1280x720, both sides even"
+            fields.value("size"), "`size`", "it is written like 1280x720, both sides even"
         ) { text in
             Quantity.dimensions(text).flatMap {
                 $0.width.map { $0 % 2 == 0 } == true && $0.height.map { $0 % 2 == 0 } == true ? $0 : nil
             }
         }
         let rate = reader.value(
-            fields["frame_rate"]?.value, "`frame_rate`",
+            fields.value("frame_rate"), "`frame_rate`",
             "it is written like 25, 29.97 or 30000/1001, up to 1000"
         ) { Quantity.frameRate($0) }
         let tone = reader.value(
-            fields["tone"]?.value, "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
+            fields.value("tone"), "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
         ) { Quantity.frequency($0).flatMap { $0 <= 20_000 ? Int($0) : nil } }
         var length = MediaTime(value: 10, timescale: 1)
-        if let duration = reader.time(fields["duration"]?.value, "`duration`") {
+        if let duration = reader.time(fields.value("duration"), "`duration`") {
             guard case .absolute(let time) = duration.value, time > .zero,
                 time <= MediaTime(value: 86_400, timescale: 1)
             else {

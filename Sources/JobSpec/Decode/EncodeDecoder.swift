@@ -77,24 +77,24 @@ struct EncodeDecoder {
         let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
         let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
         let size = reader.value(
-            fields["size"]?.value, "`size`", "it is written like 1280x720, 1280x or x720, up to 16384"
+            fields.value("size"), "`size`", "it is written like 1280x720, 1280x or x720, up to 16384"
         ) { Quantity.dimensions($0) }
-        let fit = reader.word(fields["fit"]?.value, "`fit`", of: PictureFit.allCases.map(\.rawValue))
+        let fit = reader.word(fields.value("fit"), "`fit`", of: PictureFit.allCases.map(\.rawValue))
         let deinterlace = reader.word(
-            fields["deinterlace"]?.value, "`deinterlace`", of: Deinterlacing.allCases.map(\.rawValue))
+            fields.value("deinterlace"), "`deinterlace`", of: Deinterlacing.allCases.map(\.rawValue))
         let format = pixelFormat(fields["pixel_format"])
         let frames = reader.value(
-            fields["frame_rate"]?.value, "`frame_rate`",
+            fields.value("frame_rate"), "`frame_rate`",
             "it is written like 25, 29.97 or 30000/1001, up to 1000"
         ) { Quantity.frameRate($0) }
         let aspect = reader.value(
-            fields["pixel_aspect_ratio"]?.value, "`pixel_aspect_ratio`", "it is written like 1:1 or 64/45"
+            fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`", "it is written like 1:1 or 64/45"
         ) { Quantity.ratio($0) }
         spec?.rateControl = rate
         spec?.maxBitRate = maximum
         spec?.bufferSize = buffer
-        spec?.passes = reader.integer(fields["passes"]?.value, "`passes`", in: 1...2)
-        spec?.bFrames = reader.integer(fields["b_frames"]?.value, "`b_frames`", in: 0...16)
+        spec?.passes = reader.integer(fields.value("passes"), "`passes`", in: 1...2)
+        spec?.bFrames = reader.integer(fields.value("b_frames"), "`b_frames`", in: 0...16)
         spec?.preset = text(fields["preset"], "`preset`")
         spec?.tune = text(fields["tune"], "`tune`")
         spec?.profile = text(fields["profile"], "`profile`")
@@ -169,7 +169,7 @@ struct EncodeDecoder {
         }
         guard let fields = reader.fields(node, as: Language.crop) else { return nil }
         func side(_ key: String, from least: Int) -> Int? {
-            reader.integer(fields[key]?.value, "`\(key)`", in: least...16_384)?.value
+            reader.integer(fields.value(key), "`\(key)`", in: least...16_384)?.value
         }
         let (x, y) = (side("x", from: 0) ?? 0, side("y", from: 0) ?? 0)
         guard let width = side("width", from: 1), let height = side("height", from: 1) else { return nil }
@@ -202,7 +202,7 @@ struct EncodeDecoder {
         return ColorSpec(
             primaries: name("primaries", .primaries), transfer: name("transfer", .transfer),
             matrix: name("matrix", .matrix),
-            levels: reader.word(fields["range"]?.value, "`range`", of: ["tv", "pc"]), range: node.range)
+            levels: reader.word(fields.value("range"), "`range`", of: ["tv", "pc"]), range: node.range)
     }
 
     // MARK: Sound
@@ -213,7 +213,7 @@ struct EncodeDecoder {
         let codec = codec(fields["codec"], .audio, at: node)
         let rate = bitRate(fields["bitrate"], "`bitrate`")
         let quality: Located<Int>? = reader.value(
-            fields["quality"]?.value, "`quality`", "it is a number from -2 to 10"
+            fields.value("quality"), "`quality`", "it is a number from -2 to 10"
         ) { text in
             let size = Quantity.scaled(text.hasPrefix("-") ? text.dropFirst() : text[...], by: 1000)
             return size.map { text.hasPrefix("-") ? -Int($0) : Int($0) }.flatMap {
@@ -221,17 +221,17 @@ struct EncodeDecoder {
             }
         }
         let frequency = reader.value(
-            fields["sample_rate"]?.value, "`sample_rate`", "it is written like 48000 or 44.1kHz"
+            fields.value("sample_rate"), "`sample_rate`", "it is written like 48000 or 44.1kHz"
         ) { Quantity.frequency($0) }
         let channels = reader.value(
-            fields["channels"]?.value, "`channels`",
+            fields.value("channels"), "`channels`",
             "it is mono, stereo, 5.1, a count from 1 to 16, or a layout as libav names it"
         ) { Self.layout($0) }
         let format = reader.value(
-            fields["sample_format"]?.value, "`sample_format`", "it is written as libav does: s16, s32, fltp"
+            fields.value("sample_format"), "`sample_format`", "it is written as libav does: s16, s32, fltp"
         ) { SampleFormat(named: $0) }
         let gain = reader.value(
-            fields["gain"]?.value, "`gain`", "it is written like -3dB or 2.5, from -60 to 60 dB"
+            fields.value("gain"), "`gain`", "it is written like -3dB or 2.5, from -60 to 60 dB"
         ) { Quantity.decibels($0) }
         guard let codec else { return nil }
         var spec = AudioEncodeSpec(codec: codec, options: options(fields["options"]), range: node.range)
@@ -241,7 +241,7 @@ struct EncodeDecoder {
         spec.sampleRate = frequency
         spec.channels = channels
         spec.sampleFormat = format
-        spec.bitDepth = reader.integer(fields["bit_depth"]?.value, "`bit_depth`", in: 8...32)
+        spec.bitDepth = reader.integer(fields.value("bit_depth"), "`bit_depth`", in: 8...32)
         spec.gain = gain
         spec.normalize = fields["normalize"].flatMap { normalize($0.value) }
         spec.filters = text(fields["filters"], "`filters`")
@@ -260,7 +260,7 @@ struct EncodeDecoder {
         var target = LoudnessTarget()
         func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
             reader.value(
-                fields[key]?.value, "`\(key)`",
+                fields.value(key), "`\(key)`",
                 "it is a number from \(range.lowerBound) to \(range.upperBound)"
             ) { text in Quantity.number(text).flatMap { range.contains($0) ? $0 : nil } }?.value
         }

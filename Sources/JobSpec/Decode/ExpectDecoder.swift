@@ -16,11 +16,11 @@ struct ExpectDecoder {
         if let entry = fields["duration"] { add(entry, duration(entry.value)) }
         add(
             fields["frames"],
-            reader.integer(fields["frames"]?.value, "`frames`", in: 1...1_000_000_000).map {
+            reader.integer(fields.value("frames"), "`frames`", in: 1...1_000_000_000).map {
                 .frames($0.value)
             })
         if let entry = fields["size"], let inner = reader.fields(entry.value, as: Language.expectSize) {
-            let bytes = reader.bytes(inner["max"]?.value, "`max`")
+            let bytes = reader.bytes(inner.value("max"), "`max`")
             add(entry, bytes.map { .size(max: $0.value) })
         }
         for (key, type, language) in [
@@ -34,7 +34,7 @@ struct ExpectDecoder {
         ] as [(String, (MediaTime) -> Expectation.Check)] {
             guard let entry = fields[key], let inner = reader.fields(entry.value, as: Language.expectLongest)
             else { continue }
-            add(entry, length(inner["max"]?.value, "`max`").map(make))
+            add(entry, length(inner.value("max"), "`max`").map(make))
         }
         if let entry = fields["similarity"] { list += similarity(entry.value) }
         if let entry = fields["decodes"], let value = reader.boolean(entry.value, "`decodes`") {
@@ -58,7 +58,7 @@ struct ExpectDecoder {
 
     private func duration(_ node: YAMLNode) -> Expectation.Check? {
         guard let fields = reader.fields(node, as: Language.expectDuration),
-            let wanted = length(fields["is"]?.value, "`is`")
+            let wanted = length(fields.value("is"), "`is`")
         else { return nil }
         var slack = MediaTime(value: 1, timescale: 1000)
         if let within = fields["within"] {
@@ -109,7 +109,7 @@ struct ExpectDecoder {
             guard let entry = fields[metric.rawValue],
                 let inner = reader.fields(
                     entry.value, as: metric == .ssim ? Language.expectSSIM : Language.expectPSNR),
-                let least = number(inner["min"]?.value, "min", metric == .ssim ? 0...1 : 0...200)
+                let least = number(inner.value("min"), "min", metric == .ssim ? 0...1 : 0...200)
             else { return nil }
             return Expectation(check: .similarity(metric, min: least), location: entry.value.range)
         }
@@ -120,14 +120,14 @@ struct ExpectDecoder {
         var list: [Expectation] = []
         if let entry = fields["integrated"],
             let inner = reader.fields(entry.value, as: Language.expectIntegrated),
-            let wanted = number(inner["is"]?.value, "is", -70...0)
+            let wanted = number(inner.value("is"), "is", -70...0)
         {
-            let within = number(inner["within"]?.value, "within", 0...20) ?? 0.5
+            let within = number(inner.value("within"), "within", 0...20) ?? 0.5
             list.append(
                 Expectation(check: .loudness(is: wanted, within: within), location: entry.value.range))
         }
         if let entry = fields["true_peak"], let inner = reader.fields(entry.value, as: Language.expectPeak),
-            let most = number(inner["max"]?.value, "max", -60...12)
+            let most = number(inner.value("max"), "max", -60...12)
         {
             list.append(Expectation(check: .truePeak(max: most), location: entry.value.range))
         }

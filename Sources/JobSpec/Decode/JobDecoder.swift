@@ -20,17 +20,17 @@ struct JobDecoder {
         guard let fields = reader.fields(node, as: Language.job) else { return nil }
         let ranges = fields["range"].map { timeRanges($0.value) } ?? []
         let tracks = fields["tracks"].flatMap { rules($0) } ?? fields["export"].flatMap { exported($0) }
-        let named = reader.word(fields["container"]?.value, "`container`", of: ContainerType.names)
-        let optimize = reader.boolean(fields["optimize_for_network"]?.value, "`optimize_for_network`")
-        let fragment = fragmentInterval(fields["fragment"]?.value)
+        let named = reader.word(fields.value("container"), "`container`", of: ContainerType.names)
+        let optimize = reader.boolean(fields.value("optimize_for_network"), "`optimize_for_network`")
+        let fragment = fragmentInterval(fields.value("fragment"))
         let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
         let chapters = fields["chapters"].flatMap { chapterList($0.value) }
         let limit = fields["limit"].map { limits($0.value) }
         let leftover = reader.word(
-            fields["leftover"]?.value, "`leftover`", of: Leftover.allCases.map(\.rawValue))
+            fields.value("leftover"), "`leftover`", of: Leftover.allCases.map(\.rawValue))
         let damage = reader.word(
-            fields["on_damage"]?.value, "`on_damage`", of: DamagePolicy.allCases.map(\.rawValue))
-        let cut = reader.word(fields["cut"]?.value, "`cut`", of: CutMode.allCases.map(\.rawValue))
+            fields.value("on_damage"), "`on_damage`", of: DamagePolicy.allCases.map(\.rawValue))
+        let cut = reader.word(fields.value("cut"), "`cut`", of: CutMode.allCases.map(\.rawValue))
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let needs = fields["needs"].map { entry in
             reader.list(entry.value).compactMap { reader.text($0, "a job that is needed") }.filter {
@@ -176,9 +176,9 @@ struct JobDecoder {
     private func timeRange(_ node: YAMLNode) -> RangeSpec? {
         guard let fields = reader.fields(node, as: Language.range) else { return nil }
         let spec = RangeSpec(
-            start: reader.time(fields["start"]?.value, "`start`"),
-            end: reader.time(fields["end"]?.value, "`end`"),
-            duration: reader.time(fields["duration"]?.value, "`duration`"), range: node.range)
+            start: reader.time(fields.value("start"), "`start`"),
+            end: reader.time(fields.value("end"), "`end`"),
+            duration: reader.time(fields.value("duration"), "`duration`"), range: node.range)
         // What the file alone shows; the rest needs the source.
         var from = MediaTime.zero
         if let start = spec.start {
@@ -198,11 +198,11 @@ struct JobDecoder {
 
     private func limits(_ node: YAMLNode) -> (duration: Located<TimeExpression>?, size: Located<Int64>?) {
         guard let fields = reader.fields(node, as: Language.limit) else { return (nil, nil) }
-        let time = reader.time(fields["duration"]?.value, "`duration`")
+        let time = reader.time(fields.value("duration"), "`duration`")
         if let time, case .absolute(let length) = time.value, length <= .zero {
             reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
         }
-        return (time, reader.bytes(fields["size"]?.value, "`size`"))
+        return (time, reader.bytes(fields.value("size"), "`size`"))
     }
 
     private func fragmentInterval(_ node: YAMLNode?) -> Located<MediaTime>? {
@@ -219,7 +219,7 @@ struct JobDecoder {
 
     private func scheduling(_ fields: Fields) -> JobScheduling {
         var scheduling = JobScheduling()
-        if let timeout = reader.time(fields["timeout"]?.value, "`timeout`") {
+        if let timeout = reader.time(fields.value("timeout"), "`timeout`") {
             if case .absolute(let time) = timeout.value, time > .zero {
                 scheduling.timeout = time
             } else {
@@ -228,10 +228,10 @@ struct JobDecoder {
                     at: timeout.range)
             }
         }
-        scheduling.retries = reader.integer(fields["retries"]?.value, "`retries`", in: 0...10)?.value ?? 0
+        scheduling.retries = reader.integer(fields.value("retries"), "`retries`", in: 0...10)?.value ?? 0
         scheduling.priority =
-            reader.integer(fields["priority"]?.value, "`priority`", in: -1000...1000)?.value ?? 0
-        scheduling.threads = reader.integer(fields["threads"]?.value, "`threads`", in: 1...256)?.value
+            reader.integer(fields.value("priority"), "`priority`", in: -1000...1000)?.value ?? 0
+        scheduling.threads = reader.integer(fields.value("threads"), "`threads`", in: 1...256)?.value
         return scheduling
     }
 
@@ -258,7 +258,7 @@ struct JobDecoder {
         var list: [(start: Located<TimeExpression>, title: String)] = []
         for item in items {
             guard let fields = reader.fields(item, as: Language.chapter) else { continue }
-            let start = reader.time(fields["start"]?.value, "`start`")
+            let start = reader.time(fields.value("start"), "`start`")
             let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
             guard let start, let title else { continue }
             if case .absolute(let time) = start.value, case .absolute(let before)? = list.last?.start.value,
@@ -287,8 +287,8 @@ struct JobDecoder {
         }
         guard let fields = reader.fields(node, as: Language.destination) else { return nil }
         let ifExists = reader.word(
-            fields["if_exists"]?.value, "`if_exists`", of: IfExists.allCases.map(\.rawValue))
-        let makes = reader.boolean(fields["make_directories"]?.value, "`make_directories`")
+            fields.value("if_exists"), "`if_exists`", of: IfExists.allCases.map(\.rawValue))
+        let makes = reader.boolean(fields.value("make_directories"), "`make_directories`")
         guard let path = fields["path"].flatMap({ destinationPath($0.value) }) else { return nil }
         return DestinationSpec(
             path: path, ifExists: ifExists.flatMap { IfExists(rawValue: $0.value) } ?? .fail,

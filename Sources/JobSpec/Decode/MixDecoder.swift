@@ -36,8 +36,8 @@ struct MixDecoder {
         }
         let points = items.compactMap { item -> (at: Located<TimeExpression>?, thousandths: Int)? in
             guard let fields = reader.fields(item, as: Language.volumePoint),
-                let time = reader.time(fields["at"]?.value, "`at`"),
-                let value = factor(fields["value"]?.value, "`value`")
+                let time = reader.time(fields.value("at"), "`at`"),
+                let value = factor(fields.value("value"), "`value`")
             else { return nil }
             return (time, value)
         }

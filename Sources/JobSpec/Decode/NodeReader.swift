@@ -3,16 +3,34 @@ internal import YAMLDocument
 
 /// The entries of a mapping whose keys were checked; looked through, since mappings are short.
 struct Fields {
-    fileprivate let entries: [YAMLNode.Entry]
+    private let entries: [YAMLNode.Entry]
+    /// A bit for each length that a key has: most keys that are asked for aren't there, and most of those are as long as
+    /// none that is.
+    private let lengths: UInt64
 
-    subscript(key: String) -> YAMLNode.Entry? {
-        for index in entries.indices where entries[index].key == key { return entries[index] }
+    fileprivate init(_ entries: [YAMLNode.Entry]) {
+        self.entries = entries
+        var lengths: UInt64 = 0
+        for index in entries.indices { lengths |= 1 << UInt64(entries[index].key.utf8.count & 63) }
+        self.lengths = lengths
+    }
+
+    private func index(of key: String) -> Int? {
+        let length = key.utf8.count
+        guard lengths & 1 << UInt64(length & 63) != 0 else { return nil }
+        for index in entries.indices
+        where entries[index].key.utf8.count == length && entries[index].key == key {
+            return index
+        }
         return nil
     }
-    func has(_ key: String) -> Bool {
-        for index in entries.indices where entries[index].key == key { return true }
-        return false
-    }
+
+    /// The entry of a key.
+    subscript(key: String) -> YAMLNode.Entry? { index(of: key).map { entries[$0] } }
+    /// The value of a key.
+    func value(_ key: String) -> YAMLNode? { index(of: key).map { entries[$0].value } }
+    /// The key is there.
+    func has(_ key: String) -> Bool { index(of: key) != nil }
     var isEmpty: Bool { entries.isEmpty }
 }
 
@@ -57,7 +75,7 @@ final class NodeReader {
                         ?? "its keys are \(names.joined(separator: ", "))")
             }
         }
-        let fields = Fields(entries: entries)
+        let fields = Fields(entries)
         check(fields, of: node, as: type)
         return fields
     }
@@ -65,7 +83,7 @@ final class NodeReader {
     /// The version must be the one that this program reads.
     func checkVersion(_ fields: Fields) {
         _ = value(
-            fields["version"]?.value, "`version`", "this tandem reads version \(Language.version)"
+            fields.value("version"), "`version`", "this tandem reads version \(Language.version)"
         ) { $0 == "\(Language.version)" ? 1 : nil }
     }
 
@@ -97,9 +115,9 @@ final class NodeReader {
         }
         guard type.hasAlternatives else { return }
         for group in type.alternatives {
-            let present = group.keys.compactMap { fields[$0] }
-            if present.count > 1, group.isExclusive {
-                let sorted = present.sorted { $0.keyRange < $1.keyRange }
+            let present = group.keys.count { fields.has($0) }
+            if present > 1, group.isExclusive {
+                let sorted = group.keys.compactMap { fields[$0] }.sorted { $0.keyRange < $1.keyRange }
                 for other in sorted.dropFirst() {
                     sink.error(
                         .conflictingKeys, "`\(other.key)` and `\(sorted[0].key)` exclude each other",
@@ -107,7 +125,7 @@ final class NodeReader {
                         notes: [Diagnostic.Note("`\(sorted[0].key)` stands here", at: sorted[0].keyRange)])
                 }
             }
-            if present.isEmpty, group.isRequired {
+            if present == 0, group.isRequired {
                 let names = group.keys.map { "`\($0)`" }.joined(separator: " or ")
                 sink.error(.missingKey, "one of \(names) is missing", at: start(of: node))
             }

@@ -16,8 +16,9 @@ struct TrackRuleDecoder {
                 at: node.range)
             return nil
         }
-        let kinds = entries.filter { ["video", "audio", "subtitle", "data", "attachment"].contains($0.key) }
-        guard let kind = kinds.first else {
+        let kinds = entries.indices.filter { Self.language(of: entries[$0].key) != nil }
+        guard let kind = kinds.first.map({ entries[$0] }), let (type, language) = Self.language(of: kind.key)
+        else {
             reader.sink.error(
                 .missingKey,
                 "a track rule begins with `video`, `audio`, `subtitle`, `data` or `attachment`: which tracks it takes",
@@ -25,20 +26,18 @@ struct TrackRuleDecoder {
             return nil
         }
         if kinds.count > 1 {
+            let other = entries[kinds[1]]
             reader.sink.error(
-                .conflictingKeys, "a track rule takes tracks of one kind; `\(kinds[1].key)` is a second one",
-                at: kinds[1].keyRange,
+                .conflictingKeys, "a track rule takes tracks of one kind; `\(other.key)` is a second one",
+                at: other.keyRange,
                 notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
-            return nil
-        }
-        guard let type = MediaType(rawValue: kind.key), let language = Self.languages[type] else {
             return nil
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
         let selection = selection(kind.value, of: type)
-        let isOptional = reader.boolean(fields["optional"]?.value, "`optional`")?.value ?? false
+        let isOptional = reader.boolean(fields.value("optional"), "`optional`")?.value ?? false
         let action = action(fields, type)
-        let spoken = reader.language(fields["language"]?.value)
+        let spoken = reader.language(fields.value("language"))
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map { dispositions($0.value, or: "none") }
         let metadata = reader.tags(fields["metadata"])
@@ -58,10 +57,17 @@ struct TrackRuleDecoder {
             title: title, disposition: disposition, metadata: metadata, range: node.range)
     }
 
-    private static let languages: [MediaType: MappingType] = [
-        .video: Language.videoTrack, .audio: Language.audioTrack, .subtitle: Language.subtitleTrack,
-        .data: Language.dataTrack, .attachment: Language.attachmentTrack,
-    ]
+    /// What a rule that begins with a key is about.
+    private static func language(of key: String) -> (MediaType, MappingType)? {
+        switch key {
+        case "video": (.video, Language.videoTrack)
+        case "audio": (.audio, Language.audioTrack)
+        case "subtitle": (.subtitle, Language.subtitleTrack)
+        case "data": (.data, Language.dataTrack)
+        case "attachment": (.attachment, Language.attachmentTrack)
+        default: nil
+        }
+    }
 
     private func action(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
         if let copy = fields["copy"] {
@@ -95,7 +101,7 @@ struct TrackRuleDecoder {
     private func subtitle(_ node: YAMLNode) -> TrackRule.Action? {
         guard let fields = reader.fields(node, as: Language.subtitleEncode),
             let word = reader.word(
-                fields["codec"]?.value, "`codec`", of: SubtitleCodec.allCases.map(\.rawValue)),
+                fields.value("codec"), "`codec`", of: SubtitleCodec.allCases.map(\.rawValue)),
             let codec = SubtitleCodec(rawValue: word.value)
         else { return nil }
         guard codec.isAvailable else {
@@ -140,14 +146,14 @@ struct TrackRuleDecoder {
         }
         let before = reader.sink.errorCount
         var criteria = TrackCriteria()
-        criteria.index = reader.integer(fields["index"]?.value, "`index`", in: 0...255)?.value
-        criteria.id = reader.integer(fields["id"]?.value, "`id`", in: 0...Int(Int32.max))?.value
-        criteria.language = reader.language(fields["language"]?.value)?.value
+        criteria.index = reader.integer(fields.value("index"), "`index`", in: 0...255)?.value
+        criteria.id = reader.integer(fields.value("id"), "`id`", in: 0...Int(Int32.max))?.value
+        criteria.language = reader.language(fields.value("language"))?.value
         criteria.codec = type == .data ? dataCodec(fields["codec"]) : codec(fields["codec"])
         criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
         criteria.characteristic =
             reader.word(
-                fields["characteristic"]?.value, "`characteristic`", of: ["visual", "audible", "legible"])?
+                fields.value("characteristic"), "`characteristic`", of: ["visual", "audible", "legible"])?
             .value
         criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
         return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil

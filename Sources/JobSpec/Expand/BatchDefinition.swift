@@ -14,6 +14,8 @@ final class BatchDefinition: Sendable {
     let settings: [String: YAMLNode.Entry]
     let assets: [String: YAMLNode.Entry]
     let folders: [SourceFile: String]
+    /// The job file's own.
+    let ownFolder: String?
     let bases: [Base]
     let positions: [String: Int]
 
@@ -26,6 +28,7 @@ final class BatchDefinition: Sendable {
         settings = sections.settings
         assets = Dictionary(sections.assets.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         folders = sections.folders
+        ownFolder = sections.folders[SourceFile(path)]
         bases = jobs.map { entry in
             let id = Located(entry.key, at: entry.keyRange)
             guard let defaults = sections.defaults else { return Base(id: id, node: entry.value) }
@@ -41,7 +44,7 @@ final class BatchDefinition: Sendable {
     /// Relative to the file that it stands in.
     func absolutePath(_ written: Located<String>) -> String {
         if written.value.hasPrefix("/") { return written.value }
-        return (folders[written.range.source] ?? folders[SourceFile(path)] ?? ".") + "/" + written.value
+        return (folders[written.range.source] ?? ownFolder ?? ".") + "/" + written.value
     }
 
     /// There is a job of that id; reported where not.

@@ -29,46 +29,85 @@ struct JobExpander {
         var facts: AssetFacts
         var index = 0
         var isTemplate = false
+
+        /// The job whose output it reads.
+        var waitsFor: Located<String>? { if case .job(let id, _) = asset.source { id } else { nil } }
+    }
+
+    /// The runs of some jobs, in file order.
+    private struct Outline: Sendable {
+        /// Those that wait for nothing.
+        var free: [Run] = []
+        /// Those of jobs that read others' outputs, by the job's position.
+        var waiting: [Int: [Run]] = [:]
+
+        /// All runs of a job.
+        mutating func add(_ runs: [Run], of job: Int) {
+            if runs.contains(where: { $0.waitsFor != nil }) {
+                waiting[job] = runs
+            } else {
+                free += runs
+            }
+        }
+
+        var count: Int { waiting.values.reduce(free.count) { $0 + $1.count } }
     }
 
     /// All jobs in file order. What is wrong is in the reader's sink.
     func jobs() -> [JobSpec] {
-        var outlines: [[Run]] = []
-        outlines.reserveCapacity(definition.bases.count)
-        var total = 0
-        for index in definition.bases.indices {
-            let runs = outline(index)
-            total += runs.count
-            guard total <= Self.limit else {
-                reader.sink.error(
-                    .fanOut, "the file comes to more than \(Self.limit) runs of jobs",
-                    at: definition.bases[index].id.range)
-                return []
-            }
-            outlines.append(runs)
-        }
-        let waits = outlines.map { runs in
-            Set(
-                runs.compactMap { run -> Int? in
-                    if case .job(let id, _) = run.asset.source { definition.positions[id.value] } else { nil }
-                })
-        }
-        var results = [[JobSpec]](repeating: [], count: outlines.count)
-        let free = outlines.indices.filter { waits[$0].isEmpty }
-        let decoded = Self.decode(free.flatMap { outlines[$0] }, definition: definition, into: reader)
-        for job in decoded { if let job { results[definition.positions[job.base] ?? 0].append(job) } }
-        for index in order(waits) where !waits[index].isEmpty {
-            results[index] = read(outlines[index], results: results)
-        }
-        let jobs = results.flatMap { $0 }
+        guard let outlines = outlines() else { return [] }
+        let decoded = decode(outlines)
+        var waiting: [Int: [Run]] = [:]
+        for outline in outlines { waiting.merge(outline.waiting) { first, _ in first } }
+        let jobs = waiting.isEmpty ? decoded.flatMap { $0 } : decode(waiting, after: decoded)
         DependencyCheck(definition: definition, reader: reader).check(
-            readings: outlines.map { runs in
-                runs.compactMap { if case .job(let id, _) = $0.asset.source { id } else { nil } }
-            }, jobs: jobs)
+            readings: waiting.mapValues { $0.compactMap(\.waitsFor) }, jobs: jobs)
         return jobs
     }
 
     // MARK: Outlines
+
+    /// Outlines of all jobs, made side by side where nothing is opened for them; nil where they come to too much.
+    private func outlines() -> [Outline]? {
+        let bases = definition.bases
+        let share = matches == nil ? Self.share(of: bases.count) : max(1, bases.count)
+        guard bases.count > share else {
+            var outline = Outline()
+            for index in bases.indices {
+                outline.add(self.outline(index), of: index)
+                if outline.count > Self.limit { return tooMany(at: index) }
+            }
+            return [outline]
+        }
+        let definition = definition
+        let total = Guarded(0)
+        let outlines = Self.sideBySide(bases.count, share: share, into: reader) { range, reader in
+            let expander = JobExpander(definition: definition, reader: reader, matches: nil)
+            var outline = Outline()
+            for index in range where total.withLock({ $0 }) <= Self.limit {
+                let runs = expander.outline(index)
+                total.withLock { $0 += runs.count }
+                outline.add(runs, of: index)
+            }
+            return outline
+        }
+        guard total.withLock({ $0 }) > Self.limit else { return outlines }
+        // Which job was one too many: the same again in order, with nobody to hear what else is wrong.
+        let counter = JobExpander(definition: definition, reader: NodeReader(), matches: nil)
+        var count = 0
+        return tooMany(
+            at: bases.indices.first { index in
+                count += counter.outline(index).count
+                return count > Self.limit
+            } ?? 0)
+    }
+
+    private func tooMany(at job: Int) -> [Outline]? {
+        reader.sink.error(
+            .fanOut, "the file comes to more than \(Self.limit) runs of jobs",
+            at: definition.bases[job].id.range)
+        return nil
+    }
 
     private func outline(_ index: Int) -> [Run] {
         let base = definition.bases[index]
@@ -164,8 +203,8 @@ struct JobExpander {
 
     /// A path as the job file itself would write it.
     private func shown(_ path: Located<String>) -> String {
-        let own = definition.folders[SourceFile(definition.path)]
-        return definition.folders[path.range.source] == own ? path.value : definition.absolutePath(path)
+        definition.folders[path.range.source] == definition.ownFolder
+            ? path.value : definition.absolutePath(path)
     }
 
     /// A run for every match of its pattern.
@@ -198,28 +237,49 @@ struct JobExpander {
 
     // MARK: Decoding
 
-    /// Decodes runs that wait for none, side by side where there are many.
-    private static func decode(
-        _ runs: [Run], definition: BatchDefinition, into reader: NodeReader
-    ) -> [JobSpec?] {
-        let share = max(64, (runs.count + threads * 4 - 1) / (threads * 4))
-        let count = (runs.count + share - 1) / share
-        guard count > 1 else { return runs.map { decode($0, definition: definition, reader: reader) } }
-        let parts = Guarded<[Int: (jobs: [JobSpec?], sink: DiagnosticSink)]>([:])
-        DispatchQueue.concurrentPerform(iterations: count) { @Sendable part in
+    /// So many of a file's parts as are worth a way to another thread.
+    private static func share(of count: Int) -> Int {
+        max(64, (count + threads * 4 - 1) / (threads * 4))
+    }
+
+    /// Does something for shares of a range on several threads, each with a reader of its own; results and messages in
+    /// the range's order.
+    private static func sideBySide<Result: Sendable>(
+        _ count: Int, share: Int, into reader: NodeReader,
+        _ body: @Sendable (Range<Int>, NodeReader) -> Result
+    ) -> [Result] {
+        let parts = (count + share - 1) / share
+        guard parts > 1 else { return [body(0..<count, reader)] }
+        let done = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
+        DispatchQueue.concurrentPerform(iterations: parts) { @Sendable part in
             let own = NodeReader()
-            let jobs = runs[(part * share)..<min(runs.count, (part + 1) * share)].map {
-                decode($0, definition: definition, reader: own)
-            }
-            parts.withLock { $0[part] = (jobs, own.sink) }
+            let result = body((part * share)..<min(count, (part + 1) * share), own)
+            done.withLock { $0[part] = (result, own.sink) }
         }
-        return parts.withLock { done in
-            (0..<count).flatMap { part -> [JobSpec?] in
-                guard let (jobs, sink) = done[part] else { return [] }
+        return done.withLock { done in
+            (0..<parts).compactMap { part in
+                guard let (result, sink) = done[part] else { return nil }
                 reader.sink.add(sink)
-                return jobs
+                return result
             }
         }
+    }
+
+    /// Decodes the runs that wait for nothing, side by side where there are many.
+    private func decode(_ outlines: [Outline]) -> [[JobSpec]] {
+        let runs = outlines.count == 1 ? outlines[0].free : outlines.flatMap(\.free)
+        let definition = definition
+        return Self.sideBySide(runs.count, share: Self.share(of: runs.count), into: reader) { range, reader in
+            range.compactMap { Self.decode(runs[$0], definition: definition, reader: reader) }
+        }
+    }
+
+    /// Decodes those that wait for others, after them, and puts all jobs into the file's order.
+    private func decode(_ waiting: [Int: [Run]], after free: [[JobSpec]]) -> [JobSpec] {
+        var results = [[JobSpec]](repeating: [], count: definition.bases.count)
+        for job in free.joined() { results[definition.positions[job.base] ?? 0].append(job) }
+        for index in order(waiting) { results[index] = read(waiting[index] ?? [], results: results) }
+        return results.flatMap { $0 }
     }
 
     private static let threads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
@@ -240,8 +300,7 @@ struct JobExpander {
     private func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
         var expanded: [Run] = []
         for run in runs {
-            guard case .job(let id, _) = run.asset.source, let position = definition.positions[id.value]
-            else {
+            guard let id = run.waitsFor, let position = definition.positions[id.value] else {
                 expanded.append(run)
                 continue
             }
@@ -268,16 +327,25 @@ struct JobExpander {
         return expanded.compactMap { Self.decode($0, definition: definition, reader: reader) }
     }
 
-    /// Jobs after the ones they read. What is in a circle or behind one is left out: `DependencyCheck` reports it.
-    private func order(_ waits: [Set<Int>]) -> [Int] {
-        var readers = [[Int]](repeating: [], count: waits.count)
-        var open = waits.map(\.count)
-        for (index, needed) in waits.enumerated() { for job in needed { readers[job].append(index) } }
-        var ready = waits.indices.filter { open[$0] == 0 }
+    /// Jobs that wait, after the ones they read. What is in a circle or behind one is left out: `DependencyCheck`
+    /// reports it.
+    private func order(_ waiting: [Int: [Run]]) -> [Int] {
+        var readers: [Int: [Int]] = [:]
+        var open: [Int: Int] = [:]
+        var ready: [Int] = []
+        for job in waiting.keys.sorted() {
+            let needed = Set(
+                (waiting[job] ?? []).compactMap(\.waitsFor).compactMap { definition.positions[$0.value] }
+            )
+            .filter { waiting[$0] != nil }
+            open[job] = needed.count
+            for other in needed { readers[other, default: []].append(job) }
+            if needed.isEmpty { ready.append(job) }
+        }
         var next = 0
         while next < ready.count {
-            for reader in readers[ready[next]] {
-                open[reader] -= 1
+            for reader in readers[ready[next]] ?? [] {
+                open[reader, default: 0] -= 1
                 if open[reader] == 0 { ready.append(reader) }
             }
             next += 1

@@ -92,7 +92,10 @@ public final class MappingType: Sendable {
 
     /// It has a key of that name.
     func has(_ name: String) -> Bool {
-        for index in names.indices where names[index] == name { return true }
+        let length = name.utf8.count
+        for index in names.indices where names[index].utf8.count == length && names[index] == name {
+            return true
+        }
         return false
     }
 

@@ -4,34 +4,22 @@ internal import CFFmpeg
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 public struct FilterGraph: ~Copyable, @unchecked Sendable {
+    private let library: FilterLibrary
     private let graph: UnsafeMutablePointer<AVFilterGraph>
     private let source: UnsafeMutablePointer<AVFilterContext>?
     private let sink: UnsafeMutablePointer<AVFilterContext>
 
     private init(
-        adopting graph: UnsafeMutablePointer<AVFilterGraph>, source: UnsafeMutablePointer<AVFilterContext>?,
-        sink: UnsafeMutablePointer<AVFilterContext>
+        _ library: FilterLibrary, adopting graph: UnsafeMutablePointer<AVFilterGraph>,
+        source: UnsafeMutablePointer<AVFilterContext>?, sink: UnsafeMutablePointer<AVFilterContext>
     ) {
+        self.library = library
         self.graph = graph
         self.source = source
         self.sink = sink
     }
 
-    deinit { FilterGraph.free(graph) }
-
-    /// An empty graph, the caller's to free (`avfilter_graph_alloc`).
-    static func allocate() throws(AVError) -> UnsafeMutablePointer<AVFilterGraph> {
-        guard let graph = LogBridge.fresh(avfilter_graph_alloc()) else {
-            throw .outOfMemory("avfilter_graph_alloc")
-        }
-        return graph
-    }
-
-    /// Frees a graph (`avfilter_graph_free`).
-    static func free(_ graph: UnsafeMutablePointer<AVFilterGraph>) {
-        var copy: UnsafeMutablePointer<AVFilterGraph>? = graph
-        avfilter_graph_free(&copy)
-    }
+    deinit { library.free(graph) }
 
     /// A chain for pictures like `frame`, whose times are in `timeBase` (`avfilter_graph_parse_ptr`).
     public static func video(
@@ -63,22 +51,24 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
             + ":pixel_aspect=\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den)):frame_rate=25/1"
         let graph = try build(chain: chain, source: ("buffer", arguments), sink: "buffersink")
         return (
-            Int(av_buffersink_get_w(graph.sink)), Int(av_buffersink_get_h(graph.sink)),
-            Rational(av_buffersink_get_sample_aspect_ratio(graph.sink))
+            Int(graph.library.c.av_buffersink_get_w(graph.sink)),
+            Int(graph.library.c.av_buffersink_get_h(graph.sink)),
+            Rational(graph.library.c.av_buffersink_get_sample_aspect_ratio(graph.sink))
         )
     }
 
     /// Reads a chain's filters with their options, without any frames; throws what libavfilter says of it.
     public static func parse(_ chain: String, mediaType: MediaType) throws(AVError) {
-        let graph = try allocate()
-        defer { free(graph) }
+        let library = try FilterLibrary.load()
+        let graph = try library.allocate()
+        defer { library.free(graph) }
         var inputs: UnsafeMutablePointer<AVFilterInOut>?
         var outputs: UnsafeMutablePointer<AVFilterInOut>?
         defer {
-            avfilter_inout_free(&inputs)
-            avfilter_inout_free(&outputs)
+            library.c.avfilter_inout_free(&inputs)
+            library.c.avfilter_inout_free(&outputs)
         }
-        let code = avfilter_graph_parse2(graph, chain, &inputs, &outputs)
+        let code = library.c.avfilter_graph_parse2(graph, chain, &inputs, &outputs)
         if code < 0 {
             throw AVError(
                 code: code, operation: "avfilter_graph_parse2", detail: LogBridge.takeLastLine(of: graph))
@@ -86,7 +76,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         let wanted = mediaType == .audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
         func type(_ pad: UnsafeMutablePointer<AVFilterInOut>?, isInput: Bool) -> AVMediaType? {
             guard let pad, pad.pointee.next == nil, let context = pad.pointee.filter_ctx else { return nil }
-            return avfilter_pad_get_type(
+            return library.c.avfilter_pad_get_type(
                 isInput ? context.pointee.input_pads : context.pointee.output_pads, pad.pointee.pad_idx)
         }
         guard type(inputs, isInput: true) == wanted, type(outputs, isInput: false) == wanted else {
@@ -98,7 +88,9 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// This build has a filter of that name.
-    public static func hasFilter(_ name: String) -> Bool { avfilter_get_by_name(name) != nil }
+    public static func hasFilter(_ name: String) -> Bool {
+        (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
+    }
 
     /// A chain that makes its own frames, such as `smptebars=…`.
     public static func generator(_ chain: String, mediaType: MediaType) throws(AVError) -> FilterGraph {
@@ -108,42 +100,45 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     private static func build(
         chain: String, source: (name: String, arguments: String)?, sink sinkName: String
     ) throws(AVError) -> FilterGraph {
-        let graph = try allocate()
+        let library = try FilterLibrary.load()
+        let graph = try library.allocate()
         do throws(AVError) {
             var sink: UnsafeMutablePointer<AVFilterContext>?
             try check(
-                avfilter_graph_create_filter(&sink, avfilter_get_by_name(sinkName), "out", nil, nil, graph),
+                library.c.avfilter_graph_create_filter(
+                    &sink, library.c.avfilter_get_by_name(sinkName), "out", nil, nil, graph),
                 "avfilter_graph_create_filter")
             var input: UnsafeMutablePointer<AVFilterContext>?
             if let source {
                 try check(
-                    avfilter_graph_create_filter(
-                        &input, avfilter_get_by_name(source.name), "in", source.arguments, nil, graph),
+                    library.c.avfilter_graph_create_filter(
+                        &input, library.c.avfilter_get_by_name(source.name), "in", source.arguments, nil,
+                        graph),
                     "avfilter_graph_create_filter")
             }
             guard let sink else {
                 throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter")
             }
-            try parse(chain, graph: graph, source: input, sink: sink)
-            try check(avfilter_graph_config(graph, nil), "avfilter_graph_config")
-            return FilterGraph(adopting: graph, source: input, sink: sink)
+            try parse(chain, library, graph: graph, source: input, sink: sink)
+            try check(library.c.avfilter_graph_config(graph, nil), "avfilter_graph_config")
+            return FilterGraph(library, adopting: graph, source: input, sink: sink)
         } catch {
-            free(graph)
+            library.free(graph)
             throw error
         }
     }
 
     private static func parse(
-        _ chain: String, graph: UnsafeMutablePointer<AVFilterGraph>,
+        _ chain: String, _ library: FilterLibrary, graph: UnsafeMutablePointer<AVFilterGraph>,
         source: UnsafeMutablePointer<AVFilterContext>?,
         sink: UnsafeMutablePointer<AVFilterContext>
     ) throws(AVError) {
         // In libavfilter's words the chain's open *outputs* are what feeds it.
-        var inputs = avfilter_inout_alloc()
-        var outputs = source == nil ? nil : avfilter_inout_alloc()
+        var inputs = library.c.avfilter_inout_alloc()
+        var outputs = source == nil ? nil : library.c.avfilter_inout_alloc()
         defer {
-            avfilter_inout_free(&inputs)
-            avfilter_inout_free(&outputs)
+            library.c.avfilter_inout_free(&inputs)
+            library.c.avfilter_inout_free(&outputs)
         }
         guard inputs != nil, source == nil || outputs != nil else {
             throw .outOfMemory("avfilter_inout_alloc")
@@ -158,24 +153,26 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
             outputs?.pointee.pad_idx = 0
             outputs?.pointee.next = nil
         }
-        try check(avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil), "avfilter_graph_parse_ptr")
+        try check(
+            library.c.avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil),
+            "avfilter_graph_parse_ptr")
     }
 
     /// Gives it a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
     public func send(_ frame: consuming Frame) throws(AVError) {
         guard let source else { return }
-        try check(av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
+        try check(library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
     }
 
     /// Says that no more comes, and when the last frame ends, in the input's time base.
     public func sendEnd(at pts: Int64) throws(AVError) {
         guard let source else { return }
-        try check(av_buffersrc_close(source, pts, 0), "filtering", context: source)
+        try check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
     }
 
     /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
     public func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
-        let code = av_buffersink_get_frame(sink, frame.raw)
+        let code = library.c.av_buffersink_get_frame(sink, frame.raw)
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
         try check(code, "filtering", context: sink)
@@ -183,5 +180,5 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// The unit of the output's time stamps.
-    public var timeBase: Rational { Rational(av_buffersink_get_time_base(sink)) }
+    public var timeBase: Rational { Rational(library.c.av_buffersink_get_time_base(sink)) }
 }

@@ -15,6 +15,7 @@ public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable 
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 public struct PictureComparison: ~Copyable, @unchecked Sendable {
+    private let library: FilterLibrary
     private let graph: UnsafeMutablePointer<AVFilterGraph>
     private let sources: (UnsafeMutablePointer<AVFilterContext>, UnsafeMutablePointer<AVFilterContext>)
     private let sink: UnsafeMutablePointer<AVFilterContext>
@@ -25,10 +26,11 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
     private let peak: Double
 
     private init(
-        graph: UnsafeMutablePointer<AVFilterGraph>,
+        library: FilterLibrary, graph: UnsafeMutablePointer<AVFilterGraph>,
         sources: (UnsafeMutablePointer<AVFilterContext>, UnsafeMutablePointer<AVFilterContext>),
         sink: UnsafeMutablePointer<AVFilterContext>, metric: SimilarityMetric, peak: Double
     ) {
+        self.library = library
         self.graph = graph
         self.sources = sources
         self.sink = sink
@@ -36,7 +38,7 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
         self.peak = peak
     }
 
-    deinit { FilterGraph.free(graph) }
+    deinit { library.free(graph) }
 
     /// For pictures like `frame`.
     public static func open(
@@ -46,34 +48,36 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
         guard let descriptor = av_pix_fmt_desc_get(format) else {
             throw AVError(code: tandem_einval, operation: "av_pix_fmt_desc_get")
         }
-        let graph = try FilterGraph.allocate()
+        let library = try FilterLibrary.load()
+        let graph = try library.allocate()
         do throws(AVError) {
             let buffer =
                 "video_size=\(frame.width)x\(frame.height):pix_fmt=\(format.rawValue):time_base=1/25:pixel_aspect=1/1"
-            let first = try add("buffer", "first", buffer, to: graph)
-            let second = try add("buffer", "second", buffer, to: graph)
-            let compare = try add(metric.rawValue, "compare", nil, to: graph)
-            let sink = try add("buffersink", "out", nil, to: graph)
-            try check(avfilter_link(first, 0, compare, 0), "avfilter_link")
-            try check(avfilter_link(second, 0, compare, 1), "avfilter_link")
-            try check(avfilter_link(compare, 0, sink, 0), "avfilter_link")
-            try check(avfilter_graph_config(graph, nil), "avfilter_graph_config", context: compare)
+            let first = try add("buffer", "first", buffer, to: graph, of: library)
+            let second = try add("buffer", "second", buffer, to: graph, of: library)
+            let compare = try add(metric.rawValue, "compare", nil, to: graph, of: library)
+            let sink = try add("buffersink", "out", nil, to: graph, of: library)
+            try check(library.c.avfilter_link(first, 0, compare, 0), "avfilter_link")
+            try check(library.c.avfilter_link(second, 0, compare, 1), "avfilter_link")
+            try check(library.c.avfilter_link(compare, 0, sink, 0), "avfilter_link")
+            try check(library.c.avfilter_graph_config(graph, nil), "avfilter_graph_config", context: compare)
             return PictureComparison(
-                graph: graph, sources: (first, second), sink: sink, metric: metric,
+                library: library, graph: graph, sources: (first, second), sink: sink, metric: metric,
                 peak: Double((1 << Int(descriptor.pointee.comp.0.depth)) - 1))
         } catch {
-            FilterGraph.free(graph)
+            library.free(graph)
             throw error
         }
     }
 
     private static func add(
-        _ filter: String, _ name: String, _ arguments: String?, to graph: UnsafeMutablePointer<AVFilterGraph>
+        _ filter: String, _ name: String, _ arguments: String?, to graph: UnsafeMutablePointer<AVFilterGraph>,
+        of library: FilterLibrary
     ) throws(AVError) -> UnsafeMutablePointer<AVFilterContext> {
         var context: UnsafeMutablePointer<AVFilterContext>?
         try check(
-            avfilter_graph_create_filter(
-                &context, avfilter_get_by_name(filter), name, arguments, nil, graph),
+            library.c.avfilter_graph_create_filter(
+                &context, library.c.avfilter_get_by_name(filter), name, arguments, nil, graph),
             "avfilter_graph_create_filter")
         guard let context else {
             throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter")
@@ -86,16 +90,16 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
         frame.pts = pairs
         reference.pts = pairs
         pairs += 1
-        try check(av_buffersrc_add_frame_flags(sources.0, frame.raw, 0), "comparing")
-        try check(av_buffersrc_add_frame_flags(sources.1, reference.raw, 0), "comparing")
+        try check(library.c.av_buffersrc_add_frame_flags(sources.0, frame.raw, 0), "comparing")
+        try check(library.c.av_buffersrc_add_frame_flags(sources.1, reference.raw, 0), "comparing")
         try drain()
     }
 
     /// The mean over all pairs, which ends the comparison; nil where there was none. Equal pictures have a PSNR of
     /// infinity.
     public mutating func result() throws(AVError) -> Double? {
-        try check(av_buffersrc_close(sources.0, pairs, 0), "comparing")
-        try check(av_buffersrc_close(sources.1, pairs, 0), "comparing")
+        try check(library.c.av_buffersrc_close(sources.0, pairs, 0), "comparing")
+        try check(library.c.av_buffersrc_close(sources.1, pairs, 0), "comparing")
         try drain()
         guard results > 0 else { return nil }
         let mean = sum / Double(results)
@@ -105,7 +109,7 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
     private mutating func drain() throws(AVError) {
         let frame = try Frame()
         while true {
-            let code = av_buffersink_get_frame(sink, frame.raw)
+            let code = library.c.av_buffersink_get_frame(sink, frame.raw)
             if code == tandem_eagain || code == tandem_eof { return }
             try check(code, "comparing")
             if let value = frame.metadata(metric.key).flatMap({ Double($0) }) {

@@ -106,15 +106,15 @@ public struct MuxerInfo: Sendable {
 
 /// The libraries' own versions, for reports and fingerprints.
 public enum LibraryVersions {
-    /// Name and version of each, as loaded.
+    /// Name and version of each, as loaded or, of libavfilter, as it would be.
     public static var all: [MetadataEntry] {
         [
             ("libavutil", avutil_version()), ("libavcodec", avcodec_version()),
-            ("libavformat", avformat_version()), ("libavfilter", avfilter_version()),
-            ("libswresample", swresample_version()), ("libswscale", swscale_version()),
+            ("libavformat", avformat_version()), ("libswresample", swresample_version()),
+            ("libswscale", swscale_version()),
         ].map { name, version in
             MetadataEntry(key: name, value: "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)")
-        }
+        } + [MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")]
     }
     /// FFmpeg's release, as its build names it (`av_version_info`).
     public static var ffmpeg: String { String(cString: av_version_info()) }

@@ -1,0 +1,62 @@
+/// A stack whose top elements are moved out as an array of their own size: nothing is copied or counted on the way.
+struct MoveStack<Element>: ~Copyable {
+    private var elements: UnsafeMutablePointer<Element>
+    private var capacity: Int
+    /// How many there are.
+    private(set) var count = 0
+
+    /// An empty one with room for some.
+    init(capacity: Int = 64) {
+        self.capacity = max(1, capacity)
+        elements = .allocate(capacity: self.capacity)
+    }
+
+    deinit {
+        elements.deinitialize(count: count)
+        elements.deallocate()
+    }
+
+    /// Puts one on top.
+    mutating func push(_ element: consuming Element) {
+        if count == capacity { grow() }
+        (elements + count).initialize(to: element)
+        count += 1
+    }
+
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: elements, count: count)
+        elements.deallocate()
+        elements = larger
+        capacity *= 2
+    }
+
+    /// Takes all from a place on.
+    mutating func take(from start: Int) -> [Element] {
+        precondition(start <= count)
+        let taken = count - start
+        guard taken > 0 else { return [] }
+        count = start
+        let first = elements + start
+        return Array(unsafeUninitializedCapacity: taken) { buffer, initialized in
+            buffer.baseAddress?.moveInitialize(from: first, count: taken)
+            initialized = taken
+        }
+    }
+
+    /// The place of the first element from `start` on that fits, from the bottom.
+    func index(from start: Int, where fits: (borrowing Element) -> Bool) -> Int? {
+        var index = start
+        while index < count {
+            if fits(elements[index]) { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// What lies at a place.
+    subscript(index: Int) -> Element {
+        precondition(index >= 0 && index < count)
+        return elements[index]
+    }
+}

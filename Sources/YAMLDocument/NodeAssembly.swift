@@ -1,0 +1,266 @@
+internal import Diagnostics
+
+/// Turns events into nodes, with an explicit stack: nothing recurses on input.
+///
+/// Values throughout: what a class keeps is checked at each access while it runs, which cost a tenth of reading.
+struct NodeAssembly: ~Copyable {
+    private let source: SourceFile
+    private let limits: YAMLLimits
+    /// What was found wrong.
+    private(set) var sink = DiagnosticSink()
+    /// The document, once it was read.
+    private(set) var root: YAMLNode?
+    /// Something was wrong that leaves nothing to go on with.
+    private(set) var hasStopped = false
+    private var documents = 0
+    private var stack: [Open] = []
+    /// What was read of the collections that are open, those of the innermost on top.
+    private var items = MoveStack<YAMLNode>()
+    private var entries = MoveStack<YAMLNode.Entry>()
+    private var anchors: [String: YAMLNode] = [:]
+    private var expanded = 0
+
+    /// A collection that is being read.
+    private struct Open {
+        let isMapping: Bool
+        let start: YAMLEvent.Mark
+        let anchor: String?
+        /// Where its items or entries begin.
+        let first: Int
+        /// What comes next in a mapping.
+        var next = Expectation.key
+        /// The key whose value comes next.
+        var key = ""
+        var keyRange: SourceRange?
+        var merges: [YAMLNode] = []
+        /// Keys of a mapping too large to look through.
+        var keys: [String: SourceRange] = [:]
+
+        init(isMapping: Bool, start: YAMLEvent.Mark, anchor: String?, first: Int) {
+            self.isMapping = isMapping
+            self.start = start
+            self.anchor = anchor
+            self.first = first
+        }
+
+        enum Expectation {
+            case key
+            case value
+            /// The value of `<<`.
+            case merge
+            /// The value of a key that can't be one: read and dropped.
+            case nothing
+        }
+    }
+
+    /// So many keys are looked through; more are found by a table.
+    private static let fewKeys = 16
+
+    init(source: SourceFile, limits: YAMLLimits) {
+        self.source = source
+        self.limits = limits
+    }
+
+    /// Takes the next events.
+    mutating func take(_ batch: YAMLEventBatch) {
+        guard !hasStopped else { return }
+        for event in batch.events where !take(event, of: batch) {
+            hasStopped = true
+            root = nil
+            return
+        }
+    }
+
+    /// False where reading can't go on.
+    private mutating func take(_ event: YAMLEvent, of batch: YAMLEventBatch) -> Bool {
+        switch event.kind {
+        case .documentStart:
+            documents += 1
+            guard documents == 1 else {
+                sink.error(
+                    .yamlSyntax, "a job file is one document; a second one begins here", at: range(event))
+                return false
+            }
+        case .scalar where isKey(event):
+            key(event, of: batch)
+        case .scalar, .alias:
+            guard let node = leaf(event, of: batch) else { return false }
+            place(node)
+        case .sequenceStart, .mappingStart:
+            return open(event, of: batch)
+        case .end:
+            guard let node = close(event) else { return false }
+            place(node)
+        }
+        return true
+    }
+
+    private func range(_ event: YAMLEvent) -> SourceRange { range(event.start, event.end) }
+
+    private func range(_ start: YAMLEvent.Mark, _ end: YAMLEvent.Mark) -> SourceRange {
+        SourceRange(source, from: start, to: end)
+    }
+
+    private mutating func leaf(_ event: YAMLEvent, of batch: YAMLEventBatch) -> YAMLNode? {
+        let place = range(event)
+        if event.kind == .alias {
+            let name = batch.text(event.anchor)
+            guard let node = anchors[name] else {
+                sink.error(.yamlSyntax, "the anchor `\(name)` is not defined before its use", at: place)
+                return nil
+            }
+            expanded += Int(node.size)
+            guard expanded <= limits.aliasedNodes else {
+                sink.error(
+                    .yamlLimit, "aliases expand to more than \(limits.aliasedNodes) nodes", at: place)
+                return nil
+            }
+            return node.reached(through: .alias, "the alias `*\(name)` brings it here", at: place)
+        }
+        guard event.text.count <= limits.scalarSize else {
+            sink.error(
+                .yamlLimit,
+                "a value of \(event.text.count) bytes, more than the limit of \(limits.scalarSize)", at: place
+            )
+            return nil
+        }
+        guard checkTag(event, of: batch) else { return nil }
+        let node = YAMLNode(
+            .scalar(batch.text(event.text), event.style), at: place,
+            isFinal: !batch.has(0x24, in: event.text))
+        if event.hasAnchor { anchors[batch.text(event.anchor)] = node }
+        return node
+    }
+
+    private mutating func open(_ event: YAMLEvent, of batch: YAMLEventBatch) -> Bool {
+        guard stack.count < limits.depth else {
+            sink.error(.yamlLimit, "more than \(limits.depth) levels of nesting", at: range(event))
+            return false
+        }
+        guard checkTag(event, of: batch) else { return false }
+        let isMapping = event.kind == .mappingStart
+        stack.append(
+            Open(
+                isMapping: isMapping, start: event.start,
+                anchor: event.hasAnchor ? batch.text(event.anchor) : nil,
+                first: isMapping ? entries.count : items.count))
+        return true
+    }
+
+    private mutating func close(_ event: YAMLEvent) -> YAMLNode? {
+        guard let last = stack.last else { return nil }
+        if !last.merges.isEmpty { merge(last.merges) }
+        stack.removeLast()
+        let node = YAMLNode(
+            last.isMapping
+                ? .mapping(entries.take(from: last.first)) : .sequence(items.take(from: last.first)),
+            at: range(last.start, event.end))
+        if let anchor = last.anchor { anchors[anchor] = node }
+        return node
+    }
+
+    /// Merge keys (`<<`): what is written wins, then earlier merges.
+    private mutating func merge(_ sources: [YAMLNode]) {
+        for source in sources {
+            let mappings: [YAMLNode]
+            if case .sequence(let items) = source.content { mappings = items } else { mappings = [source] }
+            for mapping in mappings {
+                guard case .mapping(let merged) = mapping.content else {
+                    sink.error(
+                        .wrongType, "`<<` merges a mapping or a list of mappings, not \(mapping.kind)",
+                        at: mapping.range)
+                    continue
+                }
+                for entry in merged where place(of: entry.key) == nil { add(entry) }
+            }
+        }
+    }
+
+    /// Where the innermost mapping has a key already, looked for among few or by the table.
+    private func place(of key: String) -> SourceRange? {
+        let last = stack.count - 1
+        let first = stack[last].first
+        if entries.count - first > Self.fewKeys { return stack[last].keys[key] }
+        return entries.index(from: first) { $0.key == key }.map { entries[$0].keyRange }
+    }
+
+    /// Adds an entry to the innermost mapping, whose key is known to be new.
+    private mutating func add(_ entry: YAMLNode.Entry) {
+        let last = stack.count - 1
+        let before = entries.count - stack[last].first
+        if before == Self.fewKeys {
+            for index in stack[last].first..<entries.count {
+                stack[last].keys[entries[index].key] = entries[index].keyRange
+            }
+        }
+        if before >= Self.fewKeys { stack[last].keys[entry.key] = entry.keyRange }
+        entries.push(entry)
+    }
+
+    /// Puts a finished node where it belongs.
+    private mutating func place(_ node: YAMLNode) {
+        let last = stack.count - 1
+        guard last >= 0 else {
+            root = node
+            return
+        }
+        guard stack[last].isMapping else {
+            items.push(node)
+            return
+        }
+        switch stack[last].next {
+        case .value:
+            if let range = stack[last].keyRange {
+                add(YAMLNode.Entry(key: stack[last].key, keyRange: range, value: node))
+            }
+        case .merge: stack[last].merges.append(node)
+        case .nothing: break
+        case .key:
+            guard let text = node.text else {
+                sink.error(.wrongType, "a key is a single word, not \(node.kind)", at: node.range)
+                stack[last].next = .nothing
+                return
+            }
+            return expectValue(of: text, at: node.range)
+        }
+        stack[last].next = .key
+    }
+
+    /// A key that is no more than its text needs no node.
+    private func isKey(_ event: YAMLEvent) -> Bool {
+        let last = stack.count - 1
+        guard last >= 0, stack[last].isMapping, stack[last].next == .key else { return false }
+        return !event.hasAnchor && event.tag.isEmpty && event.text.count <= limits.scalarSize
+    }
+
+    private mutating func key(_ event: YAMLEvent, of batch: YAMLEventBatch) {
+        expectValue(of: batch.text(event.text), at: range(event))
+    }
+
+    private mutating func expectValue(of key: String, at place: SourceRange) {
+        let last = stack.count - 1
+        if key == "<<" {
+            stack[last].next = .merge
+        } else if let first = self.place(of: key) {
+            sink.error(
+                .duplicateKey, "the key `\(key)` stands twice in one mapping", at: place,
+                notes: [Diagnostic.Note("it stands here first", at: first)])
+            stack[last].next = .nothing
+        } else {
+            stack[last].key = key
+            stack[last].keyRange = place
+            stack[last].next = .value
+        }
+    }
+
+    private static let knownTags: Set<String> = Set(
+        ["str", "int", "float", "bool", "null", "map", "seq"].map { "tag:yaml.org,2002:" + $0 } + ["!"])
+
+    private mutating func checkTag(_ event: YAMLEvent, of batch: YAMLEventBatch) -> Bool {
+        if event.tag.isEmpty { return true }
+        let name = batch.text(event.tag)
+        if Self.knownTags.contains(name) { return true }
+        sink.error(.yamlSyntax, "the tag `\(name)` has no meaning in a job file", at: range(event))
+        return false
+    }
+}

@@ -1,0 +1,20 @@
+import CFFmpeg
+import Testing
+
+@testable import LibAV
+
+/// libavfilter is loaded when it is asked for, and its version known before.
+@Suite struct FilterLibraryTests {
+    @Test func theFilesNameTellsTheVersionOfTheLibrary() throws {
+        let number = try FilterLibrary.load().c.avfilter_version()
+        let version = "\(number >> 16).\(number >> 8 & 0xff).\(number & 0xff)"
+        #expect(FilterLibrary.version == version)
+        #expect(number >> 16 == UInt32(tandem_filter_major()))
+        #expect(LibraryVersions.all.contains(MetadataEntry(key: "libavfilter", value: version)))
+    }
+
+    @Test func filtersAreThereOrNot() {
+        #expect(FilterGraph.hasFilter("scale"))
+        #expect(!FilterGraph.hasFilter("no such filter"))
+    }
+}
