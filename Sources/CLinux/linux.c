@@ -159,6 +159,86 @@ char *tandem_library_of(const void *symbol) {
     return dladdr(symbol, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
 }
 
+// MARK: The first worker
+
+static int argument_count;
+static char **arguments;
+
+// glibc calls constructors as main is called; Swift keeps copies alone.
+__attribute__((constructor)) static void note_arguments(int count, char **values) {
+    argument_count = count;
+    arguments = values;
+}
+
+static char *worker_environment[] = {"SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C", NULL};
+
+// Arguments and environment lie one after the other where the kernel put them. What this process was told may be
+// secret, and a worker reads what strangers made.
+static void forget_what_was_told(void) {
+    char *start = arguments[0], *end = start;
+    for (char **word = arguments; *word && *word == end; word++) end += strlen(*word) + 1;
+    char *middle = end;
+    for (char **word = environ; word && *word && *word == end; word++) end += strlen(*word) + 1;
+    memset(start, 0, (size_t)(end - start));
+    static const char name[] = "tandem\0worker";
+    if ((size_t)(middle - start) >= sizeof name) memcpy(start, name, sizeof name);
+    for (char **word = worker_environment; *word; word++) {
+        size_t size = strlen(*word) + 1;
+        if ((size_t)(end - middle) < size) break;
+        memcpy(middle, *word, size);
+        middle += size;
+    }
+    environ = worker_environment;
+}
+
+static void become_twin(int socket, int errors) {
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "tandem-worker", 0, 0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    // First out of the way of what they are to be.
+    int to = fcntl(socket, F_DUPFD, 10), words = fcntl(errors, F_DUPFD, 10), nothing = open("/dev/null", O_RDWR);
+    dup2(nothing, 0);
+    dup2(nothing, 1);
+    dup2(words, 2);
+    dup2(to, 3);
+    if (syscall(SYS_close_range, 4u, ~0u, 0u) != 0)
+        for (int other = 4; other < 1024; other++) close(other);
+    forget_what_was_told();
+}
+
+int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {
+    if (argument_count < 2) return -1;
+    while (*commands && strcmp(*commands, arguments[1]) != 0) commands++;
+    // A folder's links: itself, its parent's name for it, and each folder in it.
+    struct stat tasks;
+    if (!*commands || stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3) return -1;
+    int pair[2], words[2];
+    if (tandem_socketpair(pair) != 0) return -1;
+    if (tandem_pipe(words) != 0) {
+        close(pair[0]);
+        close(pair[1]);
+        return -1;
+    }
+    pid_t twin = fork();
+    if (twin == 0) {
+        become_twin(pair[1], words[1]);
+        return 0;
+    }
+    close(pair[1]);
+    close(words[1]);
+    if (twin < 0) {
+        close(pair[0]);
+        close(words[0]);
+        return -1;
+    }
+    *channel = pair[0];
+    *errors = words[0];
+    return twin;
+}
+
 // MARK: Locking down
 
 // Newer rights than the kernel headers at hand may have.

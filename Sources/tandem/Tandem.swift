@@ -1,27 +1,32 @@
 internal import ArgumentParser
 internal import CLinux
+internal import Dispatch
 internal import Glibc
 internal import JobPlan
 internal import JobRun
 internal import LibAV
 
-/// The command line.
+/// Where the program begins: as a worker, or with the command line and, for a run, its first worker.
 @main
-struct Tandem: AsyncParsableCommand {
-    static func main() async {
-        let words = Array(CommandLine.arguments.dropFirst())
-        // Where no media are read, nodes of job files are made on two threads. A worker begins with looks.
-        if words.first == "validate" {
-            tandem_widen_heaps()
-        } else {
-            tandem_tune_allocator(words.first == WorkerMain.argument ? 1 : 0)
-        }
-        if words.first == WorkerMain.argument { WorkerMain.run(words) }
+enum Program {
+    static func main() {
+        if WorkerTwin.fork(for: ["run", "plan"]) { WorkerMain.run() }
+        let words = CommandLine.arguments.dropFirst()
+        if words.first == WorkerMain.argument { WorkerMain.run() }
+        // Where no media are read, nodes of job files are made on two threads.
+        if words.first == "validate" { tandem_widen_heaps() } else { tandem_tune_allocator(0) }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)
-        await main(nil)
+        Task {
+            await Tandem.main()
+            exit(0)
+        }
+        dispatchMain()
     }
+}
 
+/// The command line.
+struct Tandem: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tandem",
         abstract: "Carries out media jobs that a YAML file describes: checked first, planned, then run.",

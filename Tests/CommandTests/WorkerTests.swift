@@ -119,23 +119,30 @@ import Testing
             try String(contentsOfFile: scratch.file("events"), encoding: .utf8).contains("\"attempts\":2"))
     }
 
-    /// What a worker may do: nothing but its job.
+    /// What a worker may do: nothing but its job. The first is the run's twin, the second a program of its own.
     @Test func workersAreLockedDown() throws {
         let scratch = try Scratch()
-        try write(job("one", asset: testSignal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
+        let long = testSignal.replacingOccurrences(of: "1s", with: "300s")
+        try write(job("one", asset: long) + job("two", asset: long), in: scratch)
         let script = """
-            SECRET=x "$0" run --require-sandbox jobs.yaml 2>log & pid=$!
-            until grep -q 'one: started' log; do kill -0 $pid || { cat log; exit 99; }; done
-            worker=$(pgrep -P $pid | head -1)
-            grep NoNewPrivs /proc/$worker/status; tr '\\0' '\\n' < /proc/$worker/environ | sort
-            ls -l /proc/$worker/fd | grep -c jobs.yaml
+            SECRET=x "$0" run --require-sandbox --jobs 2 jobs.yaml 2>log & pid=$!
+            until grep -q 'two: started' log; do kill -0 $pid || { cat log; exit 99; }; done
+            sleep 0.3
+            for worker in $(pgrep -P $pid); do
+                grep NoNewPrivs /proc/$worker/status; tr '\\0' '\\n' < /proc/$worker/environ | sort
+                tr '\\0' ' ' < /proc/$worker/cmdline; echo
+                ls -l /proc/$worker/fd | grep -c jobs.yaml
+            done
             kill -9 $pid; for i in $(seq 100); do kill -0 $worker 2>/dev/null || { echo gone; break; }; sleep 0.05; done
             """
         let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
         if result.text.contains("this machine lacks") { return }
+        let worker = [
+            "NoNewPrivs:\t1", "LC_ALL=C", "SVT_LOG=1", "SWIFT_BACKTRACE=enable=no", "tandem worker", "0",
+        ]
         #expect(
-            result.text.split(separator: "\n")
-                == ["NoNewPrivs:\t1", "LC_ALL=C", "SVT_LOG=1", "SWIFT_BACKTRACE=enable=no", "0", "gone"],
+            result.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+                == worker + worker + ["gone"],
             "\(result.text) \(result.errors)")
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
     }

@@ -3,9 +3,10 @@ import Diagnostics
 import JobPlan
 import JobRun
 import LibAV
-import Media
 import TestSupport
 import Testing
+
+@testable import Media
 
 /// A source of one way to compress, and whether a range of it can be cut with its middle copied.
 struct CutSource: Sendable, CustomTestStringConvertible {
@@ -173,6 +174,21 @@ struct CutSource: Sendable, CustomTestStringConvertible {
                     output: result, track: try result.loadSynchronously().tracks[0])
             } catch {}
             #expect((problem == nil) == isRight, "\(problem ?? "")")
+            // What the edges were made of is not decoded once more, where it was kept.
+            let part = cut.parts[0]
+            let (kept, strange) = (session.cutEvidence[0], CutEvidence())
+            #expect(
+                kept.pictures(at: [part.start, part.copyEnd])?.map(\.time) == [part.start, part.copyEnd])
+            let stranger = try Frame()
+            _ = try FilterGraph.generator("color=size=16x16", mediaType: .video).receive(into: stranger)
+            for time in part.start..<part.copyStart { try strange.keep(stranger, at: time) }
+            for (evidence, fits) in [(kept, isRight), (strange, false)] {
+                let verifier = SmartCutVerifier(cut: cut, source: asset, track: track, evidence: evidence)
+                let found = Result {
+                    try verifier.problem(output: result, track: try result.loadSynchronously().tracks[0])
+                }
+                if case .success(nil) = found { #expect(fits) } else { #expect(!fits, "\(found)") }
+            }
             let cancelled = SmartCutVerifier(cut: cut, source: asset, track: track) { true }
             #expect(throws: CancellationError.self) {
                 try cancelled.problem(output: result, track: try result.loadSynchronously().tracks[0])

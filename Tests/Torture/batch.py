@@ -71,9 +71,10 @@ def workers():
             continue
         try:
             words = open(f"/proc/{entry}/cmdline", "rb").read().split(b"\0")
+            folder = os.readlink(f"/proc/{entry}/cwd")
         except OSError:
             continue
-        if len(words) > 4 and words[1] == b"worker" and words[4].startswith(work.encode()):
+        if len(words) > 1 and words[1] == b"worker" and folder.startswith(os.path.realpath(work)):
             found.append(int(entry))
     return found
 

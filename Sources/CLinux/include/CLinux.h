@@ -45,6 +45,12 @@ long tandem_send(int socket, const void *bytes, size_t size, const int *descript
 // return. Bytes received, 0 at the end, or -1 with errno.
 long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count);
 
+// Forks a twin of this process to be its first worker, where its first argument is one of `commands` (null at the end)
+// and it has one thread, which only holds first thing in main. The twin has a process group of its own, nothing of the
+// arguments and the environment, /dev/null for input and output, `errors` as its standard error, the socket as
+// descriptor 3, and no other. Returns 0 in the twin; its process in this one, with the other ends of both; or -1.
+int tandem_fork_twin(const char *const *commands, int *socket, int *errors);
+
 // What a worker could not be kept from; bits of the result of tandem_lock_down.
 enum {
     TANDEM_NO_LANDLOCK = 1,      // the kernel has none: files are as open as for anybody

@@ -186,7 +186,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             switch outcome {
             case .cancelled: throw CancellationError()
             case .failed(let error): throw error
-            case .completed: return .finished(try check(session.reports, stop: session.writer.stop))
+            case .completed: return .finished(try check(session))
             }
         } catch {
             return self.outcome(of: error)
@@ -194,12 +194,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     /// Reads the finished file back: is it what was planned, and what was expected?
-    private func check(_ reports: [TrackReport], stop: MediaTime?) throws -> WorkFindings {
+    private func check(_ session: ReencodeSession) throws -> WorkFindings {
+        let (reports, stop) = (session.reports, session.writer.stop)
         let plan = plan.stopped(at: stop)
         let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
         let path = order.output.reopenPath
         if let problem = OutputVerifier(
-            plan: plan, reports: reports, stop: stop, isCancelled: isCancelled
+            plan: plan, reports: reports, cutEvidence: session.cutEvidence, stop: stop,
+            isCancelled: isCancelled
         ).problem(path: path) {
             throw JobFailure(problem, at: plan.location)
         }

@@ -6,6 +6,8 @@ internal import Media
 struct OutputVerifier {
     let plan: JobPlan
     let reports: [TrackReport]
+    /// What the edges of tracks' cuts were made of.
+    let cutEvidence: [CutEvidence]
     /// Where the output ends because no more fits.
     let stop: MediaTime?
     /// Asked while what takes long is looked at.
@@ -54,7 +56,7 @@ struct OutputVerifier {
                 return problem
             }
             if case .smartCut(let cut) = planned.action,
-                let problem = cutProblem(cut, planned, output, tracks[index])
+                let problem = cutProblem(cut, planned, output, tracks[index], cutEvidence[index])
             {
                 return "output track \(index), cut smartly: \(problem)"
             }
@@ -63,7 +65,7 @@ struct OutputVerifier {
     }
 
     private func cutProblem(
-        _ cut: SmartCut, _ planned: TrackPlan, _ output: Asset, _ track: AssetTrack
+        _ cut: SmartCut, _ planned: TrackPlan, _ output: Asset, _ track: AssetTrack, _ evidence: CutEvidence
     ) -> String? {
         guard case .file(let sourcePath, _) = plan.source else { return nil }
         do {
@@ -74,7 +76,7 @@ struct OutputVerifier {
                 })
             else { return "the source's track is gone" }
             return try SmartCutVerifier(
-                cut: cut, source: source, track: original, isCancelled: isCancelled
+                cut: cut, source: source, track: original, evidence: evidence, isCancelled: isCancelled
             )
             .problem(output: output, track: track)
         } catch {

@@ -16,31 +16,14 @@ public enum WorkerMain {
     /// The descriptor on which a worker hears and speaks.
     static let descriptor: Int32 = 3
 
-    /// What a worker was started with.
-    struct Arguments {
+    /// What a worker may do.
+    struct Arguments: Codable, Sendable {
         var isLockedDown = true
         var mayUseNetwork = false
         /// Where it may write: what encoders note between two passes.
         var folder = ""
         /// Bytes of memory that it may take; 0 for no limit.
         var memory: Int64 = 0
-
-        var words: [String] {
-            [
-                WorkerMain.argument, isLockedDown ? "locked" : "open", mayUseNetwork ? "network" : "local",
-                folder, "\(memory)",
-            ]
-        }
-
-        init() {}
-
-        init?(_ words: [String]) {
-            guard words.count == 5, let memory = Int64(words[4]), (0...1 << 50).contains(memory) else {
-                return nil
-            }
-            (isLockedDown, mayUseNetwork, folder) = (words[1] == "locked", words[2] == "network", words[3])
-            self.memory = memory
-        }
     }
 
     /// Ticks five times a second for as long as it is there.
@@ -98,15 +81,20 @@ public enum WorkerMain {
         "/dev/urandom",
     ]
 
-    /// Lives. `words` are the command line's, without the program.
-    public static func run(_ words: [String]) -> Never {
-        guard let arguments = Arguments(words), fcntl(descriptor, F_GETFD) >= 0 else {
+    /// Lives. First thing in `main`.
+    public static func run() -> Never {
+        guard fcntl(descriptor, F_GETFD) >= 0 else {
             complain("a worker is started by a run, not by hand")
             exit(64)
         }
+        // A worker begins with looks.
+        tandem_tune_allocator(1)
         for number in [SIGPIPE, SIGXFSZ, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
         limit(RLIMIT_CORE, to: 0)
         limit(RLIMIT_NOFILE, to: 512)
+        let channel = MessageChannel(descriptor)
+        var buffer = MessageBuffer()
+        let arguments = hear(channel, &buffer)
         // What the supervisor's look twice a second may miss: twice what it allows, and room for threads' stacks.
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
@@ -121,12 +109,37 @@ public enum WorkerMain {
         if arguments.mayUseNetwork { NetworkAccess.allow() }
         AssetMemory.remember(1000)
         PassFiles.base.withLock { $0 = arguments.folder }
-        let channel = MessageChannel(descriptor)
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)
         }
-        listen(channel)
+        // In the twin Dispatch knows the first thread by the number that it had before the fork: nothing is done on it.
+        // A thread made from here on is as locked down as it is.
+        line.withLock { $0 = Line(channel: channel, buffer: buffer) }
+        var thread = pthread_t()
+        guard pthread_create(&thread, nil, { _ in WorkerMain.listen() }, nil) == 0 else { _exit(1) }
+        while true { pause() }
+    }
+
+    /// Where it hears, and what came after the first order.
+    private struct Line: Sendable {
+        var channel: MessageChannel
+        var buffer: MessageBuffer
+    }
+    private static let line = Guarded<Line?>(nil)
+
+    /// Waits for what it may do, which comes first.
+    private static func hear(_ channel: MessageChannel, _ buffer: inout MessageBuffer) -> Arguments {
+        while true {
+            guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
+            do {
+                guard let order = try buffer.next(WorkerMessage.Order.self) else { continue }
+                if case .begin(let arguments) = order { return arguments }
+            } catch {
+                complain("an order can't be read: \(error)")
+            }
+            _exit(1)
+        }
     }
 
     private static func limit(_ resource: __rlimit_resource, to value: rlim_t) {
@@ -145,17 +158,19 @@ public enum WorkerMain {
         return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 
-    /// The main thread hears; it is never busy, so that it notices at once when nobody is there any more.
-    private static func listen(_ channel: MessageChannel) -> Never {
-        var buffer = MessageBuffer()
+    /// One thread hears; it is never busy, so that it notices at once when nobody is there any more.
+    private static func listen() -> Never {
+        guard let line = line.withLock({ $0.take() }) else { _exit(1) }
+        let channel = line.channel
+        var buffer = line.buffer
         let current = Current()
         // Held by name: nothing after it says that it is still needed, as this never returns.
         ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }
         while true {
-            guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
             do {
                 while let order = try buffer.next(WorkerMessage.Order.self) {
                     switch order {
+                    case .begin: continue
                     case .cancel:
                         if case .work(let job) = current.doing.withLock({ $0 }) { job.cancel() }
                     case .work(let work): begin(work, buffer.takeDescriptors(), channel, current)
@@ -166,6 +181,7 @@ public enum WorkerMain {
                 complain("an order can't be read: \(error)")
                 _exit(1)
             }
+            guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
         }
     }
 

@@ -7,6 +7,8 @@ enum WorkerMessage {
 
     /// From the supervisor.
     enum Order: Codable, Sendable {
+        /// What it may do: the first thing that it hears.
+        case begin(WorkerMain.Arguments)
         /// Work; descriptors of output, scratch file and sources come along, in this order.
         case work(Work)
         /// What is done is to end at once.

@@ -95,14 +95,20 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         workers.withLock { $0.idle.append(worker) }
     }
 
-    /// Lets all workers go, which have nothing to do any more.
-    public func close() {
+    /// Lets all workers go, which have nothing to do any more; their processes end beside what comes until `close`.
+    public func dismiss() {
         let all = workers.withLock { workers in
             workers.isClosed = true
-            defer { workers.idle = [] }
-            return workers.all.values.map { $0 }
+            workers.idle = []
+            return Array(workers.all.values)
         }
-        for worker in all { worker.retireNow() }
+        for worker in all { worker.dismiss() }
+    }
+
+    /// Lets all workers go, and waits for their processes.
+    public func close() {
+        dismiss()
+        for worker in workers.withLock({ Array($0.all.values) }) { worker.bury() }
         if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 

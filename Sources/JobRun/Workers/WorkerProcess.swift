@@ -57,6 +57,7 @@ final class WorkerProcess: @unchecked Sendable {
     private var lastWords: [UInt8] = []
     private var task: Task?
     private var isDead = false
+    private var isReaped = false
     /// Why it was killed, where the supervisor did it.
     private var verdict: String?
     private let shown = Guarded(WorkProgress())
@@ -74,25 +75,13 @@ final class WorkerProcess: @unchecked Sendable {
         self.limits = limits
         self.onReady = onReady
         self.onDeath = onDeath
-        var pair: [Int32] = [-1, -1]
-        guard tandem_socketpair(&pair) == 0 else {
-            throw MediaError.system(operation: "socketpair", errno: errno)
-        }
-        channel = MessageChannel(pair[0])
-        defer { close(pair[1]) }
+        let ends = try WorkerTwin.take() ?? Self.spawn()
+        process = ends.process
+        channel = MessageChannel(ends.channel)
         var patience = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        var words: [Int32] = [-1, -1]
-        guard tandem_pipe(&words) == 0 else { throw MediaError.system(operation: "pipe", errno: errno) }
-        _ = fcntl(words[0], F_SETFL, O_NONBLOCK)
-        defer { close(words[1]) }
-        do {
-            process = try Self.spawn(arguments, socket: pair[1], errors: words[1])
-        } catch {
-            close(words[0])
-            throw error
-        }
-        let ears = words[0]
+        setsockopt(ends.channel, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        let ears = ends.words
+        _ = fcntl(ears, F_SETFL, O_NONBLOCK)
         let reading = DispatchSource.makeReadSource(fileDescriptor: channel.descriptor, queue: queue)
         let listening = DispatchSource.makeReadSource(fileDescriptor: ears, queue: queue)
         reading.setEventHandler { @Sendable [weak self] in self?.hear() }
@@ -107,6 +96,8 @@ final class WorkerProcess: @unchecked Sendable {
         watching.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
         watching.setEventHandler { @Sendable [weak self] in self?.watch() }
         self.watching = watching
+        // One that is gone already is heard to be.
+        _ = channel.send(WorkerMessage.Order.begin(arguments))
         reading.activate()
         listening.activate()
         watching.activate()
@@ -114,9 +105,33 @@ final class WorkerProcess: @unchecked Sendable {
 
     private static let environment = ["SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C"]
 
-    /// Its own process group: a Ctrl-C at the terminal is the supervisor's to hear. Nothing of the environment goes along.
-    private static func spawn(_ arguments: WorkerMain.Arguments, socket: Int32, errors: Int32) throws -> pid_t
-    {
+    /// A worker as a program of its own, where the twin has its work already. Its own process group: a Ctrl-C at the
+    /// terminal is the supervisor's to hear. Nothing of the environment goes along.
+    private static func spawn() throws -> WorkerTwin.Ends {
+        var pair: [Int32] = [-1, -1]
+        guard tandem_socketpair(&pair) == 0 else {
+            throw MediaError.system(operation: "socketpair", errno: errno)
+        }
+        var words: [Int32] = [-1, -1]
+        guard tandem_pipe(&words) == 0 else {
+            for descriptor in pair { close(descriptor) }
+            throw MediaError.system(operation: "pipe", errno: errno)
+        }
+        defer {
+            close(pair[1])
+            close(words[1])
+        }
+        do {
+            let process = try spawn(socket: pair[1], errors: words[1])
+            return WorkerTwin.Ends(process: process, channel: pair[0], words: words[0])
+        } catch {
+            close(pair[0])
+            close(words[0])
+            throw error
+        }
+    }
+
+    private static func spawn(socket: Int32, errors: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -137,7 +152,9 @@ final class WorkerProcess: @unchecked Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Int32(POSIX_SPAWN_SETPGROUP)
         posix_spawnattr_setflags(&attributes, Int16(flags))
-        var texts: [UnsafeMutablePointer<CChar>?] = (["tandem"] + arguments.words).map { strdup($0) }
+        var texts: [UnsafeMutablePointer<CChar>?] = ["tandem", WorkerMain.argument].map { (word: String) in
+            strdup(word)
+        }
         texts.append(nil)
         var environment: [UnsafeMutablePointer<CChar>?] =
             Self.environment.map { strdup($0) }
@@ -255,10 +272,18 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     /// Lets it go. It has nothing to do, and nothing that it must put in order.
-    func retire() { queue.async { @Sendable in self.end() } }
+    func retire() {
+        queue.async { @Sendable in
+            self.end()
+            self.reap(isKilled: true)
+        }
+    }
 
-    /// The same, done when it returns. Not to be called on the worker's own queue.
-    func retireNow() { queue.sync { end() } }
+    /// The same; its process may still be about to end. Not to be called on the worker's own queue, nor is `bury`.
+    func dismiss() { queue.sync { end() } }
+
+    /// Waits for the process of one that was dismissed.
+    func bury() { queue.sync { _ = reap(isKilled: true) } }
 
     // MARK: On `queue`
 
@@ -269,7 +294,6 @@ final class WorkerProcess: @unchecked Sendable {
         reading?.cancel()
         listening?.cancel()
         Glibc.kill(process, SIGKILL)
-        reap()
     }
 
     private func hear() {
@@ -393,12 +417,14 @@ final class WorkerProcess: @unchecked Sendable {
         task.completion(.died(why, byItself: verdict == nil))
     }
 
-    /// Takes its exit status, and tells it in words.
+    /// Takes its exit status, once, and tells it in words.
     @discardableResult
-    private func reap() -> String {
+    private func reap(isKilled: Bool = false) -> String {
+        if isReaped { return "" }
+        isReaped = true
         var status: Int32 = 0
         // Its socket is closed: it has ended, or is not to be trusted with going on.
-        for _ in 0..<50 {
+        for _ in 0..<(isKilled ? 0 : 50) {
             if waitpid(process, &status, WNOHANG) == process { return Self.words(status) }
             usleep(2000)
         }

@@ -10,14 +10,22 @@ final class CutEdge: @unchecked Sendable {
     private let producer: VideoProducer
     private let stage: VideoEncoderStage
     private let count: Int
+    private let evidence: CutEvidence
+    private let tick: Rational
     private let label: String
     private var packets = UniqueDeque<Packet>()
     private var pictures = 0
     private var isFinished = false
     private var failure: (any Error)?
 
-    init(producer: VideoProducer, encoder: EncoderConfiguration, count: Int, label: String) throws {
+    /// The pictures are kept in `evidence`, with their times in `tick`.
+    init(
+        producer: VideoProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
+        tick: Rational, label: String
+    ) throws {
         self.producer = producer
+        self.evidence = evidence
+        self.tick = tick
         self.count = count
         self.label = label
         stage = VideoEncoderStage(encoder: try FrameEncoder.open(encoder, globalHeaders: true))
@@ -45,6 +53,8 @@ final class CutEdge: @unchecked Sendable {
     private func advance() throws {
         if let sample = try producer.next() {
             pictures += 1
+            let time = sample.presentationTime.ticks(in: tick)
+            _ = try sample.withFrame { try evidence.keep($0, at: time) }
             try stage.encode(sample, start: .zero, end: nil) { packets.append($0) }
             return
         }

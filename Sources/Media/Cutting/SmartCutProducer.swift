@@ -8,6 +8,7 @@ internal import LibAV
 final class SmartCutProducer: SampleProducer {
     private let cut: SmartCut
     private let context: ProducerContext
+    private let evidence: CutEvidence
     /// Opens the file once more, at a place of its own, and goes to a time on the asset's time line.
     private let open: (MediaTime) throws -> PacketSource
     private let frames: (PacketSource) throws -> any FrameStream
@@ -34,12 +35,14 @@ final class SmartCutProducer: SampleProducer {
     let droppedSamples = 0
 
     init(
-        cut: SmartCut, context: ProducerContext, open: @escaping (MediaTime) throws -> PacketSource,
+        cut: SmartCut, context: ProducerContext, evidence: CutEvidence,
+        open: @escaping (MediaTime) throws -> PacketSource,
         frames: @escaping (PacketSource) throws -> any FrameStream
     ) throws {
         self.cut = cut
         offsets = cut.offsets
         self.context = context
+        self.evidence = evidence
         self.open = open
         self.frames = frames
         let parameters = context.track.format.parameters
@@ -123,7 +126,8 @@ final class SmartCutProducer: SampleProducer {
         return try CutEdge(
             producer: VideoProducer(
                 frames: try frames(source), context: stretch, settings: VideoOutputSettings()),
-            encoder: cut.encoder, count: count, label: context.track.label)
+            encoder: cut.encoder, count: count, evidence: evidence, tick: cut.tick, label: context.track.label
+        )
     }
 
     /// The next packet of a part that is compressed anew; nil when it has them all.

@@ -8,13 +8,16 @@ public struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
     private let source: Asset
     private let track: AssetTrack
+    private let evidence: CutEvidence
     private let isCancelled: @Sendable () -> Bool
 
-    /// A verifier of a cut of one of the source's tracks; `isCancelled` is asked before every packet and picture.
+    /// A verifier of a cut of one of the source's tracks, of whose edges' pictures `evidence` was kept; `isCancelled` is
+    /// asked before every packet and picture.
     public init(
-        cut: SmartCut, source: Asset, track: AssetTrack,
+        cut: SmartCut, source: Asset, track: AssetTrack, evidence: CutEvidence = CutEvidence(),
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) {
+        self.evidence = evidence
         self.isCancelled = isCancelled
         self.cut = cut
         self.source = source
@@ -107,6 +110,8 @@ public struct SmartCutVerifier: Sendable {
     private struct Seam: Sendable {
         var from: Int64
         var until: Int64
+        /// When its pictures are shown.
+        var times: [Int64]
         var part: SmartCut.Part
         /// What is to be taken off for the output's time line.
         var shift: Int64
@@ -120,20 +125,27 @@ public struct SmartCutVerifier: Sendable {
     /// The head with what is copied behind it, and the last copied group with the tail.
     private func seams(_ checked: Checked) -> [Seam] {
         let (scan, part) = (checked.scan, checked.part)
+        let shown = scan.shownTimes
+        func times(from: Int64, until: Int64) -> [Int64] { shown.filter { $0 >= from && $0 < until } }
         let shift = part.start - checked.offset
         let keys = scan.pictures.filter { $0.isKey && $0.pts >= part.copyStart && $0.pts <= part.lastCopied }
             .map(\.pts).sorted()
         var seams: [Seam] = []
         // Where another part ends at a copied picture's start, that is a seam as well.
         if part.headPictures > 0 || checked.offset > 0 {
-            let copied = scan.shownTimes.filter { $0 >= part.copyStart }.dropFirst(Self.picturesBehindHead)
+            let copied = shown.filter { $0 >= part.copyStart }.dropFirst(Self.picturesBehindHead)
+            let until = copied.first ?? part.end
             seams.append(
                 Seam(
-                    from: part.start, until: copied.first ?? part.end, part: part, shift: shift,
-                    isJoint: checked.offset > 0))
+                    from: part.start, until: until, times: times(from: part.start, until: until), part: part,
+                    shift: shift, isJoint: checked.offset > 0))
         }
         if part.tailPictures > 0 {
-            seams.append(Seam(from: keys.last ?? part.copyStart, until: part.end, part: part, shift: shift))
+            let from = keys.last ?? part.copyStart
+            seams.append(
+                Seam(
+                    from: from, until: part.end, times: times(from: from, until: part.end), part: part,
+                    shift: shift))
         }
         return seams
     }
@@ -144,8 +156,7 @@ public struct SmartCutVerifier: Sendable {
     private func pictureProblem(
         _ seam: Seam, output: Asset, result: AssetTrack
     ) throws -> String? {
-        let original = try pictures(
-            source, track, TimeRange(start: time(seam.from), end: time(seam.until)))
+        let original = try Originals(self, seam)
         // Where the container rounds, it is by half a tick at most.
         let isCoarse = cut.tick.double < result.timeBase.double
         let half = Rational(result.timeBase.num, result.timeBase.den * 2)
@@ -159,15 +170,15 @@ public struct SmartCutVerifier: Sendable {
             TimeRange(start: begin > .zero && !seam.isJoint ? begin + shift : begin, end: until - shift))
         var isFirst = true
         while let wanted = try original.next() {
-            let at = wanted.presentationTime
-            let ticks = at.ticks(in: cut.tick)
+            let ticks = wanted.time
+            let at = time(ticks)
             let earliest = isFirst && seam.isJoint ? time(ticks - seam.shift) - shift : nil
             isFirst = false
             guard let have = try Self.next(of: made, from: earliest) else {
                 return "the picture at \(at) s of the source can't be decoded"
             }
-            let found = wanted.withFrame { one in have.withFrame { two in one.difference(from: two) } }
-            guard case .some(.some(.some(let difference))) = found else {
+            guard case .some(.some(let difference)) = have.withFrame({ wanted.frame.difference(from: $0) })
+            else {
                 return "the picture at \(at) s of the source has another size or format"
             }
             let isCopied = ticks >= seam.part.copyStart && ticks <= seam.part.lastCopied
@@ -176,6 +187,45 @@ public struct SmartCutVerifier: Sendable {
             }
         }
         return try made.next() == nil ? nil : "there are pictures too many at a seam"
+    }
+
+    /// The source's pictures at a seam: those of its edges as they were kept, those that were copied decoded again.
+    private final class Originals {
+        private let tick: Rational
+        private var before: ArraySlice<CutEvidence.Picture> = []
+        private let samples: TrackSamples?
+        private var after: ArraySlice<CutEvidence.Picture> = []
+
+        init(_ verifier: SmartCutVerifier, _ seam: Seam) throws {
+            let part = seam.part
+            tick = verifier.cut.tick
+            var (from, until) = (seam.from, seam.until)
+            let head = seam.times.filter { $0 < part.copyStart }
+            if !head.isEmpty, let kept = verifier.evidence.pictures(at: head) {
+                before = kept[...]
+                from = part.copyStart
+            }
+            let tail = seam.times.filter { $0 >= part.copyEnd }
+            if !tail.isEmpty, let kept = verifier.evidence.pictures(at: tail) {
+                after = kept[...]
+                until = max(from, part.copyEnd)
+            }
+            samples =
+                from < until
+                ? try verifier.pictures(
+                    verifier.source, verifier.track,
+                    TimeRange(start: verifier.time(from), end: verifier.time(until))) : nil
+        }
+
+        func next() throws -> CutEvidence.Picture? {
+            if let kept = before.popFirst() { return kept }
+            if let sample = try samples?.next() {
+                let time = sample.presentationTime.ticks(in: tick)
+                guard let frame = sample.takeFrame() else { return nil }
+                return CutEvidence.Picture(frame, at: time)
+            }
+            return after.popFirst()
+        }
     }
 
     /// The next picture, without those before a time.

@@ -36,6 +36,8 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private var producer: (any SampleProducer)?
     private let dropped = Atomic<Int>(0)
     let damage = DamageTally()
+    /// What the edges of a cut were made of.
+    let cutEvidence = CutEvidence()
 
     /// Samples made ahead; more than a decoder's own delay is not needed, since that is held inside it.
     private static let aheadSamples = 4

@@ -70,7 +70,7 @@ struct ProducerFactory {
             }
             var context = ProducerContext(track: track, timeZero: timeZero, range: nil)
             context.damage = output.damage
-            return try smartCut(cut, path: path, context: context)
+            return try smartCut(cut, path: path, context: context, evidence: output.cutEvidence)
         case .wholePackets where track.mediaType == .audio:
             return JoinedSamples(parts(of: output, as: .wholePackets, tick: nil))
         case .passthrough, .wholePackets:
@@ -111,7 +111,8 @@ struct ProducerFactory {
                 return context
             }
             if case .smartCut(let cut) = settings {
-                return try smartCut(cut, path: path, context: context(output.track))
+                return try smartCut(
+                    cut, path: path, context: context(output.track), evidence: output.cutEvidence)
             }
             let inputs = try output.tracks.map { track in
                 let context = context(track)
@@ -192,11 +193,11 @@ struct ProducerFactory {
 
     /// Its parts are read one after the other, each through a demuxer of its own.
     private func smartCut(
-        _ cut: SmartCut, path: String, context: ProducerContext
+        _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
         let (limits, threads) = (limits, decoderThreads)
         return try SmartCutProducer(
-            cut: cut, context: context,
+            cut: cut, context: context, evidence: evidence,
             open: { time in
                 let packets = try PacketSource(
                     track: context.track, path: path, limits: limits, interrupt: interrupt,

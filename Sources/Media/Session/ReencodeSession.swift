@@ -126,6 +126,9 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
+    /// The pictures that the edges of tracks' cuts were made of, in the order that tracks were added.
+    public var cutEvidence: [CutEvidence] { control.sync { lanes.map(\.output.cutEvidence) } }
+
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
         guard !hasStarted else {
             completion(.failed(MediaError.misuse("a session is started once")))

@@ -153,6 +153,7 @@ struct RunCommand: AsyncParsableCommand {
         events?.begin(result.plan, files: loader.files.map(\.path), runner: runner)
         display.begin(runner)
         let records = await runner.run()
+        pool?.dismiss()
         let details = display.end(records, refusals: result.plan.refusals)
         let status = signals.status ?? Self.status(of: records.map(\.outcome))
         for problem in memory.end(records, status: Self.word(status)) {

@@ -1,0 +1,54 @@
+internal import LibAV
+internal import Locking
+
+/// The source's pictures that a cut's edges were made of, kept for the look at the finished cut: to find them again is to
+/// decode from the key frame before, half a group on average.
+public final class CutEvidence: Sendable {
+    /// A picture of the source, and when it is shown in the cut's ticks on the asset's time line.
+    final class Picture: Sendable {
+        let time: Int64
+        let frame: Frame
+
+        init(_ frame: consuming Frame, at time: Int64) {
+            self.time = time
+            self.frame = frame
+        }
+    }
+
+    /// Bytes that pictures may take; those beyond are decoded again.
+    private static let room = 64 << 20
+
+    private struct Kept: Sendable {
+        var pictures: [Int64: Picture] = [:]
+        var bytes = 0
+    }
+    private let kept = Guarded(Kept())
+
+    /// Without any.
+    public init() {}
+
+    /// Keeps a picture where there is room; its data are shared, not copied.
+    func keep(_ frame: borrowing Frame, at time: Int64) throws(AVError) {
+        let bytes = frame.byteCount
+        let hasRoom = kept.withLock { kept in
+            guard kept.bytes + bytes <= Self.room else { return false }
+            kept.bytes += bytes
+            return true
+        }
+        guard hasRoom else { return }
+        let picture = Picture(try frame.reference(), at: time)
+        kept.withLock { $0.pictures[time] = picture }
+    }
+
+    /// The pictures of these times; nil where one of them was not kept.
+    func pictures(at times: some Sequence<Int64>) -> [Picture]? {
+        kept.withLock { kept in
+            var found: [Picture] = []
+            for time in times {
+                guard let picture = kept.pictures[time] else { return nil }
+                found.append(picture)
+            }
+            return found
+        }
+    }
+}
