@@ -40,8 +40,9 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
     return (long)getxattr(path, name, value, size);
 }
 
+void tandem_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+
 void tandem_tune_allocator(int keeps) {
-    mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, keeps ? 4 << 20 : 256 * 1024);
     mallopt(M_TRIM_THRESHOLD, keeps ? 32 << 20 : 128 * 1024);
     if (!keeps) malloc_trim(0);

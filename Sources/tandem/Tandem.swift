@@ -14,7 +14,12 @@ enum Program {
         let words = CommandLine.arguments.dropFirst()
         if words.first == WorkerMain.argument { WorkerMain.run() }
         // Where no media are read, nodes of job files are made on two threads.
-        if words.first == "validate" { tandem_widen_heaps() } else { tandem_tune_allocator(0) }
+        if words.first == "validate" {
+            tandem_widen_heaps()
+        } else {
+            tandem_limit_arenas(2)
+            tandem_tune_allocator(0)
+        }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)
         Task {

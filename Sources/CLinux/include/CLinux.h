@@ -16,8 +16,12 @@ int tandem_open_beneath(int folder, const char *path, int flags);
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
 long tandem_getxattr(const char *path, const char *name, void *value, size_t size);
 
-// Few arenas, and big blocks straight from the system: pictures go back to it when they are freed, and what is free now
-// goes at once. Measured on a 720p re-encode: 8 % less memory, no slower.
+// So many threads allocate without waiting for each other. One is enough where media are read (8 % less memory on a 720p
+// re-encode, no slower); where ten thousand jobs are planned on two threads, the second saves a sixth of the time.
+void tandem_limit_arenas(int count);
+
+// Big blocks straight from the system: pictures go back to it when they are freed, and what is free now
+// goes at once.
 //
 // Where a worker copies (`keeps`), it opens decoders again and again and keeps what they need: of a thousand short clips
 // 40 times fewer pages had to be made anew, a sixth of its time. Never where anything is compressed: x264 with B-frames

@@ -88,6 +88,7 @@ public enum WorkerMain {
             exit(64)
         }
         // A worker begins with looks.
+        tandem_limit_arenas(1)
         tandem_tune_allocator(1)
         for number in [SIGPIPE, SIGXFSZ, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
         limit(RLIMIT_CORE, to: 0)

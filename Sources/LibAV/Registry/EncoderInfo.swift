@@ -108,13 +108,16 @@ public struct MuxerInfo: Sendable {
 public enum LibraryVersions {
     /// Name and version of each, as loaded or, of libavfilter, as it would be.
     public static var all: [MetadataEntry] {
-        [
+        let loaded = [
             ("libavutil", avutil_version()), ("libavcodec", avcodec_version()),
             ("libavformat", avformat_version()), ("libswresample", swresample_version()),
             ("libswscale", swscale_version()),
         ].map { name, version in
             MetadataEntry(key: name, value: "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)")
-        } + [MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")]
+        }
+        // In an order that never changes: fingerprints are made of it.
+        let filters = MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")
+        return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }
     /// FFmpeg's release, as its build names it (`av_version_info`).
     public static var ffmpeg: String { String(cString: av_version_info()) }
