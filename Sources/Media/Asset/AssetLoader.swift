@@ -36,7 +36,7 @@ struct AssetLoader {
         let isBare = demuxer.duration == nil && !hasOwnZero
         if timing == .precise || isHeaderUnreliable || isBare || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(
-                demuxer, streams: streams, isFragmented: movie?.isFragmented == true, interrupt: interrupt)
+                demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
         }
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
         var tracks: [AssetTrack] = []
@@ -205,7 +205,11 @@ struct AssetLoader {
     ) -> TimeRange {
         var start: MediaTime
         var end: MediaTime
-        if let measured, let first = measured.firstShown, let last = measured.end {
+        // An edit list's end bounds what is likely.
+        let isBounded = isFragmented || edit.end != nil
+        if let measured, let first = measured.firstShown,
+            let last = isBounded ? measured.likelyEnd : measured.end
+        {
             start = MediaTime(ticks: first, timeBase: stream.timeBase) - timeZero
             end = MediaTime(ticks: last, timeBase: stream.timeBase) - timeZero
         } else {

@@ -10,12 +10,14 @@ struct TrackMeasurement: Sendable {
     var firstShown: Int64?
     /// The latest shown presentation time.
     var lastShown: Int64?
-    /// The latest end of any packet.
+    /// The latest end of any packet, as far as packets' lengths are told.
     var end: Int64?
+    /// The same where a packet of unknown length lasts as long as the one before it.
+    var likelyEnd: Int64? { settled.map { max($0, end ?? $0) } ?? end }
 
     /// Reads a source to its end, once, for all of its tracks.
     static func measure(
-        _ demuxer: borrowing Demuxer, streams: [StreamInfo], isFragmented: Bool, interrupt: InterruptFlag
+        _ demuxer: borrowing Demuxer, streams: [StreamInfo], isMovie: Bool, interrupt: InterruptFlag
     ) throws -> [Int: TrackMeasurement] {
         var all: [Int: TrackMeasurement] = [:]
         let packet = try Packet()
@@ -27,9 +29,11 @@ struct TrackMeasurement: Sendable {
             }
             var track = all[index] ?? TrackMeasurement()
             track.packets += 1
-            // Of fragmented movies libavformat doesn't say how long a packet lasts: until the next one.
-            if isFragmented, packet.dts != noTimestamp, streams[index].parameters.mediaType != .subtitle {
+            // Of fragmented movies libavformat doesn't say how long a packet lasts, until the next one; of others not how
+            // long the last one of a track that begins late does.
+            if isMovie, packet.dts != noTimestamp, streams[index].parameters.mediaType != .subtitle {
                 track.settleLength(until: packet.dts)
+                if packet.duration > 0 { track.length = packet.duration }
                 track.open =
                     packet.duration == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts) : nil
             }
@@ -58,12 +62,13 @@ struct TrackMeasurement: Sendable {
     /// The packet read last, whose length isn't known.
     private var open: (pts: Int64, dts: Int64)?
     private var length: Int64 = 0
+    private var settled: Int64?
 
     /// The next one, or the length of the one before, tells how long the last one is.
     private mutating func settleLength(until dts: Int64?) {
         guard let last = open else { return }
         if let dts { length = max(0, dts - last.dts) }
-        end = max(end ?? last.pts, last.pts + length)
+        settled = max(settled ?? last.pts, last.pts + length)
         open = nil
     }
 
