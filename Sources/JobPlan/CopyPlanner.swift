@@ -220,11 +220,12 @@ struct CopyPlanner {
             throw .edges("`encode` says \(spec.codec.value.name), and the packets are \(track.codec)")
         }
         var ignored = DiagnosticSink()
-        guard let picture = PicturePlanner(spec: spec, track: track).plan(into: &ignored) else {
+        let settled = PicturePlanner.settled(spec, for: track)
+        guard let picture = PicturePlanner(spec: settled, track: track).plan(into: &ignored) else {
             throw .edges("`encode` can't be carried out on them")
         }
         var planner = VideoEncodingPlanner(
-            spec: spec, track: track, picture: picture, timeZero: description.timeZero,
+            spec: settled, track: track, picture: picture, timeZero: description.timeZero,
             ranges: ranges,
             encoder: encoder)
         let encoding = planner.plan()

@@ -320,7 +320,8 @@ struct JobPlanner {
         case .copy:
             guard let copied else { return nil }
             action = copied
-        case .encodeVideo(let spec):
+        case .encodeVideo(let written):
+            let spec = PicturePlanner.settled(written, for: track)
             guard checkDecodable(track, rule: rule), checkPicture(track, rule: rule),
                 let encoder = spec.codec.value.availableEncoder
             else { return nil }

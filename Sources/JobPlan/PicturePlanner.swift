@@ -37,11 +37,22 @@ struct PicturePlanner {
         return picture
     }
 
+    private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]
+
+    /// What is said of pictures of high dynamic range alone says nothing of others.
+    static func settled(_ spec: VideoEncodeSpec, for track: SourceDescription.Track) -> VideoEncodeSpec {
+        guard spec.color?.isForHighRangeAlone == true, !highRange.contains(track.color.transfer ?? "") else {
+            return spec
+        }
+        var spec = spec
+        spec.color = nil
+        return spec
+    }
+
     /// From high to standard dynamic range: a change of transfer functions alone would leave most of it white.
     private var mapsTones: Bool {
-        let high: Set<String> = ["smpte2084", "arib-std-b67"]
         guard let transfer = spec.color?.transfer?.value, let own = track.color.transfer else { return false }
-        return high.contains(own) && !high.contains(transfer)
+        return Self.highRange.contains(own) && !Self.highRange.contains(transfer)
     }
 
     /// Light is mixed anew from what the source says of it: all of that must be known.

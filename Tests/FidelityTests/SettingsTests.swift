@@ -115,8 +115,10 @@ import Testing
 
     /// A picture of high dynamic range isn't merely called something else: its tones are mapped, as ffmpeg's own chain
     /// does, and what described its light is left.
-    @Test(arguments: ["smpte2084", "arib-std-b67"])
-    func highDynamicRangeIsMapped(_ transfer: String) async throws {
+    @Test(
+        arguments: ["smpte2084", "arib-std-b67"],
+        ["color: { primaries: bt709, transfer: bt709, matrix: bt709 }", "color: sdr"])
+    func highDynamicRangeIsMapped(_ transfer: String, _ color: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-vf",
@@ -126,10 +128,7 @@ import Testing
             "-color_primaries", "bt2020", "-color_trc", transfer, "-colorspace", "bt2020nc", "-color_range",
             "tv",
             "-tag:v", "hvc1", scratch.file("a.mp4"))
-        _ = try success(
-            try await run(
-                job("color: { primaries: bt709, transfer: bt709, matrix: bt709 }, pixel_format: yuv420p"),
-                in: scratch.path))
+        _ = try success(try await run(job("\(color), pixel_format: yuv420p"), in: scratch.path))
         let stream = try Judge(scratch.file("o.mp4")).stream(
             "v:0", "pix_fmt,color_space,color_transfer,color_primaries")
         for key in ["color_space", "color_transfer", "color_primaries"] {
@@ -139,6 +138,21 @@ import Testing
         let chain =
             "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=709,tonemap=hable:desat=0,zscale=transfer=709:matrix=709:range=limited,format=yuv420p"
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
+    }
+
+    /// `sdr` is about high dynamic range alone.
+    @Test func otherColorsStay() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_primaries",
+            "smpte170m", "-color_trc", "smpte170m", "-colorspace", "smpte170m", scratch.file("a.mp4"))
+        _ = try success(try await run(job("color: sdr"), in: scratch.path))
+        let stream = try Judge(scratch.file("o.mp4")).stream(
+            "v:0", "color_space,color_transfer,color_primaries")
+        for key in ["color_space", "color_transfer", "color_primaries"] {
+            #expect(stream[key] as? String == "smpte170m", "\(key)")
+        }
+        #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
     }
 
     @Test(arguments: [

@@ -189,6 +189,14 @@ struct EncodeDecoder {
     }
 
     private func color(_ node: YAMLNode) -> ColorSpec? {
+        if node.text != nil {
+            return reader.word(node, "`color`", of: ["sdr"]).map {
+                let standard = Located("bt709", at: $0.range)
+                return ColorSpec(
+                    primaries: standard, transfer: standard, matrix: standard, levels: nil,
+                    isForHighRangeAlone: true, range: $0.range)
+            }
+        }
         guard let fields = reader.fields(node, as: Language.color) else { return nil }
         func name(_ key: String, _ kind: ColorDescription.Part) -> Located<String>? {
             guard let name = text(fields[key], "`\(key)`") else { return nil }

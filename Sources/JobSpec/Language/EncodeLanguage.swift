@@ -56,7 +56,10 @@ extension Language {
             KeyInfo(
                 "deinterlace", .word(Deinterlacing.allCases.map(\.rawValue)),
                 "Makes whole frames of fields; `auto` where the source has fields.", default: "off"),
-            KeyInfo("color", .mapping(color), "What the picture's numbers mean.", default: "the source's"),
+            KeyInfo(
+                "color", .oneOf([.word(["sdr"]), .mapping(color)]),
+                "What the picture's numbers mean. `sdr`: pictures of high dynamic range become bt709, their tones mapped; others stay as they are.",
+                default: "the source's"),
             KeyInfo(
                 "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
                 "Shape of a pixel, written without touching the picture.", default: "the source's"),

@@ -108,6 +108,8 @@ public struct ColorSpec: Sendable {
     public var matrix: Located<String>?
     /// `tv` or `pc`.
     public var levels: Located<String>?
+    /// It is about pictures of high dynamic range; others stay as they are.
+    public var isForHighRangeAlone = false
     /// Where it was written.
     public var range: SourceRange
 }

@@ -70,6 +70,8 @@ public struct ExportPreset: Sendable {
         var video = [("codec", codec), ("crf", "\(crf)"), ("preset", "medium")]
         // What players play.
         video.append(("pixel_format", codec == "hevc" ? "yuv420p10le" : "yuv420p"))
+        // Eight bits are too few for a high dynamic range.
+        if codec == "h264" { video.append(("color", "sdr")) }
         // Never enlarged, and turned with pictures that stand.
         if let box { video += [("size", box), ("fit", "scale-down")] }
         // Without a bit rate, AAC takes what the channels need.
