@@ -75,11 +75,12 @@ public enum WorkerMain {
         write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// What of the system encoders, decoders and Dispatch read while they work.
-    private static let readable = [
-        "/proc", "/sys/devices/system", "/usr", "/lib", "/lib64", "/etc/ssl", "/dev/null", "/dev/zero",
-        "/dev/urandom",
-    ]
+    /// What of the system encoders, decoders and Dispatch read while they work, and what the loader does.
+    private static let readable =
+        [
+            "/proc", "/sys/devices/system", "/usr", "/lib", "/lib64", "/etc/ssl", "/etc/ld.so.cache",
+            "/dev/null", "/dev/zero", "/dev/urandom",
+        ] + (LibraryVersions.folder.map { [$0] } ?? [])
 
     /// Lives. First thing in `main`.
     public static func run() -> Never {
