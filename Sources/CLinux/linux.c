@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -173,13 +174,12 @@ __attribute__((constructor)) static void note_arguments(int count, char **values
 
 static char *worker_environment[] = {"SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C", NULL};
 
-// Arguments and environment lie one after the other where the kernel put them. What this process was told may be
-// secret, and a worker reads what strangers made.
+// Arguments and environment lie one after the other where the kernel put them, before the program's own path, whatever
+// became of `environ` since. What this process was told may be secret, and a worker reads what strangers made.
 static void forget_what_was_told(void) {
-    char *start = arguments[0], *end = start;
-    for (char **word = arguments; *word && *word == end; word++) end += strlen(*word) + 1;
-    char *middle = end;
-    for (char **word = environ; word && *word && *word == end; word++) end += strlen(*word) + 1;
+    char *start = arguments[0], *middle = start, *end = (char *)getauxval(AT_EXECFN);
+    for (char **word = arguments; *word && *word == middle; word++) middle += strlen(*word) + 1;
+    if (end < middle) end = middle;
     memset(start, 0, (size_t)(end - start));
     static const char name[] = "tandem\0worker";
     if ((size_t)(middle - start) >= sizeof name) memcpy(start, name, sizeof name);
@@ -192,6 +192,7 @@ static void forget_what_was_told(void) {
     environ = worker_environment;
 }
 
+// A twin that can't become what it is to be ends: another worker is started then.
 static void become_twin(int socket, int errors) {
     setpgid(0, 0);
     prctl(PR_SET_NAME, "tandem-worker", 0, 0, 0);
@@ -201,13 +202,17 @@ static void become_twin(int socket, int errors) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     // First out of the way of what they are to be.
     int to = fcntl(socket, F_DUPFD, 10), words = fcntl(errors, F_DUPFD, 10), nothing = open("/dev/null", O_RDWR);
-    dup2(nothing, 0);
-    dup2(nothing, 1);
-    dup2(words, 2);
-    dup2(to, 3);
+    if (to < 0 || words < 0 || nothing < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(words, 2) < 0 ||
+        dup2(to, 3) < 0)
+        _exit(1);
     if (syscall(SYS_close_range, 4u, ~0u, 0u) != 0)
         for (int other = 4; other < 1024; other++) close(other);
     forget_what_was_told();
+}
+
+void tandem_fill_standard_files(void) {
+    for (int file = 0; file <= 2; file++)
+        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file == 0 ? O_RDONLY : O_WRONLY) < 0) return;
 }
 
 int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {

@@ -322,6 +322,11 @@ struct JobPlanner {
             action = copied
         case .encodeVideo(let written):
             let spec = PicturePlanner.settled(written, for: track)
+            if written.color?.isForHighRangeAlone == true, PicturePlanner.isLightUnknown(track) {
+                notes.append(
+                    "\(label(track)) is of high dynamic range, and doesn't say its primaries or its matrix: it stays so"
+                )
+            }
             guard checkDecodable(track, rule: rule), checkPicture(track, rule: rule),
                 let encoder = spec.codec.value.availableEncoder
             else { return nil }

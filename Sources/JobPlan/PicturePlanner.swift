@@ -39,14 +39,21 @@ struct PicturePlanner {
 
     private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]
 
-    /// What is said of pictures of high dynamic range alone says nothing of others.
+    /// What is said of pictures of high dynamic range alone says nothing of others, nor of those whose light can't be
+    /// told.
     static func settled(_ spec: VideoEncodeSpec, for track: SourceDescription.Track) -> VideoEncodeSpec {
-        guard spec.color?.isForHighRangeAlone == true, !highRange.contains(track.color.transfer ?? "") else {
-            return spec
-        }
+        guard spec.color?.isForHighRangeAlone == true,
+            !highRange.contains(track.color.transfer ?? "") || isLightUnknown(track)
+        else { return spec }
         var spec = spec
         spec.color = nil
         return spec
+    }
+
+    /// It is of high dynamic range, and doesn't say enough for its tones to be mapped.
+    static func isLightUnknown(_ track: SourceDescription.Track) -> Bool {
+        highRange.contains(track.color.transfer ?? "")
+            && (track.color.primaries == nil || track.color.matrix == nil)
     }
 
     /// From high to standard dynamic range: a change of transfer functions alone would leave most of it white.

@@ -10,6 +10,7 @@ internal import LibAV
 @main
 enum Program {
     static func main() {
+        tandem_fill_standard_files()
         if WorkerTwin.fork(for: ["run", "plan"]) { WorkerMain.run() }
         let words = CommandLine.arguments.dropFirst()
         if words.first == WorkerMain.argument { WorkerMain.run() }

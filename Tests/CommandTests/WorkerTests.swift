@@ -147,6 +147,37 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
     }
 
+    /// What the caller closed is nobody's: a worker's socket in its place would hear what the terminal is told.
+    @Test(arguments: ["2>&-", ">&-", "<&- >&- 2>&-"]) func closedStandardFilesStayClosed(_ closed: String)
+        throws
+    {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        for _ in 0..<4 {
+            let script = "\"$0\" run --force jobs.yaml --report report.json \(closed)"
+            let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+            #expect(result.status == 0 && !result.text.contains("{"))
+        }
+    }
+
+    /// Where its first worker had nothing to do, a run leaves no process for others to wait for.
+    @Test func nobodyIsLeftBehind() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        let script = """
+            import ctypes, os, subprocess, sys, time
+            ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+            for words in [["run", "--help"], ["run"], ["run", "no.yaml"], ["plan", "jobs.yaml"],
+                          ["run", "--isolation", "none", "jobs.yaml"], ["run", "jobs.yaml"]]:
+                subprocess.run([sys.argv[1], *words], capture_output=True)
+                time.sleep(0.2)
+                try: print(words, os.waitpid(-1, os.WNOHANG))
+                except ChildProcessError: pass
+            """
+        let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
+    }
+
     /// libavutil makes its own random numbers where it may not ask the system, in some thirty milliseconds each time:
     /// a Matroska file needs one. Nothing else that a worker opens is denied either.
     @Test func aWorkerIsDeniedNothingThatItNeeds() throws {

@@ -153,6 +153,16 @@ import Testing
             #expect(stream[key] as? String == "smpte170m", "\(key)")
         }
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
+        // Nor can what doesn't say enough of its light be mapped.
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_trc", "smpte2084",
+            scratch.file("a.mp4"))
+        _ = try success(
+            try await run(
+                job("color: sdr").replacingOccurrences(of: "o.mp4", with: "p.mp4"), in: scratch.path))
+        #expect(
+            try Judge(scratch.file("p.mp4")).stream("v:0", "color_transfer")["color_transfer"] as? String
+                == "smpte2084")
     }
 
     @Test(arguments: [

@@ -49,6 +49,9 @@ long tandem_send(int socket, const void *bytes, size_t size, const int *descript
 // return. Bytes received, 0 at the end, or -1 with errno.
 long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count);
 
+// Where the caller closed standard input, output or error, they are /dev/null: nothing else is to take their numbers.
+void tandem_fill_standard_files(void);
+
 // Forks a twin of this process to be its first worker, where its first argument is one of `commands` (null at the end)
 // and it has one thread, which only holds first thing in main. The twin has a process group of its own, nothing of the
 // arguments and the environment, /dev/null for input and output, `errors` as its standard error, the socket as

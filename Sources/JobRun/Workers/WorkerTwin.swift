@@ -23,10 +23,23 @@ public enum WorkerTwin {
         let process = (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer {
             tandem_fork_twin($0.baseAddress, &channel, &words)
         }
-        if process > 0 { waiting.withLock { $0 = Ends(process: process, channel: channel, words: words) } }
+        if process > 0 {
+            waiting.withLock { $0 = Ends(process: process, channel: channel, words: words) }
+            // One that nobody needed leaves nothing for others to clean up.
+            atexit { WorkerTwin.release() }
+        }
         return process == 0
     }
 
     /// Takes it, once. Where nobody does, it ends with this process.
     static func take() -> Ends? { waiting.withLock { $0.take() } }
+
+    /// Lets it go, where nobody took it and nobody will.
+    public static func release() {
+        guard let ends = take() else { return }
+        kill(ends.process, SIGKILL)
+        close(ends.channel)
+        close(ends.words)
+        waitpid(ends.process, nil, 0)
+    }
 }

@@ -44,7 +44,10 @@ struct WorkerArguments: ParsableArguments {
     /// The workers; nil where jobs are done in this process. `state` is a folder that only this run uses, nil where it
     /// has none.
     func pool(in state: StateFolder?, onlyLooks: Bool = false) throws -> WorkerPool? {
-        guard isolation == .worker else { return nil }
+        guard isolation == .worker else {
+            WorkerTwin.release()
+            return nil
+        }
         var options = WorkerPool.Options()
         options.onlyLooks = onlyLooks
         options.isLockedDown = sandbox
