@@ -79,9 +79,10 @@ int tandem_watch_signals(void) {
 
 // MARK: Messages
 
-int tandem_socketpair(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair); }
+// Connected sockets that keep the order of bytes and carry descriptors.
+static int open_sockets(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair); }
 
-int tandem_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+static int open_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 enum { MOST_DESCRIPTORS = 16 };
 
@@ -174,6 +175,8 @@ __attribute__((constructor)) static void note_arguments(int count, char **values
 
 static char *worker_environment[] = {"SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C", NULL};
 
+char **tandem_worker_environment(void) { return worker_environment; }
+
 // Arguments and environment lie one after the other where the kernel put them, before the program's own path, whatever
 // became of `environ` since. What this process was told may be secret, and a worker reads what strangers made.
 static void forget_what_was_told(void) {
@@ -215,6 +218,16 @@ void tandem_fill_standard_files(void) {
         if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file == 0 ? O_RDONLY : O_WRONLY) < 0) return;
 }
 
+int tandem_open_worker_line(int socket[2], int errors[2]) {
+    if (open_sockets(socket) != 0) return -1;
+    if (open_pipe(errors) == 0) return 0;
+    int problem = errno;
+    close(socket[0]);
+    close(socket[1]);
+    errno = problem;
+    return -1;
+}
+
 int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {
     if (argument_count < 2) return -1;
     while (*commands && strcmp(*commands, arguments[1]) != 0) commands++;
@@ -222,12 +235,7 @@ int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {
     struct stat tasks;
     if (!*commands || stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3) return -1;
     int pair[2], words[2];
-    if (tandem_socketpair(pair) != 0) return -1;
-    if (tandem_pipe(words) != 0) {
-        close(pair[0]);
-        close(pair[1]);
-        return -1;
-    }
+    if (tandem_open_worker_line(pair, words) != 0) return -1;
     pid_t twin = fork();
     if (twin == 0) {
         become_twin(pair[1], words[1]);

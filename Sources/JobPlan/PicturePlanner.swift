@@ -64,7 +64,7 @@ struct PicturePlanner {
 
     /// Light is mixed anew from what the source says of it: all of that must be known.
     private func checkToneMapping(into sink: inout DiagnosticSink) -> Bool {
-        guard mapsTones, track.color.primaries == nil || track.color.matrix == nil else { return true }
+        guard mapsTones, Self.isLightUnknown(track) else { return true }
         sink.error(
             .codecSetting,
             "the source is of high dynamic range, and doesn't say its primaries or its matrix: its tones can't be mapped",

@@ -127,7 +127,8 @@ import Testing
         let script = """
             SECRET=x "$0" run --require-sandbox --jobs 2 jobs.yaml 2>log & pid=$!
             until grep -q 'two: started' log; do kill -0 $pid || { cat log; exit 99; }; done
-            sleep 0.3
+            locked() { cat $(pgrep -P $pid | sed 's|.*|/proc/&/status|') | grep -c 'NoNewPrivs:.1'; }
+            until [ "$(locked)" = 2 ]; do kill -0 $pid || { cat log; exit 99; }; done
             for worker in $(pgrep -P $pid); do
                 grep NoNewPrivs /proc/$worker/status; tr '\\0' '\\n' < /proc/$worker/environ | sort
                 tr '\\0' ' ' < /proc/$worker/cmdline; echo
@@ -165,12 +166,11 @@ import Testing
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let script = """
-            import ctypes, os, subprocess, sys, time
+            import ctypes, os, subprocess, sys
             ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
             for words in [["run", "--help"], ["run"], ["run", "no.yaml"], ["plan", "jobs.yaml"],
                           ["run", "--isolation", "none", "jobs.yaml"], ["run", "jobs.yaml"]]:
                 subprocess.run([sys.argv[1], *words], capture_output=True)
-                time.sleep(0.2)
                 try: print(words, os.waitpid(-1, os.WNOHANG))
                 except ChildProcessError: pass
             """

@@ -36,12 +36,6 @@ void tandem_widen_heaps(void);
 // Returns the end to read from, which doesn't block, or -1.
 int tandem_watch_signals(void);
 
-// A pair of connected sockets that keep the order of bytes and carry descriptors; both close on exec.
-int tandem_socketpair(int pair[2]);
-
-// pipe2(2): both ends close on exec.
-int tandem_pipe(int ends[2]);
-
 // sendmsg(2): some bytes, and descriptors with the first of them. Bytes sent, or -1 with errno.
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
 
@@ -51,6 +45,12 @@ long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size
 
 // Where the caller closed standard input, output or error, they are /dev/null: nothing else is to take their numbers.
 void tandem_fill_standard_files(void);
+
+// What a worker finds in its environment; null at the end.
+char **tandem_worker_environment(void);
+
+// What leads to a worker: a pair of sockets, and a pipe for its standard error. 0, or -1 with errno and neither.
+int tandem_open_worker_line(int socket[2], int errors[2]);
 
 // Forks a twin of this process to be its first worker, where its first argument is one of `commands` (null at the end)
 // and it has one thread, which only holds first thing in main. The twin has a process group of its own, nothing of the

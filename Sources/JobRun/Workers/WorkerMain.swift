@@ -101,10 +101,7 @@ public enum WorkerMain {
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
         if arguments.isLockedDown {
-            // Where FFmpeg is none of the system's, nobody knows where what stands behind its filters lies.
-            if let folder = LibraryVersions.folder, !["/usr/", "/lib"].contains(where: folder.hasPrefix) {
-                _ = FilterGraph.hasFilter("null")
-            }
+            FilterGraph.prepareForLocking()
             let network = arguments.mayUseNetwork ? ["/etc"] : []
             lacking = withPaths(readable + network) { readable in
                 withPaths(arguments.folder.isEmpty ? [] : [arguments.folder]) {

@@ -103,19 +103,12 @@ final class WorkerProcess: @unchecked Sendable {
         watching.activate()
     }
 
-    private static let environment = ["SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C"]
-
     /// A worker as a program of its own, where the twin has its work already. Its own process group: a Ctrl-C at the
     /// terminal is the supervisor's to hear. Nothing of the environment goes along.
     private static func spawn() throws -> WorkerTwin.Ends {
-        var pair: [Int32] = [-1, -1]
-        guard tandem_socketpair(&pair) == 0 else {
-            throw MediaError.system(operation: "socketpair", errno: errno)
-        }
-        var words: [Int32] = [-1, -1]
-        guard tandem_pipe(&words) == 0 else {
-            for descriptor in pair { close(descriptor) }
-            throw MediaError.system(operation: "pipe", errno: errno)
+        var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard tandem_open_worker_line(&pair, &words) == 0 else {
+            throw MediaError.system(operation: "opening the line to a worker", errno: errno)
         }
         defer {
             close(pair[1])
@@ -152,16 +145,11 @@ final class WorkerProcess: @unchecked Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Int32(POSIX_SPAWN_SETPGROUP)
         posix_spawnattr_setflags(&attributes, Int16(flags))
-        var texts: [UnsafeMutablePointer<CChar>?] = ["tandem", WorkerMain.argument].map { (word: String) in
-            strdup(word)
-        }
-        texts.append(nil)
-        var environment: [UnsafeMutablePointer<CChar>?] =
-            Self.environment.map { strdup($0) }
-        environment.append(nil)
-        defer { for text in texts + environment { free(text) } }
+        let texts = ["tandem", WorkerMain.argument].map { (word: String) in strdup(word) }
+        defer { for text in texts { free(text) } }
         var process: pid_t = 0
-        let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, texts, environment)
+        let code = posix_spawn(
+            &process, "/proc/self/exe", &actions, &attributes, texts + [nil], tandem_worker_environment())
         guard code == 0 else { throw MediaError.system(operation: "starting a worker", errno: code) }
         return process
     }

@@ -40,17 +40,18 @@ struct JobExpander {
         var free: [Run] = []
         /// Those of jobs that read others' outputs, by the job's position.
         var waiting: [Int: [Run]] = [:]
+        /// The job that was looked at last.
+        var last = 0
 
         /// All runs of a job.
         mutating func add(_ runs: [Run], of job: Int) {
+            last = job
             if runs.contains(where: { $0.waitsFor != nil }) {
                 waiting[job] = runs
             } else {
                 free += runs
             }
         }
-
-        var count: Int { waiting.values.reduce(free.count) { $0 + $1.count } }
     }
 
     /// All jobs in file order. What is wrong is in the reader's sink.
@@ -69,37 +70,31 @@ struct JobExpander {
 
     /// Outlines of all jobs, made side by side where nothing is opened for them; nil where they come to too much.
     private func outlines() -> [Outline]? {
-        let bases = definition.bases
-        let share = matches == nil ? Self.share(of: bases.count) : max(1, bases.count)
-        guard bases.count > share else {
-            var outline = Outline()
-            for index in bases.indices {
-                outline.add(self.outline(index), of: index)
-                if outline.count > Self.limit { return tooMany(at: index) }
-            }
-            return [outline]
+        let count = definition.bases.count
+        let total = Guarded(0)
+        guard matches == nil else {
+            let outline = outline(of: 0..<count, total)
+            return total.withLock { $0 } > Self.limit ? tooMany(at: outline.last) : [outline]
         }
         let definition = definition
-        let total = Guarded(0)
-        let outlines = Self.sideBySide(bases.count, share: share, into: reader) { range, reader in
-            let expander = JobExpander(definition: definition, reader: reader, matches: nil)
-            var outline = Outline()
-            for index in range where total.withLock({ $0 }) <= Self.limit {
-                let runs = expander.outline(index)
-                total.withLock { $0 += runs.count }
-                outline.add(runs, of: index)
-            }
-            return outline
+        let outlines = Self.sideBySide(count, share: Self.share(of: count), into: reader) { range, reader in
+            JobExpander(definition: definition, reader: reader, matches: nil).outline(of: range, total)
         }
         guard total.withLock({ $0 }) > Self.limit else { return outlines }
         // Which job was one too many: the same again in order, with nobody to hear what else is wrong.
         let counter = JobExpander(definition: definition, reader: NodeReader(), matches: nil)
-        var count = 0
-        return tooMany(
-            at: bases.indices.first { index in
-                count += counter.outline(index).count
-                return count > Self.limit
-            } ?? 0)
+        return tooMany(at: counter.outline(of: 0..<count, Guarded(0)).last)
+    }
+
+    /// The outline of some jobs, up to the one with which all runs, counted in `total`, are too many.
+    private func outline(of jobs: Range<Int>, _ total: borrowing Guarded<Int>) -> Outline {
+        var outline = Outline()
+        for job in jobs where total.withLock({ $0 }) <= Self.limit {
+            let runs = self.outline(job)
+            total.withLock { $0 += runs.count }
+            outline.add(runs, of: job)
+        }
+        return outline
     }
 
     private func tooMany(at job: Int) -> [Outline]? {

@@ -87,6 +87,11 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// Loads libavfilter now where a process that may read only the system's folders could not load it later.
+    public static func prepareForLocking() {
+        if !FilterLibrary.isOfSystem { _ = try? FilterLibrary.load() }
+    }
+
     /// This build has a filter of that name.
     public static func hasFilter(_ name: String) -> Bool {
         (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil

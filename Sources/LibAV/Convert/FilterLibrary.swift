@@ -35,7 +35,7 @@ final class FilterLibrary: @unchecked Sendable {
     private static let name = "libavfilter.so.\(tandem_filter_major())"
 
     /// The folder that FFmpeg's other libraries were loaded from, with a `/`.
-    static let folder: String? = {
+    private static let folder: String? = {
         let function: @convention(c) () -> UInt32 = avutil_version
         guard let text = tandem_library_of(unsafeBitCast(function, to: UnsafeRawPointer.self)) else {
             return nil
@@ -66,6 +66,9 @@ final class FilterLibrary: @unchecked Sendable {
         guard let number = try? load().c.avfilter_version() else { return nil }
         return "\(number >> 16).\(number >> 8 & 0xff).\(number & 0xff)"
     }()
+
+    /// Where FFmpeg is none of the system's, nobody knows where what stands behind its filters lies.
+    static var isOfSystem: Bool { folder.map { ["/usr/", "/lib"].contains(where: $0.hasPrefix) } ?? true }
 
     /// An empty graph, the caller's to free (`avfilter_graph_alloc`).
     func allocate() throws(AVError) -> UnsafeMutablePointer<AVFilterGraph> {

@@ -119,8 +119,6 @@ public enum LibraryVersions {
         let filters = MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")
         return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }
-    /// Where FFmpeg's libraries lie, with a `/`; nil where that can't be known.
-    public static var folder: String? { FilterLibrary.folder }
     /// FFmpeg's release, as its build names it (`av_version_info`).
     public static var ffmpeg: String { String(cString: av_version_info()) }
 }
