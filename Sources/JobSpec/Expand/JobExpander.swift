@@ -35,7 +35,7 @@ struct JobExpander {
     }
 
     /// The runs of some jobs, in file order.
-    private struct Outline: Sendable {
+    private struct Outline {
         /// Those that wait for nothing.
         var free: [Run] = []
         /// Those of jobs that read others' outputs, by the job's position.
@@ -54,36 +54,49 @@ struct JobExpander {
         }
     }
 
+    /// What became of some jobs of the file.
+    private struct Share: Sendable {
+        /// Those that wait for nothing.
+        let jobs: [JobSpec]
+        /// The runs of the others, by the job's position.
+        let waiting: [Int: [Run]]
+    }
+
     /// All jobs in file order. What is wrong is in the reader's sink.
     func jobs() -> [JobSpec] {
-        guard let outlines = outlines() else { return [] }
-        let decoded = decode(outlines)
+        guard let shares = shares() else { return [] }
         var waiting: [Int: [Run]] = [:]
-        for outline in outlines { waiting.merge(outline.waiting) { first, _ in first } }
-        let jobs = waiting.isEmpty ? decoded.flatMap { $0 } : decode(waiting, after: decoded)
+        for share in shares { waiting.merge(share.waiting) { first, _ in first } }
+        let decoded = shares.flatMap(\.jobs)
+        let jobs = waiting.isEmpty ? decoded : decode(waiting, after: decoded)
         DependencyCheck(definition: definition, reader: reader).check(
             readings: waiting.mapValues { $0.compactMap(\.waitsFor) }, jobs: jobs)
         return jobs
     }
 
-    // MARK: Outlines
-
-    /// Outlines of all jobs, made side by side where nothing is opened for them; nil where they come to too much.
-    private func outlines() -> [Outline]? {
+    /// All jobs, made side by side where nothing is opened for them; nil where they come to too much.
+    private func shares() -> [Share]? {
         let count = definition.bases.count
         let total = Guarded(0)
         guard matches == nil else {
             let outline = outline(of: 0..<count, total)
-            return total.withLock { $0 } > Self.limit ? tooMany(at: outline.last) : [outline]
+            if total.withLock({ $0 }) > Self.limit { return tooMany(at: outline.last) }
+            return [Share(jobs: decode(outline.free), waiting: outline.waiting)]
         }
         let definition = definition
-        let outlines = Self.sideBySide(count, share: Self.share(of: count), into: reader) { range, reader in
-            JobExpander(definition: definition, reader: reader, matches: nil).outline(of: range, total)
+        let heard = NodeReader()
+        let shares = Self.sideBySide(count, into: heard) { range, reader in
+            let expander = JobExpander(definition: definition, reader: reader, matches: nil)
+            let outline = expander.outline(of: range, total)
+            let isTooMuch = total.withLock { $0 } > Self.limit
+            return Share(jobs: isTooMuch ? [] : expander.decode(outline.free), waiting: outline.waiting)
         }
-        guard total.withLock({ $0 }) > Self.limit else { return outlines }
-        // Which job was one too many: the same again in order, with nobody to hear what else is wrong.
-        let counter = JobExpander(definition: definition, reader: NodeReader(), matches: nil)
-        return tooMany(at: counter.outline(of: 0..<count, Guarded(0)).last)
+        // Which job was one too many is found in order, and what shares were heard to say hangs on their speed.
+        if total.withLock({ $0 }) > Self.limit {
+            return tooMany(at: outline(of: 0..<count, Guarded(0)).last)
+        }
+        reader.sink.add(heard.sink)
+        return shares
     }
 
     /// The outline of some jobs, up to the one with which all runs, counted in `total`, are too many.
@@ -97,7 +110,7 @@ struct JobExpander {
         return outline
     }
 
-    private func tooMany(at job: Int) -> [Outline]? {
+    private func tooMany(at job: Int) -> [Share]? {
         reader.sink.error(
             .fanOut, "the file comes to more than \(Self.limit) runs of jobs",
             at: definition.bases[job].id.range)
@@ -232,17 +245,14 @@ struct JobExpander {
 
     // MARK: Decoding
 
-    /// So many of a file's parts as are worth a way to another thread.
-    private static func share(of count: Int) -> Int {
-        max(64, (count + threads * 4 - 1) / (threads * 4))
-    }
-
     /// Does something for shares of a range on several threads, each with a reader of its own; results and messages in
-    /// the range's order.
+    /// the range's order. `least`: so many as are worth a way to another thread.
     private static func sideBySide<Result: Sendable>(
-        _ count: Int, share: Int, into reader: NodeReader,
+        _ count: Int, least: Int = 64, into reader: NodeReader,
         _ body: @Sendable (Range<Int>, NodeReader) -> Result
     ) -> [Result] {
+        // The last shares to end are short beside the whole.
+        let share = max(least, (count + threads * 16 - 1) / (threads * 16))
         let parts = (count + share - 1) / share
         guard parts > 1 else { return [body(0..<count, reader)] }
         let done = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
@@ -260,19 +270,18 @@ struct JobExpander {
         }
     }
 
-    /// Decodes the runs that wait for nothing, side by side where there are many.
-    private func decode(_ outlines: [Outline]) -> [[JobSpec]] {
-        let runs = outlines.count == 1 ? outlines[0].free : outlines.flatMap(\.free)
+    /// Decodes runs that wait for nothing, side by side where they are more than those of a share.
+    private func decode(_ runs: [Run]) -> [JobSpec] {
         let definition = definition
-        return Self.sideBySide(runs.count, share: Self.share(of: runs.count), into: reader) { range, reader in
+        return Self.sideBySide(runs.count, least: 512, into: reader) { range, reader in
             range.compactMap { Self.decode(runs[$0], definition: definition, reader: reader) }
-        }
+        }.flatMap { $0 }
     }
 
     /// Decodes those that wait for others, after them, and puts all jobs into the file's order.
-    private func decode(_ waiting: [Int: [Run]], after free: [[JobSpec]]) -> [JobSpec] {
+    private func decode(_ waiting: [Int: [Run]], after free: [JobSpec]) -> [JobSpec] {
         var results = [[JobSpec]](repeating: [], count: definition.bases.count)
-        for job in free.joined() { results[definition.positions[job.base] ?? 0].append(job) }
+        for job in free { results[definition.positions[job.base] ?? 0].append(job) }
         for index in order(waiting) { results[index] = read(waiting[index] ?? [], results: results) }
         return results.flatMap { $0 }
     }
