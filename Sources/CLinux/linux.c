@@ -8,6 +8,8 @@
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,29 @@ void tandem_tune_allocator(int keeps) {
 void tandem_widen_heaps(void) {
     // Just under the most that a thread's heap has; otherwise it grows by a page and a system call at a time.
     mallopt(M_TOP_PAD, 60 << 20);
+}
+
+// MARK: What there is room for
+
+static void *wait_for_post(void *may_end) {
+    while (sem_wait(may_end) != 0) continue;
+    return NULL;
+}
+
+int tandem_try_threads(int most) {
+    enum { MOST = 64 };
+    pthread_t threads[MOST];
+    pthread_attr_t small;
+    sem_t may_end;
+    if (sem_init(&may_end, 0, 0) != 0 || pthread_attr_init(&small) != 0) return 0;
+    pthread_attr_setstacksize(&small, 256 * 1024);
+    int count = 0;
+    while (count < most && count < MOST && pthread_create(&threads[count], &small, wait_for_post, &may_end) == 0) count++;
+    for (int i = 0; i < count; i++) sem_post(&may_end);
+    for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+    pthread_attr_destroy(&small);
+    sem_destroy(&may_end);
+    return count;
 }
 
 // MARK: Signals

@@ -14,6 +14,10 @@ enum Program {
         if WorkerTwin.fork(for: ["run", "plan"]) { WorkerMain.run() }
         let words = CommandLine.arguments.dropFirst()
         if words.first == WorkerMain.argument { WorkerMain.run() }
+        if let lack = ProcessLimits.lack() {
+            Terminal.report("error: \(lack)\n")
+            exit(ExitCode.environment.rawValue)
+        }
         // Where no media are read, nodes of job files are made on two threads.
         if words.first == "validate" {
             tandem_widen_heaps()

@@ -178,6 +178,34 @@ import Testing
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
     }
 
+    /// Dispatch waits for ever where it gets no thread, and crashes where it gets no descriptor. A number that a user's
+    /// processes may have is none for root, so this is another user.
+    @Test func tooFewThreadsOrFilesAreSaid() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        let script = """
+            import os, resource, subprocess, sys
+            def fewer():
+                if os.getuid() == 0:
+                    os.setgroups([])
+                    os.setgid(61234)
+                    os.setuid(61234)
+                resource.setrlimit(resource.RLIMIT_NPROC, (4, 4))
+            program = os.open(sys.argv[1], os.O_RDONLY)
+            print(subprocess.run([f"/proc/self/fd/{program}", "validate", "jobs.yaml"], preexec_fn=fewer,
+                                 pass_fds=[program], stderr=subprocess.STDOUT, timeout=60).returncode)
+            """
+        let threads = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(threads.text.contains("and needs 16 (`ulimit -u`"), "\(threads.text)")
+        #expect(threads.text.hasSuffix("\n4\n"), "\(threads.text) \(threads.errors)")
+        let words = ["--nofile=63", Places.tandem]
+        let files = try program("prlimit", words + ["run", "jobs.yaml"], directory: scratch.path)
+        #expect(files.status == 4 && files.errors.contains("fewer than 64 open files"), "\(files.errors)")
+        let script3 = "exec prlimit --nofile=63 \"$0\" worker 3<>/dev/null"
+        let worker = try program("/bin/bash", ["-c", script3, Places.tandem], directory: scratch.path)
+        #expect(worker.status == 1 && worker.errors.contains("fewer than 64 open files"), "\(worker.errors)")
+    }
+
     /// libavutil makes its own random numbers where it may not ask the system, in some thirty milliseconds each time:
     /// a Matroska file needs one. Nothing else that a worker opens is denied either.
     @Test func aWorkerIsDeniedNothingThatItNeeds() throws {

@@ -32,6 +32,10 @@ void tandem_tune_allocator(int keeps);
 // Heaps of threads are laid out as a whole, of which only what is used takes memory. Before threads allocate.
 void tandem_widen_heaps(void);
 
+// How many threads this process could have at once beside those it has, up to `most`; none of them is left. libdispatch
+// waits for ever where it gets none.
+int tandem_try_threads(int most);
+
 // From when this returns on, each SIGINT and SIGTERM is a byte in a pipe, whatever the mask of the thread that takes it.
 // Returns the end to read from, which doesn't block, or -1.
 int tandem_watch_signals(void);

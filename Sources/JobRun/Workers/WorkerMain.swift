@@ -88,6 +88,10 @@ public enum WorkerMain {
             complain("a worker is started by a run, not by hand")
             exit(64)
         }
+        if let lack = ProcessLimits.lack() {
+            complain(lack)
+            exit(1)
+        }
         // A worker begins with looks.
         tandem_limit_arenas(1)
         tandem_tune_allocator(1)

@@ -1,0 +1,28 @@
+internal import CLinux
+internal import Glibc
+
+/// What a process of this program needs of the system before it begins, where having less means to hang or to crash.
+public enum ProcessLimits {
+    /// Threads beside the first: those of Dispatch's queues and the fewest of a codec. With fewer, Dispatch tries again
+    /// for ever, deaf to signals (measured: `validate` hangs with 3).
+    private static let threads: Int32 = 16
+    /// Descriptors. A worker has its line, a source and an output open, Dispatch and Landlock some of their own.
+    private static let descriptors: Int32 = 64
+
+    /// What there is too little of, for people; nil where there is enough.
+    public static func lack() -> String? {
+        let last = fcntl(STDERR_FILENO, F_DUPFD, descriptors - 1)
+        guard last >= 0 else {
+            return "this process may have fewer than \(descriptors) open files (`ulimit -n`)"
+        }
+        close(last)
+        let got = tandem_try_threads(threads)
+        guard got == threads else {
+            return """
+                this process may have no more than \(got) threads, and needs \(threads) \
+                (`ulimit -u`, or the group's `pids.max`)
+                """
+        }
+        return nil
+    }
+}
