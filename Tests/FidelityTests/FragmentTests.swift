@@ -270,6 +270,38 @@ import Testing
         #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
     }
 
+    /// ffmpeg's fragmented movies put the encoder's delay of late sound at zero, and nothing up to where it begins: a range
+    /// may begin there, and what it lacks then is no sign of damage.
+    @Test(arguments: ["mp4", "mkv", "wav"]) func aRangeThatBeginsInAGap(_ container: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=10", "-f", "lavfi", "-itsoffset", "3", "-i",
+            "sine=d=5:r=48000", "-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:a", "aac",
+            "-movflags", "frag_keyframe+empty_moov", scratch.file("s.mp4"))
+        let pictures = container == "wav" ? "" : "{ video: first, encode: { codec: h264 } }, "
+        let codec = container == "mp4" ? "aac" : "pcm_s16le"
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mp4
+                    range: { start: 2s, end: 6s }
+                    tracks: [ \(pictures){ audio: first, encode: { codec: \(codec) } } ]
+                    destination: o.\(container)
+                """, in: scratch.path))
+        let output = Judge(scratch.file("o.\(container)"))
+        var sound = try output.samples(channels: 1, rate: 48_000)
+        if container != "wav" {
+            #expect(try output.stream("a:0", "start_time")["start_time"] as? String == "1.000000")
+            sound = [Float](repeating: 0, count: 48_000) + sound
+        }
+        #expect((192_000...193_024).contains(sound.count), "\(sound.count)")
+        let first = try #require(sound.firstIndex { abs($0) > 0.01 })
+        #expect((47_900...49_100).contains(first), "\(first)")
+    }
+
     /// libavformat doesn't say how long packets of fragmented movies last: copies of them are as of a movie in one piece.
     @Test(arguments: ["", "range: { start: 1.6s, end: 4s }", "fragment: 1s"])
     func copiesOfFragmentedSources(_ more: String) async throws {

@@ -160,11 +160,17 @@ struct OutputVerifier {
                 return
                     "\(source) gave \(report.appendedSamples) pictures, its index promises \(frames): it is truncated or damaged"
             }
-            // Sound that begins late begins with silence where the container can't say so.
-            let given = Int64(report.appendedSamples + report.filledSamples)
-            if let samples = expected.samples, given < samples - tolerance(planned) {
-                return
-                    "\(source) gave \(given) samples, its index promises \(samples): it is truncated or damaged"
+            if case .encode(let encoding) = planned.action, let samples = expected.samples {
+                // Sound that begins late begins with silence where the container can't say so. Where a range begins in a
+                // gap, the source's times say that there is nothing yet; one that lost something lacks its end.
+                let given = Int64(report.appendedSamples + report.filledSamples)
+                let unit = Rational(1, max(1, encoding.encoder.sampleRate))
+                let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))
+                // A decoder may keep back its first packet, and media may end a packet before the edit list does.
+                if reached < samples - Int64(encoding.encoder.sampleRate) / 10 {
+                    return
+                        "\(source) gave \(given) samples, its index promises \(samples): it is truncated or damaged"
+                }
             }
             return nil
         }
@@ -180,11 +186,5 @@ struct OutputVerifier {
                 "\(source) ends at \(report.end) s, its header says \(promised) s: its time stamps are damaged"
         }
         return nil
-    }
-
-    /// A decoder may keep back its first packet, and media may end a packet before the edit list does.
-    private func tolerance(_ planned: TrackPlan) -> Int64 {
-        guard case .encode(let encoding) = planned.action else { return 0 }
-        return Int64(encoding.encoder.sampleRate) / 10
     }
 }
