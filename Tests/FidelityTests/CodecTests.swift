@@ -286,4 +286,38 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             #expect(try output.editDurations().last??.media == 2)
         }
     }
+
+    /// A copy of late sound hides the encoder's delay as its source does, whole or in fragments, and ends where it does.
+    @Test func copiedLateSoundHidesItsDelay() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi", "-itsoffset", "1", "-i",
+            "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=3:s=48000", "-c:v", "libx264", "-preset", "ultrafast",
+            "-c:a",
+            "pcm_s16le", scratch.file("s.mov"))
+        let jobs = [
+            ("./s.mov", "encode: { codec: aac }", "a.mp4", ""), ("./a.mp4", "copy: true", "b.mp4", ""),
+            ("./b.mp4", "copy: true", "parts.mp4", "fragment: 500ms, "),
+            ("./parts.mp4", "copy: true", "back.mov", ""),
+            ("./a.mp4", "copy: true", "cut.mp4", "range: { start: 0.4s }, "),
+        ]
+        for (source, sound, output, more) in jobs {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      j: { asset: \(source), \(more)tracks: [ { video: first, \(output == "cut.mp4" ? "encode: { codec: h264 }" : "copy: true") }, { audio: first, \(sound) } ], destination: \(output) }
+                    """, in: scratch.path))
+            let edit = try #require(try MovieBoxes(scratch.file(output)).editDurations[1])
+            #expect(
+                abs(edit.empty - (output == "cut.mp4" ? 0.6 : 1)) < 1e-9 && edit.media == 3,
+                "\(output): \(edit)")
+        }
+        let sound = try Judge(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
+        // libavformat heeds no edit list of fragmented movies.
+        for copy in ["b.mp4", "back.mov", "cut.mp4"] {
+            #expect(try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000) == sound, "\(copy)")
+        }
+    }
 }

@@ -59,7 +59,10 @@ final class PacketSource {
         var taken = ahead.take()
         if taken == nil { taken = try read() }
         guard let packet = taken.take() else { return nil }
-        guard packet.duration == 0, packet.dts != noTimestamp else { return packet }
+        guard packet.duration == 0, packet.dts != noTimestamp else {
+            lastLength = packet.duration
+            return packet
+        }
         do {
             ahead = try read()
         } catch {

@@ -80,6 +80,7 @@ final class PassthroughProducer: SampleProducer {
                 }
                 // Leading pictures of an open group, which need what was left out.
                 if let start, hasBegun, track.mediaType == .video, pts < start { continue }
+                if !hasBegun { try hideDelay(of: packet, pts: pts) }
                 hasBegun = true
                 return SampleBuffer(
                     packet: packet, pts: pts, dts: dts, duration: duration, timeBase: track.timeBase)
@@ -88,6 +89,17 @@ final class PassthroughProducer: SampleProducer {
         } catch let error as AVError {
             throw MediaError.reading(track: track.label, at: nil, error)
         }
+    }
+
+    /// libavformat heeds no edit list of a fragmented movie: what of its late sound is the encoder's delay is said here, as
+    /// libavformat says it of others.
+    private func hideDelay(of packet: borrowing Packet, pts: Int64) throws(AVError) {
+        guard track.mediaType == .audio, let editStart = track.editStart?.ticks(in: track.timeBase),
+            pts < editStart
+        else { return }
+        let samples = track.timeBase.rescale(
+            editStart - pts, to: Rational(1, max(1, track.format.parameters.sampleRate)))
+        try packet.setSkippedSamples(start: UInt32(clamping: samples))
     }
 
     /// libavformat guesses some decoding times of Matroska and leaves the first ones out: one way for all of them.

@@ -110,8 +110,10 @@ public final class AssetWriterInput: @unchecked Sendable {
             ordering: .relaxed)
         do {
             switch settings {
-            case .passthrough(_, let timeBase):
-                try copy(sample, timeBase: timeBase, session: session, writer: writer)
+            case .passthrough(let format, let timeBase):
+                try copy(
+                    sample, rate: format.parameters.sampleRate, timeBase: timeBase, session: session,
+                    writer: writer)
             case .encode:
                 try stage?.encode(sample, start: session.start, end: session.end) { packet throws(AVError) in
                     writer.enqueue(packet, input: index)
@@ -125,7 +127,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     }
 
     private func copy(
-        _ sample: consuming SampleBuffer, timeBase: Rational, session: Session, writer: AssetWriter
+        _ sample: consuming SampleBuffer, rate: Int32, timeBase: Rational, session: Session,
+        writer: AssetWriter
     ) throws {
         let offset = session.start.ticks(in: timeBase)
         let source = sample.timeBase
@@ -146,11 +149,18 @@ public final class AssetWriterInput: @unchecked Sendable {
             lastTimes = (pts + duration, dts + duration)
         }
         if klv != nil { packet = try klv!.framed(packet, track: label) }
+        // A codec's delay before zero is hidden by the muxer, the one of a track that begins late by nobody else.
+        if !hasCopied, pts > 0 {
+            let padding = Rational(1, max(1, rate)).rescale(Int64(packet.skippedSamples.start), to: timeBase)
+            if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
+        }
+        hasCopied = true
         packet.pts = pts
         packet.dts = dts
         packet.duration = duration
         writer.enqueue(packet, input: index)
     }
+    private var hasCopied = false
 
     // MARK: What the session and the writer ask
 
@@ -217,13 +227,13 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// What the encoder knows once it is drained: how long the track is delayed and how much of it is the
-    /// encoder's own delay (for the edit list that libavformat can't write), and silence that was filled in.
+    /// What is known once the encoder is drained, or the first packet copied: how long the track is delayed and how much
+    /// of it is the encoder's own delay (for the edit list that libavformat can't write), and silence that was filled in.
     var ending: AudioEnding { recorded.withLock { $0 } }
     private let recorded = Guarded(AudioEnding())
 }
 
-/// What is known of an encoded track of sound at its end, in the packets' time base.
+/// What is known of a track of sound at its end, in the packets' time base.
 struct AudioEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
     var statistics: String?
