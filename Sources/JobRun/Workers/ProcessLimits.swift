@@ -4,8 +4,8 @@ internal import Glibc
 /// What a process of this program needs of the system before it begins, where having less means to hang or to crash.
 public enum ProcessLimits {
     /// Threads beside the first: those of Dispatch's queues and the fewest of a codec. With fewer, Dispatch tries again
-    /// for ever, deaf to signals (measured: `validate` hangs with 3).
-    private static let threads: Int32 = 16
+    /// for ever, deaf to signals (measured: `validate` hangs with 3, and works with 5).
+    private static let threads: Int32 = 8
     /// Descriptors. A worker has its line, a source and an output open, Dispatch and Landlock some of their own.
     private static let descriptors: Int32 = 64
 
