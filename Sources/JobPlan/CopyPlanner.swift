@@ -252,7 +252,8 @@ struct CopyPlanner {
             sink.error(
                 .copyRange,
                 "the key frame at \(range.start) s is followed by pictures that need earlier ones (open GOP)",
-                at: rangePlace, notes: notes, help: "`encode` is exact here")
+                at: rangePlace, notes: notes,
+                help: "`cut: smart` copies the pictures after it, `encode` compresses them all anew")
         case .endsInsideGroup(let next):
             sink.error(
                 .copyRange, "pictures before \(range.end) s need ones after it, so a copy can't end there",

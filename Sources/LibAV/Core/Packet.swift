@@ -31,6 +31,14 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
     }
 
+    /// Puts another's data behind its own (`av_grow_packet`).
+    public func append(_ other: borrowing Packet) throws(AVError) {
+        let (own, added) = (size, other.size)
+        guard added > 0, let bytes = other.raw.pointee.data else { return }
+        try check(av_grow_packet(raw, Int32(clamping: added)), "av_grow_packet")
+        raw.pointee.data.advanced(by: own).update(from: bytes, count: added)
+    }
+
     /// Takes over times, flags and side data of another (`av_packet_copy_props`).
     public func copyProperties(of other: borrowing Packet) throws(AVError) {
         try check(av_packet_copy_props(raw, other.raw), "av_packet_copy_props")
@@ -71,6 +79,8 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     public var size: Int { Int(raw.pointee.size) }
     /// A sync sample (`AV_PKT_FLAG_KEY`).
     public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    /// Makes it a sync sample.
+    public func markKey() { raw.pointee.flags |= AV_PKT_FLAG_KEY }
     /// Decoded for others' sake, not shown (`AV_PKT_FLAG_DISCARD`): before an edit's start.
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
     /// Marked as damaged by the demuxer.

@@ -27,7 +27,12 @@ struct TrackMeasurement: Sendable {
             guard index < streams.count, TimeBounds.holds(packet, timeBase: streams[index].timeBase) else {
                 continue
             }
-            var track = all[index] ?? TrackMeasurement()
+            var track = all[index] ?? TrackMeasurement(of: streams[index])
+            if let frame = track.fields?.take(packet) {
+                all[index]?.fields = track.fields
+                all[index]?.end = max(track.end ?? frame.start, frame.start + frame.length)
+                continue
+            }
             track.packets += 1
             // Of fragmented movies libavformat doesn't say how long a packet lasts, until the next one; of others not how
             // long the last one of a track that begins late does.
@@ -57,6 +62,12 @@ struct TrackMeasurement: Sendable {
         }
         for index in all.keys { all[index]?.settleLength(until: nil) }
         return all
+    }
+
+    private var fields: FieldPairs?
+
+    private init(of stream: StreamInfo) {
+        fields = FieldPairs(stream)
     }
 
     /// The packet read last, whose length isn't known.

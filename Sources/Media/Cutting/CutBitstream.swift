@@ -14,12 +14,14 @@ struct CutBitstream: Hashable, Sendable {
         case none
         /// Nothing after it needs anything before it (IDR, BLA).
         case clean
-        /// Pictures shown before it may need earlier ones (HEVC's CRA).
+        /// Pictures shown before it may need earlier ones (HEVC's CRA, H.264's recovery points).
         case open
     }
 
     let codec: Codec
     let framing: NALFraming
+    /// By which slices of H.264 are read; nil where they can't be.
+    let sets: AVCSets?
 
     /// Nil where the codec is another or its headers can't be read.
     init?(_ parameters: CodecParameters) {
@@ -30,15 +32,18 @@ struct CutBitstream: Hashable, Sendable {
         case .h264:
             guard let headers = AVCHeaders(extradata) else { return nil }
             framing = extradata.first == 1 ? .lengths(headers.lengthSize) : .startCodes
+            sets = AVCSets(headers)
         case .hevc:
             guard let headers = HEVCHeaders(extradata) else { return nil }
             framing = .lengths(headers.lengthSize)
+            sets = nil
         }
     }
 
     init(codec: Codec, framing: NALFraming) {
         self.codec = codec
         self.framing = framing
+        sets = nil
     }
 
     private func type(_ unit: UnsafeRawBufferPointer) -> UInt8 {
@@ -62,7 +67,57 @@ struct CutBitstream: Hashable, Sendable {
                 default: RandomAccess.none
                 }
         }
-        return found ?? .none
+        return found == RandomAccess.none && isRecoveryPoint(bytes) ? .open : found ?? .none
+    }
+
+    /// There are parameter sets of sequences in a packet.
+    func hasSets(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var isFound = false
+        _ = framing.forEach(in: bytes, while: { !isFound }) { unit in
+            isFound = type(unit) == (codec == .h264 ? 7 : 33)
+        }
+        return isFound
+    }
+
+    /// Pictures of H.264 that are shown from this one on are right where decoding begins with it.
+    private func isRecoveryPoint(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard codec == .h264, var sets else { return false }
+        var (isSaid, isOpen) = (false, true)
+        _ = framing.forEach(in: bytes) { unit in
+            guard isOpen else { return }
+            switch type(unit) {
+            case 6: isSaid = isSaid || Self.saysRecovery(unit)
+            // Before the pictures, or not at all.
+            case 1...5 where !isSaid: isOpen = false
+            case 1:
+                // The other field of the picture may refer to the first one.
+                let header = AVCSliceHeader(unit, sets)
+                isOpen = header.map { $0.isField || AVCOpening.canOpen(with: $0) } == true
+            case 2...5: isOpen = false
+            case 7: isOpen = sets.isKnown(unit)
+            case 8: isOpen = sets.take(unit)
+            default: break
+            }
+        }
+        return isSaid && isOpen
+    }
+
+    /// Its supplemental information says that decoding may begin there, at once and exactly.
+    private static func saysRecovery(_ unit: UnsafeRawBufferPointer) -> Bool {
+        var bits = NALBits(unit, skipping: 1, most: 1024)
+        func number() -> Int? {
+            var sum = 0
+            while let byte = bits.bits(8) {
+                sum += byte
+                if byte != 0xff { return sum }
+            }
+            return nil
+        }
+        while let type = number(), type != 0x80, let size = number() {
+            if type == 6 { return bits.number() == 0 && bits.bits(1) == 1 }
+            for _ in 0..<size where bits.bits(8) == nil { return false }
+        }
+        return false
     }
 
     /// A digest of a packet's pictures, whatever frames them: units of pictures alone (FNV-1a). HEVC's CRA and BLA
@@ -84,10 +139,11 @@ struct CutBitstream: Hashable, Sendable {
     }
 
     /// The packet's units after their lengths, with `prefix` before them. `opensStream`: nothing before it is there,
-    /// which HEVC's CRA must say by its type.
+    /// which HEVC's CRA must say by its type; of H.264 `opening` sees to it.
     func framed(
-        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = [], opensStream: Bool = false
-    ) -> [UInt8] {
+        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = [], opensStream: Bool = false,
+        opening: inout AVCOpening?
+    ) throws -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 64)
         func append(_ unit: some Collection<UInt8>) {
@@ -97,17 +153,24 @@ struct CutBitstream: Hashable, Sendable {
             result += unit
         }
         for unit in prefix { append(unit) }
+        var failure: (any Error)?
         _ = framing.forEach(in: bytes) { unit in
             // An access unit delimiter must come first, and mp4 has no need of one.
             let delimiter: UInt8 = codec == .h264 ? 9 : 35
             if type(unit) == delimiter, !prefix.isEmpty || framing == .startCodes { return }
             let start = result.count
+            do {
+                if let other = try opening?.rewritten(unit) { return append(other) }
+            } catch {
+                failure = error
+            }
             append(unit)
             if opensStream, codec == .hevc, type(unit) == 21 {
                 // BLA_W_RADL: its leading pictures, where any are left, need nothing from before.
                 result[start + lengthSize] = unit[0] & 0x81 | 17 << 1
             }
         }
+        if let failure { throw failure }
         return result
     }
 }

@@ -13,6 +13,8 @@ final class CutEdge: @unchecked Sendable {
     private let evidence: CutEvidence
     private let tick: Rational
     private let label: String
+    /// Of H.264; HEVC's are in the packets.
+    let parameterSets: [[UInt8]]
     private var packets = UniqueDeque<Packet>()
     private var pictures = 0
     private var isFinished = false
@@ -28,7 +30,9 @@ final class CutEdge: @unchecked Sendable {
         self.tick = tick
         self.count = count
         self.label = label
-        stage = VideoEncoderStage(encoder: try FrameEncoder.open(encoder, globalHeaders: true))
+        let opened = try FrameEncoder.open(encoder, globalHeaders: true)
+        parameterSets = AVCHeaders(opened.parameters.extradata).map { $0.sequences + $0.pictures } ?? []
+        stage = VideoEncoderStage(encoder: opened)
     }
 
     /// Makes all packets ahead.

@@ -10,9 +10,9 @@ public struct CutScan: Sendable {
         public var isKey: Bool
         /// Decoding can begin at it, whatever came before.
         var access: CutBitstream.RandomAccess
-        /// It is decoded for others' sake only, or brings other parameters.
+        /// It is decoded for others' sake only, brings other parameters, or can't be copied behind an open beginning.
         var isBarrier: Bool
-        /// Of its pictures' bytes, where that was asked for.
+        /// Of its pictures' bytes as a cut has them, where that was asked for.
         var digest: UInt64
     }
 
@@ -28,10 +28,10 @@ public struct CutScan: Sendable {
     private var known = Int64.max
 
     /// Reads the packets. Times are on the asset's time line; `tick` is one in which the range's ends are whole, where
-    /// there are others beside it.
+    /// there are others beside it; `part`: how many of them come before.
     public static func read(
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, tick given: Rational? = nil,
-        withDigests: Bool = false,
+        part: Int = 0, withDigests: Bool = false,
         damagePolicy: DamagePolicy = .fail,
         limits: InputLimits = InputLimits(), isCancelled: () -> Bool = { false }
     ) throws -> CutScan {
@@ -48,17 +48,21 @@ public struct CutScan: Sendable {
         // Leading pictures of a key frame come after it and are shown before it; the second one past the end tells
         // where the first one's group can end.
         var pastKeys: [Int64] = []
+        var copying = Copying(part: part)
         while let packet = try source.next() {
             if isCancelled() { throw CancellationError() }
             guard packet.pts != noTimestamp else { continue }
             let pts = track.timeBase.rescale(packet.pts, to: tick) - zero
-            scan.pictures.append(
-                Picture(
-                    pts: pts, isKey: packet.isKey,
-                    access: bitstream.map { stream in packet.withBytes { stream.randomAccess($0) } } ?? .none,
-                    isBarrier: packet.isDiscarded || packet.changesParameters,
-                    digest: withDigests
-                        ? bitstream.map { stream in packet.withBytes { stream.digest($0) } } ?? 0 : 0))
+            var picture = Picture(
+                pts: pts, isKey: packet.isKey, access: .none,
+                isBarrier: packet.isDiscarded || packet.changesParameters, digest: 0)
+            packet.withBytes { bytes in
+                guard let bitstream else { return }
+                picture.access = bitstream.randomAccess(bytes)
+                let isShown = pts >= scan.start && pts < scan.end
+                copying.take(&picture, bytes, of: bitstream, canBegin: isShown, withDigest: withDigests)
+            }
+            scan.pictures.append(picture)
             if pastKeys.count == 2, pts > pastKeys[1] {
                 scan.known = pastKeys[1]
                 break
@@ -66,6 +70,40 @@ public struct CutScan: Sendable {
             if packet.isKey, pts >= scan.end, pastKeys.count < 2 { pastKeys.append(pts) }
         }
         return scan
+    }
+
+    /// What a cut that begins at the first place where it can makes of the packets.
+    private struct Copying {
+        let part: Int
+        private var start: Int64?
+        private var opening: AVCOpening?
+
+        init(part: Int) { self.part = part }
+
+        mutating func take(
+            _ picture: inout Picture, _ bytes: UnsafeRawBufferPointer, of bitstream: CutBitstream,
+            canBegin: Bool, withDigest: Bool
+        ) {
+            let begins = start == nil && canBegin && picture.access != .none && !picture.isBarrier
+            if begins {
+                start = picture.pts
+                opening =
+                    picture.access == .open
+                    ? bitstream.sets.map { AVCOpening($0, isOpen: true, part: part) } : nil
+            }
+            guard opening?.isOver == false, let start, picture.pts >= start else {
+                if withDigest { picture.digest = bitstream.digest(bytes) }
+                return
+            }
+            do {
+                let framed = try bitstream.framed(bytes, lengthSize: 4, opening: &opening)
+                let own = CutBitstream(codec: bitstream.codec, framing: .lengths(4))
+                if withDigest { picture.digest = framed.withUnsafeBytes { own.digest($0) } }
+            } catch {
+                picture.isBarrier = true
+                if begins { (self.start, opening) = (nil, nil) }
+            }
+        }
     }
 
     /// The times that the range shows, in order: what is on screen at its start, at its start, and what follows.

@@ -5,19 +5,24 @@ enum NALFraming: Hashable, Sendable {
     /// Each after a start code (transport and raw streams, encoders).
     case startCodes
 
-    /// Calls `body` with every unit, without its length or start code. False where the packet is malformed.
-    func forEach(in bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
+    /// Calls `body` with every unit, without its length or start code, as long as `goesOn`. False where the packet is
+    /// malformed.
+    func forEach(
+        in bytes: UnsafeRawBufferPointer, while goesOn: () -> Bool = { true },
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
         switch self {
-        case .lengths(let size): Self.byLength(bytes, size, body)
-        case .startCodes: Self.byStartCode(bytes, body)
+        case .lengths(let size): Self.byLength(bytes, size, goesOn, body)
+        case .startCodes: Self.byStartCode(bytes, goesOn, body)
         }
     }
 
     private static func byLength(
-        _ bytes: UnsafeRawBufferPointer, _ size: Int, _ body: (UnsafeRawBufferPointer) -> Void
+        _ bytes: UnsafeRawBufferPointer, _ size: Int, _ goesOn: () -> Bool,
+        _ body: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         var position = 0
-        while position < bytes.count {
+        while position < bytes.count, goesOn() {
             guard bytes.count - position >= size else { return false }
             var length = 0
             for offset in 0..<size { length = length << 8 | Int(bytes[position + offset]) }
@@ -30,7 +35,7 @@ enum NALFraming: Hashable, Sendable {
     }
 
     private static func byStartCode(
-        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+        _ bytes: UnsafeRawBufferPointer, _ goesOn: () -> Bool, _ body: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         /// Where the next `00 00 01` begins.
         func next(_ from: Int) -> Int? {
@@ -47,7 +52,7 @@ enum NALFraming: Hashable, Sendable {
             return nil
         }
         guard var start = next(0) else { return false }
-        while true {
+        while goesOn() {
             let following = next(start + 3)
             var end = following ?? bytes.count
             // Zeros before a start code belong to nobody.
@@ -56,19 +61,21 @@ enum NALFraming: Hashable, Sendable {
             guard let following else { return true }
             start = following
         }
+        return true
     }
 }
 
 /// Reads the bits of a unit's header: Exp-Golomb numbers, with the bytes that keep start codes away left out.
 struct NALBits {
     private let bytes: [UInt8]
-    private var position = 0
+    /// The next bit, of those behind the header.
+    private(set) var position = 0
 
-    /// The first bytes of a unit are enough for what is read here.
-    init(_ unit: some Collection<UInt8>, skipping header: Int) {
+    /// The first bytes of a unit, at most `most`, are enough for what is read here.
+    init(_ unit: some Collection<UInt8>, skipping header: Int, most: Int = 64) {
         var bytes: [UInt8] = []
         var zeros = 0
-        for byte in unit.dropFirst(header).prefix(64) {
+        for byte in unit.dropFirst(header).prefix(most) {
             if zeros >= 2, byte == 3 {
                 zeros = 0
                 continue
@@ -98,5 +105,10 @@ struct NALBits {
             if zeros > 31 { return nil }
         }
         return nil
+    }
+
+    /// A signed Exp-Golomb number.
+    mutating func signedNumber() -> Int? {
+        number().map { $0 & 1 == 1 ? ($0 + 1) / 2 : -($0 / 2) }
     }
 }

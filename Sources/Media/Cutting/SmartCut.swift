@@ -18,6 +18,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         public var lastCopied: Int64
         /// The track ends with it.
         public var reachesTrackEnd: Bool
+        /// What is copied begins with an open group, whose leading pictures are left out.
+        public var opensGroup: Bool
         /// Pictures compressed anew before the copied ones.
         public var headPictures: Int
         /// Pictures taken as they are.
@@ -67,7 +69,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             case .noEncoder(let name): "this build has no encoder \(name) for the edges"
             case .equalTimes: "two of its pictures have one time"
             case .nothingToCopy:
-                "between its ends decoding can begin nowhere anew (no IDR picture), so nothing can be copied"
+                "between its ends decoding can begin nowhere anew (no IDR picture or recovery point), so nothing can be copied"
             case .dolbyVision: "it is Dolby Vision, whose description belongs to each picture"
             case .edits: "its edit list shows several parts"
             case .edges(let why): why
@@ -99,7 +101,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
                 Part(
                     start: scan.start, end: scan.end, copyStart: copied.start,
                     copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
-                    reachesTrackEnd: copied.end == Int64.max, headPictures: shown.count { $0 < copied.start },
+                    reachesTrackEnd: copied.end == Int64.max, opensGroup: copied.isOpen,
+                    headPictures: shown.count { $0 < copied.start },
                     copiedPictures: copied.count, tailPictures: shown.count { $0 >= copied.end },
                     copiedGroups: copied.groups))
             cut.reorderDelay = max(cut.reorderDelay, copied.delay)
@@ -115,6 +118,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var end: Int64
         /// The latest time of any picture in it.
         var last: Int64
+        var isOpen = false
         var count = 0
         var groups = 0
         var delay = 0
@@ -131,7 +135,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var rest = scan.suffixMinima(from: start)
         rest.append(Int64.max)
         var stretch: Stretch?
-        var current = Stretch(start: start, end: start, last: start)
+        var current = Stretch(
+            start: start, end: start, last: start, isOpen: scan.pictures[first].access == .open)
         var highest = Int64.min
         var times: [Int64] = []
         var committed = 0
@@ -234,6 +239,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
     public var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
     /// Packets of the output.
     public var pictureCount: Int { headPictures + copiedPictures + tailPictures }
+    /// What is copied of some part begins with an open group.
+    public var opensGroups: Bool { parts.contains(where: \.opensGroup) }
     /// Something is compressed anew.
     public var hasEdges: Bool { headPictures + tailPictures > 0 }
 
@@ -252,6 +259,10 @@ public struct SmartCut: Hashable, Codable, Sendable {
         switch CutBitstream.Codec(rawValue: track.format.codec) {
         case .h264:
             guard var headers = AVCHeaders(parameters.extradata) else { throw Obstacle.headers }
+            if opensGroups {
+                guard let sets = AVCSets(headers) else { throw Obstacle.headers }
+                headers.sequences = headers.sequences.map { sets.allowingGaps($0) ?? $0 }
+            }
             if hasEdges {
                 let edge = try FrameEncoder.open(encoder, globalHeaders: true).parameters
                 guard let own = AVCHeaders(edge.extradata) else { throw Obstacle.headers }

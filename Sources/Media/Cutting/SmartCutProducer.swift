@@ -31,6 +31,10 @@ final class SmartCutProducer: SampleProducer {
     private var ahead: Edges?
     private var packets: PacketSource?
     private var copied = 0
+    /// Copied packets have parameter sets of their own.
+    private var carriesSets: Bool
+    /// What H.264 that begins at a recovery point is changed by.
+    private var opening: AVCOpening?
     private var clock: DecodingClock
     let droppedSamples = 0
 
@@ -48,6 +52,7 @@ final class SmartCutProducer: SampleProducer {
         let parameters = context.track.format.parameters
         guard let bitstream = CutBitstream(parameters) else { throw SmartCut.Obstacle.headers }
         self.bitstream = bitstream
+        carriesSets = bitstream.framing == .startCodes
         let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
         clock = DecodingClock(delay: cut.reorderDelay, step: max(1, nominal))
         switch bitstream.codec {
@@ -132,9 +137,15 @@ final class SmartCutProducer: SampleProducer {
 
     /// The next packet of a part that is compressed anew; nil when it has them all.
     private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
-        guard let packet = try edge?.next() else { return nil }
+        guard let edge, let packet = try edge.next() else { return nil }
         let own = CutBitstream(codec: bitstream.codec, framing: .startCodes)
-        let framed = try Packet.of(packet.withBytes { own.framed($0, lengthSize: lengthSize) })
+        var none: AVCOpening?
+        // Where sets come in some packets, libavformat gives them to no others (`h264_mp4toannexb`).
+        let prefix = bitstream.codec == .h264 && carriesSets && packet.isKey ? edge.parameterSets : []
+        let framed = try Packet.of(
+            packet.withBytes {
+                try own.framed($0, lengthSize: lengthSize, prefix: prefix, opening: &none)
+            })
         try framed.copyProperties(of: packet)
         return try sample(framed, pts: packet.pts, duration: packet.duration)
     }
@@ -164,6 +175,7 @@ final class SmartCutProducer: SampleProducer {
             if pts < part.copyStart { continue }
             if packet.isCorrupt { throw MediaError.damaged(track: context.track.label, at: time(pts)) }
             copied += 1
+            if access != .none, !carriesSets { carriesSets = packet.withBytes(bitstream.hasSets) }
             var duration = timeBase.rescale(packet.duration, to: cut.tick)
             if pts == part.lastCopied {
                 // The last one stays until the tail begins, or as long as the source shows it.
@@ -172,16 +184,27 @@ final class SmartCutProducer: SampleProducer {
             let needsSets = bitstream.codec == .hevc && access != .none && cut.hasEdges
             // Nothing that comes before it in the output is what came before it in the source.
             let opensStream = copied == 1 && access == .open
-            guard needsSets || opensStream || bitstream.framing == .startCodes else {
+            if copied == 1 {
+                opening =
+                    cut.opensGroups
+                    ? bitstream.sets.map { AVCOpening($0, isOpen: opensStream, part: index) } : nil
+            }
+            guard needsSets || opensStream || opening != nil || bitstream.framing == .startCodes else {
                 return try sample(packet, pts: pts, duration: duration)
             }
-            let framed = try Packet.of(
-                packet.withBytes {
-                    bitstream.framed(
-                        $0, lengthSize: lengthSize, prefix: needsSets ? parameterSets : [],
-                        opensStream: opensStream)
-                })
+            let framed: Packet
+            do {
+                framed = try Packet.of(
+                    packet.withBytes {
+                        try bitstream.framed(
+                            $0, lengthSize: lengthSize, prefix: needsSets ? parameterSets : [],
+                            opensStream: opensStream, opening: &opening)
+                    })
+            } catch is AVCOpening.Unreadable {
+                throw MediaError.damaged(track: context.track.label, at: time(pts))
+            }
             try framed.copyProperties(of: packet)
+            if opensStream { framed.markKey() }
             return try sample(framed, pts: pts, duration: duration)
         }
         throw MediaError.truncated(

@@ -26,9 +26,11 @@ public struct SmartCutVerifier: Sendable {
 
     /// Nil where all is as it should be. `result` is the cut's track in the output.
     public func problem(output: Asset, track result: AssetTrack) throws -> String? {
-        let parts = try zip(cut.parts, cut.offsets).map { part, offset in
+        let parts = try zip(cut.parts, cut.offsets).enumerated().map { index, entry in
+            let (part, offset) = entry
             let range = TimeRange(start: time(part.start), end: time(part.end))
-            return Checked(part: part, offset: offset, scan: try scan(source, track, range, tick: cut.tick))
+            let scan = try scan(source, track, range, tick: cut.tick, part: index)
+            return Checked(part: part, offset: offset, scan: scan)
         }
         let length = parts.reduce(Int64(0)) { $0 + $1.part.end - $1.part.start }
         let duration = max(result.timeRange.end, time(length))
@@ -55,12 +57,12 @@ public struct SmartCutVerifier: Sendable {
     }
 
     private func scan(
-        _ asset: Asset, _ track: AssetTrack, _ range: TimeRange, tick: Rational? = nil
+        _ asset: Asset, _ track: AssetTrack, _ range: TimeRange, tick: Rational? = nil, part: Int = 0
     ) throws -> CutScan {
         guard case .file(let path) = asset.source else { throw MediaError.misuse("only files have packets") }
         return try CutScan.read(
             path: path, track: track, timeZero: try asset.loadSynchronously().timeZero, range: range,
-            tick: tick, withDigests: true, isCancelled: isCancelled)
+            tick: tick, part: part, withDigests: true, isCancelled: isCancelled)
     }
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
@@ -117,6 +119,8 @@ public struct SmartCutVerifier: Sendable {
         var shift: Int64
         /// Another part ends where it begins.
         var isJoint = false
+        /// Copied slices were changed.
+        var isChanged = false
     }
 
     /// Copied pictures behind the head that are looked at: where the parameter sets are wrong, the first ones show it.
@@ -132,13 +136,16 @@ public struct SmartCutVerifier: Sendable {
             .map(\.pts).sorted()
         var seams: [Seam] = []
         // Where another part ends at a copied picture's start, that is a seam as well.
-        if part.headPictures > 0 || checked.offset > 0 {
-            let copied = shown.filter { $0 >= part.copyStart }.dropFirst(Self.picturesBehindHead)
+        // Where slices were changed, the whole first group is looked at, and what follows it.
+        let isChanged = part.opensGroup && track.format.codec == CutBitstream.Codec.h264.rawValue
+        if part.headPictures > 0 || checked.offset > 0 || isChanged {
+            let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : part.copyStart
+            let copied = shown.filter { $0 >= group }.dropFirst(Self.picturesBehindHead)
             let until = copied.first ?? part.end
             seams.append(
                 Seam(
                     from: part.start, until: until, times: times(from: part.start, until: until), part: part,
-                    shift: shift, isJoint: checked.offset > 0))
+                    shift: shift, isJoint: checked.offset > 0, isChanged: isChanged))
         }
         if part.tailPictures > 0 {
             let from = keys.last ?? part.copyStart
@@ -192,6 +199,8 @@ public struct SmartCutVerifier: Sendable {
     /// The source's pictures at a seam: those of its edges as they were kept, those that were copied decoded again.
     private final class Originals {
         private let tick: Rational
+        /// The first picture that is decoded again.
+        private let first: Int64
         private var before: ArraySlice<CutEvidence.Picture> = []
         private let samples: TrackSamples?
         private var after: ArraySlice<CutEvidence.Picture> = []
@@ -210,17 +219,21 @@ public struct SmartCutVerifier: Sendable {
                 after = kept[...]
                 until = max(from, part.copyEnd)
             }
+            first = from
+            // Where a source says that decoding can begin at an open group, one that begins before it tells.
+            let earlier = seam.isChanged && from == part.copyStart && from > 0 ? from - 1 : from
             samples =
                 from < until
                 ? try verifier.pictures(
                     verifier.source, verifier.track,
-                    TimeRange(start: verifier.time(from), end: verifier.time(until))) : nil
+                    TimeRange(start: verifier.time(earlier), end: verifier.time(until))) : nil
         }
 
         func next() throws -> CutEvidence.Picture? {
             if let kept = before.popFirst() { return kept }
-            if let sample = try samples?.next() {
+            while let sample = try samples?.next() {
                 let time = sample.presentationTime.ticks(in: tick)
+                if time < first { continue }
                 guard let frame = sample.takeFrame() else { return nil }
                 return CutEvidence.Picture(frame, at: time)
             }

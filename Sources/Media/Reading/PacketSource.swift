@@ -26,6 +26,8 @@ final class PacketSource {
         self.ownsLane = ownsLane
         self.movement = movement
         self.damage = damage
+        fields = FieldPairs(
+            track.format.parameters, frameRate: track.nominalFrameRate, timeBase: track.timeBase)
     }
 
     /// Reads a track through a lane of its own.
@@ -48,53 +50,85 @@ final class PacketSource {
     /// The source is a movie. libavformat doesn't say how long the packets of fragmented ones last, and some others:
     /// until the next one.
     var isMovie = false
-    /// The packet that told how long the one before it lasts, or what went wrong instead.
+    /// The packet that was read to know what belongs to the one before it, or what went wrong instead.
     private var ahead: Packet?
     private var failure: (any Error)?
     private var lastLength: Int64 = 0
+    private var fields: FieldPairs?
 
-    private func readWithLength() throws -> Packet? {
-        guard isMovie else { return try read() }
+    /// The next packet whole: with how long it lasts, and with both fields of its frame.
+    private func readWhole() throws -> Packet? {
+        guard isMovie || fields != nil else { return try read() }
         if let failure { throw failure }
         var taken = ahead.take()
-        if taken == nil { taken = try read() }
-        guard let packet = taken.take() else { return nil }
-        guard packet.duration == 0, packet.dts != noTimestamp else {
-            lastLength = packet.duration
-            return packet
+        if taken == nil {
+            taken = try read()
+            if let packet = taken.take() {
+                _ = fields?.take(packet)
+                taken = consume packet
+            }
         }
+        guard let packet = taken.take() else { return nil }
+        if isMovie {
+            readLength(of: packet)
+        } else if fields?.isWaiting == true {
+            try readSecondField(of: packet)
+        }
+        return packet
+    }
+
+    private func lookAhead() -> Bool {
         do {
             ahead = try read()
+            return true
         } catch {
             failure = error
-            return packet
+            return false
         }
+    }
+
+    private func readLength(of packet: borrowing Packet) {
+        guard packet.duration == 0, packet.dts != noTimestamp else {
+            lastLength = packet.duration
+            return
+        }
+        guard lookAhead() else { return }
         if let next = ahead.take() {
             if next.dts != noTimestamp { lastLength = max(0, next.dts - packet.dts) }
             packet.duration = lastLength
+            _ = fields?.take(next)
             ahead = consume next
         } else if track.mediaType != .subtitle, packet.pts != noTimestamp {
             // The last one: no longer than the one before it, nor than its track.
             let left = max(0, track.timeRange.end.ticks(in: track.timeBase) - packet.pts)
             packet.duration = track.mediaType == .data ? left : min(lastLength, left)
         }
-        return packet
+    }
+
+    private func readSecondField(of packet: borrowing Packet) throws {
+        guard lookAhead(), let next = ahead.take() else { return }
+        if let frame = fields?.take(next) {
+            packet.duration = frame.length
+            try packet.append(next)
+        } else {
+            ahead = consume next
+        }
     }
 
     /// The next packet, or nil at the end.
     func next() throws -> Packet? {
         if !hasBegun {
             hasBegun = true
-            guard let first = try readWithLength() else { return nil }
+            guard let first = try readWhole() else { return nil }
             times = try PictureTimes(track, first: first)
             guard let times else { return first }
             try times.take(first)
         }
-        guard let times else { return try readWithLength() }
+        guard let times else { return try readWhole() }
         while true {
             if let packet = times.next() { return packet }
             if isAtEnd { return nil }
-            let packet = try readWithLength()
+            let packet = try readWhole()
             isAtEnd = packet == nil
             try times.take(packet)
         }
@@ -179,6 +213,7 @@ final class PacketSource {
     private func forget() {
         (times, hasBegun, isAtEnd) = (nil, false, false)
         (failure, lastLength) = (nil, 0)
+        fields?.forget()
         _ = ahead.take()
     }
 

@@ -1,0 +1,164 @@
+internal import LibAV
+
+/// What of H.264's parameter sets says how a slice's header is read.
+struct AVCSets: Hashable {
+    /// Of a sequence.
+    struct Sequence: Hashable {
+        var id = 0
+        var chromaFormat = 1
+        var frameNumberBits = 4
+        /// Of the picture order count's low part; nil where it follows from decoding order (type 2).
+        var orderBits: Int?
+        var isFramesOnly = true
+        /// Where `gaps_in_frame_num_value_allowed_flag` stands, in bits behind the unit's first byte.
+        var gapsPosition = 0
+        /// Frames a second, where it says that.
+        var frameRate: Rational?
+    }
+
+    /// Of pictures.
+    struct Picture: Hashable {
+        var sequence = 0
+        var isCABAC = false
+        var hasBottomOrder = false
+        /// Of the first list and the second, where a slice doesn't say.
+        var references = [1, 1]
+        var isWeighted = false
+        var isExplicitlyWeighted = false
+        var hasDeblocking = false
+    }
+
+    private(set) var sequences: [Int: Sequence] = [:]
+    private(set) var pictures: [Int: Picture] = [:]
+    /// The sequences' sets themselves.
+    private var units: [Int: [UInt8]] = [:]
+
+    /// Nil where there is one whose slices aren't read here (colour planes apart, slice groups, picture order of type 1),
+    /// or two of one id.
+    init?(_ headers: AVCHeaders) {
+        for unit in headers.sequences {
+            guard let sequence = Self.sequence(unit), units[sequence.id] == nil || isKnown(unit), take(unit)
+            else { return nil }
+        }
+        for unit in headers.pictures where !take(unit) { return nil }
+    }
+
+    /// A set of the stream's own takes the place of the one of its kind and id. False where it can't be read.
+    mutating func take(_ unit: some Collection<UInt8>) -> Bool {
+        switch unit.first.map({ $0 & 0x1f }) {
+        case 7:
+            guard let sequence = Self.sequence(unit) else { return false }
+            sequences[sequence.id] = sequence
+            units[sequence.id] = Array(unit)
+        case 8:
+            guard let (id, picture) = Self.picture(unit), sequences[picture.sequence] != nil else {
+                return false
+            }
+            pictures[id] = picture
+        default: return false
+        }
+        return true
+    }
+
+    /// A sequence's set is one of those that are known.
+    func isKnown(_ unit: some Collection<UInt8>) -> Bool { units.values.contains { unit.elementsEqual($0) } }
+
+    /// A known sequence's set that allows gaps in the count of frames.
+    func allowingGaps(_ unit: some Collection<UInt8>) -> [UInt8]? {
+        guard let id = units.first(where: { unit.elementsEqual($0.value) })?.key,
+            let place = sequences[id]?.gapsPosition
+        else { return nil }
+        var bits = NALRewriter(unit, through: place + 1)
+        bits.replace(place, count: 1, with: 1)
+        return bits.finished
+    }
+
+    private static func sequence(_ unit: some Collection<UInt8>) -> Sequence? {
+        var bits = NALBits(unit, skipping: 1, most: 1024)
+        var sequence = Sequence()
+        guard let profile = bits.bits(8), bits.bits(16) != nil, let id = bits.number() else { return nil }
+        sequence.id = id
+        if [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(profile) {
+            guard let chroma = bits.number(), chroma < 3, bits.number() != nil, bits.number() != nil,
+                bits.bits(1) != nil, let hasMatrices = bits.bits(1)
+            else { return nil }
+            sequence.chromaFormat = chroma
+            if hasMatrices == 1 {
+                for list in 0..<8 where !skipScalingList(list < 6 ? 16 : 64, &bits) { return nil }
+            }
+        }
+        guard let number = bits.number(), number <= 12, let order = bits.number() else { return nil }
+        sequence.frameNumberBits = number + 4
+        switch order {
+        case 0:
+            guard let low = bits.number(), low <= 12 else { return nil }
+            sequence.orderBits = low + 4
+        case 2: break
+        default: return nil
+        }
+        guard bits.number() != nil else { return nil }
+        sequence.gapsPosition = bits.position
+        guard bits.bits(1) != nil, bits.number() != nil, bits.number() != nil, let isFramesOnly = bits.bits(1)
+        else { return nil }
+        sequence.isFramesOnly = isFramesOnly == 1
+        sequence.frameRate = frameRate(&bits, isFramesOnly: isFramesOnly == 1)
+        return sequence
+    }
+
+    /// What the usability information says of time, behind `frame_mbs_only_flag`.
+    private static func frameRate(_ bits: inout NALBits, isFramesOnly: Bool) -> Rational? {
+        guard bits.bits(isFramesOnly ? 1 : 2) != nil, let isCropped = bits.bits(1) else { return nil }
+        for _ in 0..<(isCropped == 1 ? 4 : 0) where bits.number() == nil { return nil }
+        guard bits.bits(1) == 1, let hasAspect = bits.bits(1) else { return nil }
+        if hasAspect == 1 {
+            guard let kind = bits.bits(8), kind != 255 || bits.bits(32) != nil else { return nil }
+        }
+        guard let hasOverscan = bits.bits(1), bits.bits(hasOverscan) != nil, let hasSignal = bits.bits(1)
+        else { return nil }
+        if hasSignal == 1 {
+            guard bits.bits(4) != nil, let hasColor = bits.bits(1), bits.bits(24 * hasColor) != nil else {
+                return nil
+            }
+        }
+        guard let hasPlaces = bits.bits(1) else { return nil }
+        for _ in 0..<(2 * hasPlaces) where bits.number() == nil { return nil }
+        guard bits.bits(1) == 1, let unit = bits.bits(32), let scale = bits.bits(32),
+            (1...0x3fff_ffff).contains(unit), (1...0x7fff_ffff).contains(scale)
+        else { return nil }
+        // A unit is a field's.
+        return Rational(Int32(scale), Int32(2 * unit))
+    }
+
+    private static func skipScalingList(_ size: Int, _ bits: inout NALBits) -> Bool {
+        guard let isThere = bits.bits(1) else { return false }
+        var (last, next) = (8, 8)
+        for _ in 0..<(isThere == 1 ? size : 0) {
+            if next != 0 {
+                guard let delta = bits.signedNumber() else { return false }
+                next = (last + delta + 256) & 0xff
+            }
+            last = next == 0 ? last : next
+        }
+        return true
+    }
+
+    private static func picture(_ unit: some Collection<UInt8>) -> (Int, Picture)? {
+        var bits = NALBits(unit, skipping: 1)
+        var picture = Picture()
+        guard let id = bits.number(), let sequence = bits.number(), let entropy = bits.bits(1),
+            let order = bits.bits(1), bits.number() == 0, let first = bits.number(),
+            let second = bits.number(),
+            first < 32, second < 32, let weighted = bits.bits(1), let explicit = bits.bits(2),
+            bits.number() != nil, bits.number() != nil, bits.number() != nil, let deblocking = bits.bits(1),
+            bits.bits(1) != nil, bits.bits(1) == 0
+        else { return nil }
+        picture.sequence = sequence
+        picture.isCABAC = entropy == 1
+        picture.hasBottomOrder = order == 1
+        picture.references = [first + 1, second + 1]
+        picture.isWeighted = weighted == 1
+        picture.isExplicitlyWeighted = explicit == 1
+        picture.hasDeblocking = deblocking == 1
+        return (id, picture)
+    }
+}

@@ -1,0 +1,148 @@
+/// The header of an H.264 slice, as far as a cut must know it; places are in bits behind the unit's first byte, without
+/// the bytes that keep start codes away.
+struct AVCSliceHeader {
+    /// How decoded pictures are marked that others refer to.
+    struct Marking {
+        /// Where it stands.
+        var place: Range<Int>
+        /// Memory management's operations with what they are about; nil where the oldest goes.
+        var operations: [(code: Int, values: [Int])]?
+    }
+
+    /// It is part of an IDR picture.
+    let isIDR: Bool
+    /// Others refer to its picture.
+    let isReference: Bool
+    /// A picture or a field begins with it.
+    let beginsPicture: Bool
+    /// Nothing in it refers to other pictures.
+    let isIntra: Bool
+    let frameNumber: Int
+    let frameNumberPlace: Int
+    let isField: Bool
+    /// The low part of the picture order count, and where it stands; nil where there is none.
+    let order: (value: Int, place: Int)?
+    /// How much earlier the bottom field of a frame is.
+    let bottomOrder: Int
+    /// Where an IDR picture's id would stand.
+    let identifierPlace: Int
+    let marking: Marking?
+    /// Where the header ends.
+    let end: Int
+    let isCABAC: Bool
+    let sequence: AVCSets.Sequence
+
+    /// Nil where it can't be read.
+    init?(_ unit: some Collection<UInt8>, _ sets: AVCSets) {
+        guard let first = unit.first, first & 0x1f == 1 || first & 0x1f == 5 else { return nil }
+        isIDR = first & 0x1f == 5
+        isReference = first & 0x60 != 0
+        var bits = NALBits(unit, skipping: 1, most: 4096)
+        guard let macroblock = bits.number(), let kind = bits.number().map({ $0 % 5 }), kind < 3,
+            let picture = bits.number().flatMap({ sets.pictures[$0] }),
+            let sequence = sets.sequences[picture.sequence]
+        else { return nil }
+        self.sequence = sequence
+        beginsPicture = macroblock == 0
+        isIntra = kind == 2
+        isCABAC = picture.isCABAC
+        frameNumberPlace = bits.position
+        guard let number = bits.bits(sequence.frameNumberBits) else { return nil }
+        frameNumber = number
+        var isField = false
+        if !sequence.isFramesOnly {
+            guard let flag = bits.bits(1) else { return nil }
+            isField = flag == 1
+            if isField, bits.bits(1) == nil { return nil }
+        }
+        self.isField = isField
+        identifierPlace = bits.position
+        if isIDR, bits.number() == nil { return nil }
+        var bottomOrder = 0
+        if let count = sequence.orderBits {
+            let place = bits.position
+            guard let value = bits.bits(count) else { return nil }
+            order = (value, place)
+            if picture.hasBottomOrder, !isField {
+                guard let delta = bits.signedNumber() else { return nil }
+                bottomOrder = delta
+            }
+        } else {
+            order = nil
+        }
+        self.bottomOrder = bottomOrder
+        guard Self.skipReferences(kind, picture, sequence, &bits) else { return nil }
+        var marking: Marking?
+        if isReference {
+            guard let read = Self.marking(isIDR: isIDR, &bits) else { return nil }
+            marking = read
+        }
+        self.marking = marking
+        if isCABAC, !isIntra, bits.number() == nil { return nil }
+        guard bits.number() != nil else { return nil }
+        if picture.hasDeblocking {
+            guard let filter = bits.number() else { return nil }
+            if filter != 1, bits.number() == nil || bits.number() == nil { return nil }
+        }
+        end = bits.position
+    }
+
+    /// Lists of references and their weights. `kind`: 0 for P, 1 for B, 2 for I.
+    private static func skipReferences(
+        _ kind: Int, _ picture: AVCSets.Picture, _ sequence: AVCSets.Sequence, _ bits: inout NALBits
+    ) -> Bool {
+        guard kind < 2 else { return true }
+        var counts = Array(picture.references.prefix(kind + 1))
+        if kind == 1, bits.bits(1) == nil { return false }
+        guard let overrides = bits.bits(1) else { return false }
+        if overrides == 1 {
+            for list in counts.indices {
+                guard let count = bits.number(), count < 32 else { return false }
+                counts[list] = count + 1
+            }
+        }
+        for _ in counts {
+            guard let isModified = bits.bits(1) else { return false }
+            var rest = isModified == 1
+            while rest {
+                guard let code = bits.number(), code <= 3 else { return false }
+                if code != 3, bits.number() == nil { return false }
+                rest = code != 3
+            }
+        }
+        guard kind == 0 ? picture.isWeighted : picture.isExplicitlyWeighted else { return true }
+        let hasChroma = sequence.chromaFormat != 0
+        guard bits.number() != nil, !hasChroma || bits.number() != nil else { return false }
+        for _ in 0..<counts.reduce(0, +) {
+            for numbers in hasChroma ? [2, 4] : [2] {
+                guard let isThere = bits.bits(1) else { return false }
+                for _ in 0..<(isThere == 1 ? numbers : 0) where bits.number() == nil { return false }
+            }
+        }
+        return true
+    }
+
+    private static func marking(isIDR: Bool, _ bits: inout NALBits) -> Marking? {
+        let start = bits.position
+        var operations: [(code: Int, values: [Int])]?
+        if isIDR {
+            guard bits.bits(2) != nil else { return nil }
+        } else {
+            guard let isAdaptive = bits.bits(1) else { return nil }
+            if isAdaptive == 1 {
+                operations = []
+                while true {
+                    guard let code = bits.number(), code <= 6 else { return nil }
+                    if code == 0 { break }
+                    var values: [Int] = []
+                    for _ in 0..<(code == 3 ? 2 : code == 5 ? 0 : 1) {
+                        guard let value = bits.number() else { return nil }
+                        values.append(value)
+                    }
+                    operations?.append((code, values))
+                }
+            }
+        }
+        return Marking(place: start..<bits.position, operations: operations)
+    }
+}

@@ -1,0 +1,132 @@
+/// A unit of H.264 whose first bits are changed; places are in bits behind its first byte. The bytes behind them are taken
+/// over as they are, where they stay in place.
+struct NALRewriter {
+    /// The beginning, without the bytes that keep start codes away.
+    private var beginning: [UInt8] = []
+    private let unit: [UInt8]
+    /// Where in the unit what follows begins.
+    private var split: Int
+
+    /// Bits up to `end` may change.
+    init(_ unit: some Collection<UInt8>, through end: Int) {
+        self.unit = Array(unit)
+        split = self.unit.count
+        let needed = 1 + (end + 7) / 8
+        var zeros = 0
+        for (index, byte) in self.unit.enumerated() {
+            if zeros >= 2, byte == 3 {
+                zeros = 0
+                continue
+            }
+            zeros = byte == 0 ? zeros + 1 : 0
+            beginning.append(byte)
+            // What follows a byte that isn't 0 reads the same whatever came before.
+            if beginning.count > needed, byte != 0 {
+                split = index + 1
+                break
+            }
+        }
+    }
+
+    /// It becomes a slice of an IDR picture.
+    mutating func becomeIDR() { beginning[0] = beginning[0] & 0xe0 | 5 }
+
+    /// Writes a number over another of as many bits.
+    mutating func replace(_ place: Int, count: Int, with value: Int) {
+        for bit in 0..<count {
+            let at = 8 + place + bit
+            let mask = UInt8(0x80) >> UInt8(at & 7)
+            if value >> (count - 1 - bit) & 1 == 1 {
+                beginning[at >> 3] |= mask
+            } else {
+                beginning[at >> 3] &= ~mask
+            }
+        }
+    }
+
+    /// Takes something off a number that goes around.
+    mutating func subtract(_ value: Int, at place: Int, count: Int) {
+        var number = 0
+        for bit in 0..<count { number = number << 1 | Int(self.bit(place + bit)) }
+        replace(place, count: count, with: (number - value) & (1 << count - 1))
+    }
+
+    /// Puts other bits into a slice's header, in ascending order. What follows the header begins with a byte
+    /// (`isAligned`), or moves by bits: by whole bytes where it can, since uncompressed macroblocks begin with one.
+    mutating func splice(_ changes: [(place: Range<Int>, bits: [UInt8])], headerEnd: Int, isAligned: Bool) {
+        var header: [UInt8] = []
+        var position = 0
+        for change in changes {
+            header += (position..<change.place.lowerBound).map(bit) + change.bits
+            position = change.place.upperBound
+        }
+        header += (position..<headerEnd).map(bit)
+        let nextByte = (headerEnd + 7) / 8
+        if isAligned {
+            while header.count % 8 != 0 { header.append(1) }
+        } else if (header.count - headerEnd) % 8 == 0 {
+            header += (headerEnd..<nextByte * 8).map(bit)
+        } else {
+            beginning += Self.unescaped(unit[split...])
+            split = unit.count
+            header += (headerEnd..<(beginning.count - 1) * 8).map(bit)
+            // Behind the last 1 there is nothing but what fills the last byte.
+            while header.last == 0 { header.removeLast() }
+            while header.count % 8 != 0 { header.append(0) }
+            beginning = [beginning[0]] + Self.packed(header)
+            return
+        }
+        beginning = [beginning[0]] + Self.packed(header) + beginning[(1 + nextByte)...]
+    }
+
+    /// The unit as it is now.
+    var finished: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(unit.count + 16)
+        var zeros = 0
+        for byte in beginning {
+            if zeros >= 2, byte <= 3 {
+                result.append(3)
+                zeros = 0
+            }
+            result.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        // Zeros at the end would be taken for a start code's.
+        if split == unit.count, result.last == 0 { result.append(3) }
+        return result + unit[split...]
+    }
+
+    /// An Exp-Golomb number's bits.
+    static func number(_ value: Int) -> [UInt8] {
+        let written = value + 1
+        let length = Int.bitWidth - written.leadingZeroBitCount
+        return [UInt8](repeating: 0, count: length - 1)
+            + (0..<length).reversed().map { UInt8(written >> $0 & 1) }
+    }
+
+    private func bit(_ place: Int) -> UInt8 {
+        let at = 8 + place
+        return beginning[at >> 3] >> (7 - UInt8(at & 7)) & 1
+    }
+
+    private static func packed(_ bits: [UInt8]) -> [UInt8] {
+        stride(from: 0, to: bits.count, by: 8).map { start in
+            bits[start..<(start + 8)].reduce(0) { $0 << 1 | $1 }
+        }
+    }
+
+    private static func unescaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        var zeros = 0
+        for byte in bytes {
+            if zeros >= 2, byte == 3 {
+                zeros = 0
+                continue
+            }
+            zeros = byte == 0 ? zeros + 1 : 0
+            result.append(byte)
+        }
+        return result
+    }
+}

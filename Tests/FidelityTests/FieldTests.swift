@@ -1,0 +1,94 @@
+import Foundation
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Frames that are pairs of fields, as broadcasts have them: libavformat takes them apart, or has their length halved.
+@Suite struct FieldTests {
+    private static let count = 48
+
+    /// The same pictures in a container: a packet for each frame, or for each field.
+    private func source(_ kind: String, in scratch: Scratch) throws -> String {
+        let stream = FieldStream(count: Self.count)
+        let (matroska, path) = (scratch.file("s.mkv"), scratch.file("\(kind).ts"))
+        try stream.matroska().write(to: URL(fileURLWithPath: matroska))
+        switch kind {
+        case "frames":
+            try ffmpeg("-i", matroska, "-c", "copy", path)
+            return path
+        case "fields":
+            try stream.elementary().write(to: URL(fileURLWithPath: scratch.file("s.h264")))
+            // In decoding order: the first frame, then every third one with the two before it.
+            let frame = "(floor(N/2)-1)"
+            let place = "if(lt(N,2),0,3*floor(\(frame)/3)+if(eq(mod(\(frame),3),0),3,mod(\(frame),3)))"
+            let pts = "(\(place)+2)*3600+mod(N,2)*1800+90000".replacing(",", with: "\\,")
+            try ffmpeg(
+                "-r", "50", "-i", scratch.file("s.h264"), "-c", "copy", "-bsf:v",
+                "setts=pts=\(pts):dts=N*1800+90000:duration=1800", path)
+            return path
+        default:
+            try ffmpeg("-i", matroska, "-c", "copy", scratch.file("s.mp4"))
+            return scratch.file("s.mp4")
+        }
+    }
+
+    /// A sample is a frame and lasts as long as one, wherever it comes from and goes to.
+    @Test(arguments: ["frames", "fields", "movie"], ["mp4", "mkv", "ts"])
+    func copiesHaveWholeFrames(_ kind: String, _ container: String) async throws {
+        let scratch = try Scratch()
+        let path = try source(kind, in: scratch)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              copy:
+                asset: \(path)
+                tracks: [ { video: first, copy: true } ]
+                destination: \(scratch.file("copy.\(container)"))
+              encoded:
+                asset: \(path)
+                tracks: [ { video: first, encode: { codec: ffv1 } } ]
+                destination: \(scratch.file("encoded.mkv"))
+            """, in: scratch.path)
+        let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()
+        let shown = Self.count - 2
+        #expect(wanted.count == shown)
+        for (job, name) in [("copy", "copy.\(container)"), ("encoded", "encoded.mkv")] {
+            #expect(abs(try success(outcomes, job).duration.seconds - 0.04 * Double(shown)) < 0.0011)
+            #expect(try Judge(scratch.file(name)).pictureHashes() == wanted)
+        }
+        guard container != "ts" else { return }
+        let made = try Judge(scratch.file("copy.\(container)")).decodedPictures()
+        #expect(made.enumerated().allSatisfy { abs($1.time - 0.04 * Double($0)) < 0.0011 })
+        let packets = try Judge(scratch.file("copy.\(container)")).probe([
+            "-select_streams", "v", "-show_entries", "packet=size",
+        ])
+        #expect((packets["packets"] as? [Any])?.count == shown)
+    }
+
+    /// Ranges of them end where they are to, and a cut is made of whole frames.
+    @Test(arguments: ["frames", "fields", "movie"], ["keyframe", "smart"])
+    func rangesHaveWholeFrames(_ kind: String, _ cut: String) async throws {
+        let scratch = try Scratch()
+        let path = try source(kind, in: scratch)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              cut:
+                asset: \(path)
+                range: { start: 0.4, end: 1.4 }
+                cut: \(cut)
+                tracks: [ { video: first, copy: true } ]
+                destination: \(scratch.file("cut.mp4"))
+            """, in: scratch.path)
+        // 1.44 s is shown with the leading pictures before it: the group ends behind it.
+        let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
+        #expect(abs(try success(outcomes).duration.seconds - 0.04 * Double(count)) < 1e-6)
+        let have = try Judge(scratch.file("cut.mp4")).pictureHashes()
+        let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()[first..<(first + count)]
+        #expect(have.count == wanted.count)
+        #expect(zip(have, wanted).count { $0 == $1 } >= (cut == "smart" ? 18 : count))
+    }
+}

@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+@testable import Media
+
+@Suite struct AVCOpeningTests {
+    private static func sets(_ units: [[UInt8]]) throws -> AVCSets {
+        let extradata = units.prefix(2).flatMap { [0, 0, 1] + $0 } as [UInt8]
+        let headers = try #require(AVCHeaders(extradata))
+        return try #require(AVCSets(headers))
+    }
+
+    private static func rewritten(_ unit: [UInt8], _ opening: inout AVCOpening) throws -> [UInt8]? {
+        try unit.withUnsafeBytes { try opening.rewritten($0) }
+    }
+
+    /// From the second key picture on: it is counted from 0, and what follows from there.
+    @Test func theSecondGroupIsCountedFromItsStart() throws {
+        let pictures = FieldStream(count: 40).pictures
+        let sets = try Self.sets(pictures[0].units)
+        let start = try #require(pictures.firstIndex { $0.frame == 12 })
+        var opening = AVCOpening(sets, isOpen: true)
+        var numbers: [Int] = []
+        for picture in pictures[start...] where picture.frame >= 12 {
+            for unit in picture.units {
+                let changed = try Self.rewritten(unit, &opening)
+                guard unit[0] & 0x1f < 6 else { continue }
+                let now = try #require(changed)
+                let header = try #require(AVCSliceHeader(now, sets))
+                #expect(header.isIDR == (numbers.isEmpty))
+                #expect(header.order?.value == (2 * (picture.frame - 12) + numbers.count % 2) % 64)
+                // What was from before the key picture is no longer unmarked, what is from behind it is.
+                let isLater = picture.frame % 12 == 3 && picture.frame > 24 && numbers.count % 2 == 0
+                #expect((header.marking?.operations?.map { $0.values } ?? []) == (isLater ? [[3], [4]] : []))
+                numbers.append(header.frameNumber)
+            }
+        }
+        #expect(numbers.prefix(10) == [0, 0, 1, 1, 2, 2, 2, 2, 2, 2])
+        #expect(opening.isOver == false)
+    }
+
+    /// Whatever the bytes are, they are rewritten or refused.
+    @Test func damagedSlicesAreRefused() throws {
+        let pictures = FieldStream(count: 16).pictures
+        let sets = try Self.sets(pictures[0].units)
+        var generator = Numbers(state: 41)
+        var refused = 0
+        for round in 0..<3_000 {
+            var opening = AVCOpening(sets, isOpen: true, part: round)
+            let from = generator.below(pictures.count)
+            for picture in pictures[from...].prefix(6) {
+                for var unit in picture.units {
+                    if generator.below(2) == 0 { unit.removeLast(generator.below(unit.count)) }
+                    for _ in 0..<generator.below(4) {
+                        unit[generator.below(min(unit.count, 24))] ^= UInt8(1 << generator.below(8))
+                    }
+                    do { _ = try Self.rewritten(unit, &opening) } catch { refused += 1 }
+                    _ = unit.withUnsafeBytes { AVCSliceHeader($0, sets) }
+                    let both = (pictures[0].units.prefix(2) + [unit]).flatMap { [0, 0, 1] + $0 } as [UInt8]
+                    _ = AVCHeaders(both).flatMap { AVCSets($0) }
+                }
+            }
+        }
+        #expect(refused > 1_000)
+    }
+}
+
+/// A sequence of numbers that is the same each time.
+private struct Numbers {
+    var state: UInt64
+
+    mutating func below(_ limit: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % limit
+    }
+}
