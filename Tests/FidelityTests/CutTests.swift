@@ -46,6 +46,15 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             name: "hevc-open",
             arguments: hevc + ["-x265-params", "log-level=error:keyint=12:bframes=3:open-gop=1"],
             container: "mkv", output: "mkv"),
+        CutSource(
+            name: "hevc-transport",
+            arguments: hevc + [
+                "-pix_fmt", "yuv420p10le", "-x265-params", "log-level=error:keyint=12:bframes=3:open-gop=1",
+            ], container: "ts"),
+        CutSource(
+            name: "hevc-transport",
+            arguments: hevc + ["-x265-params", "log-level=error:keyint=12:bframes=2:temporal-layers=1"],
+            container: "ts", output: "mkv"),
     ]
 
     /// Groups whose first pictures in presentation need the group before, cut at recovery points.
@@ -262,6 +271,12 @@ struct CutSource: Sendable, CustomTestStringConvertible {
         #expect(
             refused.diagnostics.diagnostics.first?.message.contains("no IDR picture or recovery point")
                 == true)
+        // Behind a seek the edges' sets would be taken for the source's.
+        let hevc = try #require(CutSource.all.first { $0.name == "hevc" }).make(in: scratch)
+        let (stream, _) = decode(job(hevc, to: scratch.file("cut.ts"), cut: "smart"))
+        let refusedToo = Planner.plan([try #require(stream)])
+        #expect(refusedToo.diagnostics.diagnostics.map(\.rule) == [.copyRange])
+        #expect(refusedToo.diagnostics.diagnostics.first?.message.contains("in ts the parameter sets") == true)
         // `encode` makes edges; it is no leave to compress all of it.
         let withEdges = job(
             path, to: scratch.file("cut.mp4"), cut: "smart", video: "copy: true, encode: { codec: h264 }")

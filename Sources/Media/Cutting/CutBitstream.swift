@@ -35,7 +35,7 @@ struct CutBitstream: Hashable, Sendable {
             sets = AVCSets(headers)
         case .hevc:
             guard let headers = HEVCHeaders(extradata) else { return nil }
-            framing = .lengths(headers.lengthSize)
+            framing = headers.framing
             sets = nil
         }
     }

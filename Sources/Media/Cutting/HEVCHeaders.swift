@@ -1,4 +1,4 @@
-/// Parameter sets of HEVC as the container says them (`hvcC`, ISO/IEC 14496-15).
+/// Parameter sets of HEVC with what the container says beside them (`hvcC`, ISO/IEC 14496-15).
 struct HEVCHeaders: Hashable {
     /// Bytes of a unit's length.
     let lengthSize: Int
@@ -6,12 +6,83 @@ struct HEVCHeaders: Hashable {
     let sets: [[UInt8]]
     /// The record, which says that more sets come in band.
     let configurationRecord: [UInt8]
+    /// How the units of packets stand beside such headers.
+    let framing: NALFraming
 
-    /// Reads `hvcC`; nil where it is none or has no sets.
+    /// Reads `hvcC`, or parameter sets behind start codes; nil where there are none.
     init?(_ extradata: [UInt8]) {
-        guard extradata.count > 23, extradata[0] == 1 else { return nil }
+        if extradata.first == 1 {
+            self.init(record: extradata)
+        } else {
+            self.init(startCodes: extradata)
+        }
+    }
+
+    private init?(startCodes extradata: [UInt8]) {
+        var byType: [UInt8: [[UInt8]]] = [:]
+        let isWhole = extradata.withUnsafeBytes { bytes in
+            NALFraming.startCodes.forEach(in: bytes) { unit in
+                let (type, set) = (unit[0] >> 1 & 0x3f, Array(unit))
+                guard (32...34).contains(type), unit.count > 2, byType[type]?.contains(set) != true else {
+                    return
+                }
+                byType[type, default: []].append(set)
+            }
+        }
+        guard isWhole, let sequence = byType[33]?.first, byType[34] != nil,
+            let record = Self.record(byType, of: sequence)
+        else { return nil }
+        lengthSize = 4
+        framing = .startCodes
+        sets = [32, 33, 34].flatMap { byType[$0] ?? [] }
+        configurationRecord = record
+    }
+
+    /// A record of a sequence's profile, level and sampling. Nil where the set can't be read.
+    private static func record(_ byType: [UInt8: [[UInt8]]], of sequence: [UInt8]) -> [UInt8]? {
+        var bits = NALBits(sequence, skipping: 2, most: 256)
+        guard bits.bits(4) != nil, let layers = bits.bits(3), layers < 7, let isNested = bits.bits(1) else {
+            return nil
+        }
+        var record: [UInt8] = [1]
+        // General profile, tier, compatibility, constraints and level stand there as they do in a record.
+        for _ in 0..<12 {
+            guard let byte = bits.bits(8) else { return nil }
+            record.append(UInt8(byte))
+        }
+        var lengths: [Int] = []
+        for _ in 0..<layers {
+            guard let hasProfile = bits.bits(1), let hasLevel = bits.bits(1) else { return nil }
+            lengths.append(88 * hasProfile + 8 * hasLevel)
+        }
+        guard layers == 0 || bits.bits(2 * (8 - layers)) != nil else { return nil }
+        for length in lengths {
+            for _ in 0..<(length / 8) where bits.bits(8) == nil { return nil }
+        }
+        guard bits.number() != nil, let chroma = bits.number(), chroma <= 3 else { return nil }
+        if chroma == 3, bits.bits(1) == nil { return nil }
+        guard bits.number() != nil, bits.number() != nil, let isCropped = bits.bits(1) else { return nil }
+        for _ in 0..<(4 * isCropped) where bits.number() == nil { return nil }
+        guard let luma = bits.number(), let depth = bits.number(), luma <= 7, depth <= 7 else { return nil }
+        // Nothing is said of segments, parallel decoding and the rate of frames; lengths have 4 bytes.
+        record += [0xf0, 0, 0xfc, 0xfc | UInt8(chroma), 0xf8 | UInt8(luma), 0xf8 | UInt8(depth), 0, 0]
+        record += [UInt8(layers + 1) << 3 | UInt8(isNested) << 2 | 3]
+        let types = byType.keys.sorted()
+        record.append(UInt8(types.count))
+        for type in types {
+            let sets = byType[type] ?? []
+            guard sets.count <= 0xff, sets.allSatisfy({ $0.count <= 0xffff }) else { return nil }
+            record += [type, 0, UInt8(sets.count)]
+            for set in sets { record += [UInt8(set.count >> 8), UInt8(set.count & 0xff)] + set }
+        }
+        return record
+    }
+
+    private init?(record extradata: [UInt8]) {
+        guard extradata.count > 23 else { return nil }
         var record = extradata
         lengthSize = Int(extradata[21] & 3) + 1
+        framing = .lengths(lengthSize)
         var byType: [UInt8: [[UInt8]]] = [:]
         var position = 23
         for _ in 0..<extradata[22] {

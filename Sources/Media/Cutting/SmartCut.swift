@@ -57,6 +57,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         case dolbyVision
         /// Several edits that show media.
         case edits
+        /// The container can't have two kinds of the codec's parameter sets.
+        case container(String)
         /// How the edges are to be made doesn't fit the source.
         case edges(String)
 
@@ -72,6 +74,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
                 "between its ends decoding can begin nowhere anew (no IDR picture or recovery point), so nothing can be copied"
             case .dolbyVision: "it is Dolby Vision, whose description belongs to each picture"
             case .edits: "its edit list shows several parts"
+            case .container(let name):
+                "in \(name) the parameter sets of HEVC's edges would be taken for the source's behind a seek"
             case .edges(let why): why
             }
         }
@@ -244,6 +248,13 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// Something is compressed anew.
     public var hasEdges: Bool { headPictures + tailPictures > 0 }
 
+    /// What stands against writing it into a container. HEVC's edges have sets of the same ids as the source's, which a
+    /// reader of a transport stream that begins between key frames mixes up.
+    public func obstacle(in container: ContainerType) -> Obstacle? {
+        hasEdges && container.muxer == "mpegts" && encoder.encoder == "libx265"
+            ? .container(container.name) : nil
+    }
+
     /// Where each part begins in what comes of it, from the start of the first one.
     var offsets: [Int64] {
         var offset: Int64 = 0
@@ -273,7 +284,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
                 try parameters.with(extradata: record, level: headers.level, codecTag: nil))
         case .hevc:
             guard let headers = HEVCHeaders(parameters.extradata) else { throw Obstacle.headers }
-            guard hasEdges else { return track.format }
+            guard hasEdges || headers.framing == .startCodes else { return track.format }
             return track.format.with(
                 try parameters.with(
                     extradata: headers.configurationRecord, level: nil, codecTag: "hev1"))

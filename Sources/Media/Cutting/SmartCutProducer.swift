@@ -181,7 +181,9 @@ final class SmartCutProducer: SampleProducer {
                 // The last one stays until the tail begins, or as long as the source shows it.
                 duration = part.reachesTrackEnd ? min(duration, part.end - pts) : part.copyEnd - pts
             }
-            let needsSets = bitstream.codec == .hevc && access != .none && cut.hasEdges
+            let needsSets =
+                bitstream.codec == .hevc && access != .none && cut.hasEdges
+                && !packet.withBytes(bitstream.hasSets)
             // Nothing that comes before it in the output is what came before it in the source.
             let opensStream = copied == 1 && access == .open
             if copied == 1 {

@@ -46,6 +46,7 @@ final class PacketSource {
     private var times: PictureTimes?
     private var hasBegun = false
     private var isAtEnd = false
+    private var awaitsKey = false
 
     /// The source is a movie. libavformat doesn't say how long the packets of fragmented ones last, and some others:
     /// until the next one.
@@ -115,8 +116,19 @@ final class PacketSource {
         }
     }
 
-    /// The next packet, or nil at the end.
+    /// The next packet, or nil at the end. Behind a seek the first one is a key frame: what a transport stream has before
+    /// it belongs to pictures, and maybe to parameter sets, that weren't read.
     func next() throws -> Packet? {
+        guard awaitsKey else { return try nextOfAny() }
+        while let packet = try nextOfAny() {
+            guard packet.isKey else { continue }
+            awaitsKey = false
+            return packet
+        }
+        return nil
+    }
+
+    private func nextOfAny() throws -> Packet? {
         if !hasBegun {
             hasBegun = true
             guard let first = try readWhole() else { return nil }
@@ -193,7 +205,10 @@ final class PacketSource {
             }
             guard let first = try nextKeyTime() else { break }
             try restart(before: probe)
-            if first <= target { return }
+            if first <= target {
+                awaitsKey = track.mediaType == .video
+                return
+            }
             probe -= second << Int64(step)
         }
         try reopen()
@@ -212,6 +227,7 @@ final class PacketSource {
 
     private func forget() {
         (times, hasBegun, isAtEnd) = (nil, false, false)
+        awaitsKey = false
         (failure, lastLength) = (nil, 0)
         fields?.forget()
         _ = ahead.take()
