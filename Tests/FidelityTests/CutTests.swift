@@ -276,7 +276,8 @@ struct CutSource: Sendable, CustomTestStringConvertible {
         let (stream, _) = decode(job(hevc, to: scratch.file("cut.ts"), cut: "smart"))
         let refusedToo = Planner.plan([try #require(stream)])
         #expect(refusedToo.diagnostics.diagnostics.map(\.rule) == [.copyRange])
-        #expect(refusedToo.diagnostics.diagnostics.first?.message.contains("in ts the parameter sets") == true)
+        #expect(
+            refusedToo.diagnostics.diagnostics.first?.message.contains("in ts the parameter sets") == true)
         // `encode` makes edges; it is no leave to compress all of it.
         let withEdges = job(
             path, to: scratch.file("cut.mp4"), cut: "smart", video: "copy: true, encode: { codec: h264 }")
