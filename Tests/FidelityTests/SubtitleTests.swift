@@ -141,18 +141,26 @@ extension Judge {
             of: #"</?(font|b|i)[^>]*>|\{[^}]*\}"#, with: "", options: .regularExpression)
     }
 
-    /// mov_text shows one cue at a time: an overlap is cut, and said.
-    @Test func overlapsAreSaid() async throws {
+    /// mov_text shows one sample at a time: what overlaps is shown in one, with its styles.
+    @Test func overlapsAreMerged() async throws {
         let scratch = try Scratch()
         try scratch.write(
             """
             1
             00:00:00,500 --> 00:00:02,000
-            First
+            Früh
 
             2
             00:00:01,500 --> 00:00:03,000
-            Second
+            <i>Second</i>
+
+            3
+            00:00:01,700 --> 00:00:01,900
+            Third
+
+            4
+            00:00:03,500 --> 00:00:04,000
+            Alone
 
             """, to: "overlap.srt")
         let result = try success(
@@ -165,10 +173,35 @@ extension Judge {
                     tracks: [{ subtitle: first, encode: { codec: mov_text } }]
                     destination: \(scratch.file("out.mp4"))
                 """, in: scratch.path))
-        #expect(result.warnings.contains { $0.contains("mov_text can't show two at once") })
+        #expect(result.warnings.isEmpty)
         let cues = try Judge(scratch.file("out.mp4")).cues()
-        #expect(cues.map(\.text) == ["First", "Second"])
-        #expect(cues.count == 2 && abs(cues[0].end - 1.5) < 0.002 && abs(cues[1].end - 3) < 0.002)
+        let texts = cues.map { $0.text.replacingOccurrences(of: "\r\n", with: "\n") }
+        #expect(
+            texts.map { plain($0) } == [
+                "Früh", "Früh\nSecond", "Früh\nSecond\nThird", "Früh\nSecond", "Second", "Alone",
+            ])
+        #expect(texts[1] == "Früh\n<i>Second</i>")
+        for (cue, end) in zip(cues, [1.5, 1.7, 1.9, 2, 3, 4]) { #expect(abs(cue.end - end) < 0.002) }
+    }
+
+    /// More than anybody can read is left out, and said.
+    @Test func aCrowdOfCuesIsSaid() async throws {
+        let scratch = try Scratch()
+        let cues = (1...20).map { "\($0)\n00:00:01,\(100 + $0) --> 00:00:03,000\nCue \($0)\n" }
+        try scratch.write(cues.joined(separator: "\n"), to: "crowd.srt")
+        let result = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  it:
+                    asset: ./crowd.srt
+                    tracks: [{ subtitle: first, encode: { codec: mov_text } }]
+                    destination: \(scratch.file("out.mp4"))
+                """, in: scratch.path))
+        #expect(result.warnings.contains { $0.contains("4 cues left out where more are shown at once") })
+        let last = try #require(try Judge(scratch.file("out.mp4")).cues().last)
+        #expect(last.text.split(whereSeparator: \.isNewline).count == 16)
     }
 
     /// Cues that are pictures are copied, or refused by name.

@@ -219,7 +219,7 @@ final class JobExecutor: @unchecked Sendable {
         for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
             let what =
                 track.source.mediaType == .subtitle
-                ? "cues shortened or left out: mov_text can't show two at once"
+                ? "cues left out where more are shown at once than mov_text holds"
                 : "pictures left out, their times did not increase"
             warnings.append("source track \(track.source.index): \(report.droppedSamples) \(what)")
         }

@@ -9,11 +9,11 @@ final class SubtitleProducer: SampleProducer {
     private let end: Int64?
     private let converter: SubtitleConverter?
     private let converts: Bool
-    private let isSequential: Bool
-    private var held: SampleBuffer?
+    /// Where the codec can't say that two cues are shown at once.
+    private var merger: CueMerger?
     private var isFinished = false
-    /// Cues that were shortened or left out, since the codec can't say that two are shown at once.
-    private(set) var droppedSamples = 0
+    /// Cues that were left out where too many are shown at once.
+    var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
     init(packets: PacketSource, context: ProducerContext, codec: SubtitleCodec?) throws {
         self.packets = packets
@@ -21,7 +21,8 @@ final class SubtitleProducer: SampleProducer {
         zero = context.timeZero.ticks(in: track.timeBase)
         start = context.start.ticks(in: track.timeBase)
         end = context.end?.ticks(in: track.timeBase, rounding: .up)
-        isSequential = codec?.isSequential ?? (track.format.codec == SubtitleCodec.movText.libavName)
+        let isSequential = codec?.isSequential ?? (track.format.codec == SubtitleCodec.movText.libavName)
+        merger = isSequential ? CueMerger() : nil
         converts = codec != nil && codec?.libavName != track.format.codec
         if let codec, converts {
             do throws(AVError) {
@@ -36,24 +37,27 @@ final class SubtitleProducer: SampleProducer {
     }
 
     func next() throws -> SampleBuffer? {
-        guard isSequential else { return try nextCue() }
-        while !isFinished {
-            guard let cue = try nextCue() else {
+        guard merger != nil else { return try nextCue() }
+        while true {
+            if let sample = merger?.next() {
+                do throws(AVError) {
+                    return SampleBuffer(
+                        packet: try Packet.of(sample.bytes), pts: sample.start, dts: sample.start,
+                        duration: sample.end - sample.start, timeBase: track.timeBase)
+                } catch {
+                    throw MediaError.reading(track: track.label, at: nil, error)
+                }
+            }
+            if isFinished { return nil }
+            if let cue = try nextCue() {
+                let bytes = cue.withPacket { $0.withBytes { Array($0) } } ?? []
+                merger?.take(
+                    start: cue.pts, end: cue.duration > 0 ? cue.pts + cue.duration : nil, bytes: bytes)
+            } else {
                 isFinished = true
-                break
+                merger?.finish()
             }
-            guard var last = held.take() else {
-                held = consume cue
-                continue
-            }
-            if last.pts + last.duration > cue.pts {
-                droppedSamples += 1
-                last.duration = cue.pts - last.pts
-            }
-            held = consume cue
-            if last.duration > 0 { return last }
         }
-        return held.take()
     }
 
     private func nextCue() throws -> SampleBuffer? {
