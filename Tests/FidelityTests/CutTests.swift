@@ -259,6 +259,42 @@ struct CutSource: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// Behind an open group comes an IDR picture, and behind that another sequence: all but the edges is copied.
+    @Test func anotherSequenceBehindAnOpenGroup() async throws {
+        let scratch = try Scratch()
+        let open = "open-gop=1:keyint=24:min-keyint=24:scenecut=0:b-adapt=0:bframes=3"
+        for (index, other) in [open, "keyint=25:ref=2:bframes=0:cabac=0"].enumerated() {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2.88", "-c:v", "libx264",
+                "-preset", "veryfast", "-force_key_frames", "1.44", "-x264-params", other, "-muxdelay", "0",
+                "-output_ts_offset", String(2.96 * Double(index)), scratch.file("\(index).ts"))
+        }
+        let path = scratch.file("both.ts")
+        try ffmpeg("-i", "concat:\(scratch.file("0.ts"))|\(scratch.file("1.ts"))", "-c", "copy", path)
+        let yaml = """
+            version: 1
+            jobs:
+              cut:
+                asset: \(path)
+                range: { start: 0.5, end: 5 }
+                cut: smart
+                tracks: [{ video: first, copy: true }]
+                destination: \(scratch.file("cut.mp4"))
+            """
+        guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+            Issue.record("it is not cut smartly")
+            return
+        }
+        #expect(cut.copiedPictures >= 80)
+        _ = try success(try await run(yaml, in: scratch.path))
+        let (have, all) = (
+            try Judge(scratch.file("cut.mp4")).pictureHashes(), try Judge(path).pictureHashes()
+        )
+        #expect(have.count == 113)
+        let same = zip(have, all[12...]).map { $0 == $1 }
+        #expect(same[cut.headPictures...].prefix(cut.copiedPictures).allSatisfy { $0 })
+    }
+
     /// Without a place where decoding can begin anew: an error, or all of it anew.
     @Test func whatCantBeCutSoIsSaid() async throws {
         let scratch = try Scratch()

@@ -91,4 +91,29 @@ import Testing
         #expect(have.count == wanted.count)
         #expect(zip(have, wanted).count { $0 == $1 } >= (cut == "smart" ? 18 : count))
     }
+
+    /// Captures of broadcasts begin anywhere: with a field whose first one isn't there, and inside a group.
+    @Test func aCaptureBeginsAnywhere() async throws {
+        let scratch = try Scratch()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: try source("frames", in: scratch)))
+        for packets in [40, 60, 75] {
+            let path = scratch.file("capture-\(packets).ts")
+            // The tables are repeated within the file.
+            try (whole.prefix(3 * 188) + whole.dropFirst(packets * 188)).write(to: URL(fileURLWithPath: path))
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      copy:
+                        asset: \(path)
+                        tracks: [ { video: first, copy: true } ]
+                        destination: \(scratch.file("copy-\(packets).mp4"))
+                    """, in: scratch.path))
+            let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()
+            let made = try Judge(scratch.file("copy-\(packets).mp4")).pictureHashes()
+            // From the first key frame on.
+            #expect(made.suffix(20) == wanted.suffix(20))
+        }
+    }
 }

@@ -39,6 +39,31 @@ import Testing
         #expect(opening.isOver == false)
     }
 
+    /// Leading pictures that others may refer to leave frames in the count which lists of B-slices don't have.
+    @Test func leadingReferencesAreNoGoodForBSlices() throws {
+        for areReferences in [false, true] {
+            let pictures = FieldStream(count: 40, hasLeadingReferences: areReferences).pictures
+            let sets = try Self.sets(pictures[0].units)
+            let start = try #require(pictures.firstIndex { $0.frame == 12 })
+            var opening = AVCOpening(sets, isOpen: true)
+            var unfit: Int?
+            for picture in pictures[start...] where unfit == nil {
+                for unit in picture.units {
+                    if picture.frame < 12 {
+                        try unit.withUnsafeBytes { try opening.leaveOut($0) }
+                        continue
+                    }
+                    do {
+                        _ = try Self.rewritten(unit, &opening)
+                    } catch is AVCOpening.Unfit {
+                        unfit = picture.frame
+                    }
+                }
+            }
+            #expect(unfit == (areReferences ? 13 : nil))
+        }
+    }
+
     /// Whatever the bytes are, they are rewritten or refused.
     @Test func damagedSlicesAreRefused() throws {
         let pictures = FieldStream(count: 16).pictures
@@ -54,7 +79,15 @@ import Testing
                     for _ in 0..<generator.below(4) {
                         unit[generator.below(min(unit.count, 24))] ^= UInt8(1 << generator.below(8))
                     }
-                    do { _ = try Self.rewritten(unit, &opening) } catch { refused += 1 }
+                    do {
+                        if generator.below(3) == 0 {
+                            try unit.withUnsafeBytes { try opening.leaveOut($0) }
+                        } else {
+                            _ = try Self.rewritten(unit, &opening)
+                        }
+                    } catch {
+                        refused += 1
+                    }
                     _ = unit.withUnsafeBytes { AVCSliceHeader($0, sets) }
                     let both = (pictures[0].units.prefix(2) + [unit]).flatMap { [0, 0, 1] + $0 } as [UInt8]
                     _ = AVCHeaders(both).flatMap { AVCSets($0) }

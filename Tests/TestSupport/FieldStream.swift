@@ -9,8 +9,9 @@ public struct FieldStream {
     private let sequence: [UInt8]
     private let parameters: [UInt8]
 
-    /// `count` frames, a multiple of 3 less two are shown.
-    public init(count: Int) {
+    /// `count` frames, a multiple of 3 less two are shown. `hasLeadingReferences`: of the pictures before a key frame in
+    /// presentation the first one is a reference, until there are too many.
+    public init(count: Int, hasLeadingReferences: Bool = false) {
         var sps = Bits()
         // Main, level 3, 4 bits of frame numbers, 6 of picture order, fields allowed, at most 1 picture out of order.
         sps.put([(8, 77), (8, 0), (8, 30)])
@@ -62,14 +63,11 @@ public struct FieldStream {
                         ]
                     ))
             } else {
-                pictures.append(
-                    (
-                        frame, false,
-                        [
-                            field(.b, number, 2 * frame, isReference: false, isSkipped: frame % 3 == 1),
-                            field(.b, number, 2 * frame + 1, isReference: false),
-                        ]
-                    ))
+                wasReference = hasLeadingReferences && frame % 12 == 10
+                let first = field(
+                    .b, number, 2 * frame, isReference: wasReference, isSkipped: frame % 3 == 1)
+                let second = field(.b, number, 2 * frame + 1, isReference: wasReference)
+                pictures.append((frame, false, [first, second]))
             }
         }
     }

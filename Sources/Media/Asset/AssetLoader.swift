@@ -153,8 +153,7 @@ struct AssetLoader {
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
             editStart: editStart, edits: edits,
             sampleCount: count,
-            nominalFrameRate: FieldPairs.frameRate(stream) ?? stream.averageFrameRate ?? stream.baseFrameRate
-                ?? generatedRate(stream),
+            nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,
             title: stream.metadata.first {
                 $0.key == "title" || $0.key == "handler_name" && isName($0.value)

@@ -33,6 +33,10 @@ struct TrackMeasurement: Sendable {
                 all[index]?.end = max(track.end ?? frame.start, frame.start + frame.length)
                 continue
             }
+            if track.fields?.isTorn == true, track.packets == 0 {
+                all[index] = track
+                continue
+            }
             track.packets += 1
             // Of fragmented movies libavformat doesn't say how long a packet lasts, until the next one; of others not how
             // long the last one of a track that begins late does.

@@ -7,6 +7,8 @@
 struct AVCOpening {
     /// A slice or a set that can't be read, or that does what can't be followed.
     struct Unreadable: Error {}
+    /// What comes after the first picture counts on leading pictures that others refer to.
+    struct Unfit: Error {}
 
     private var sets: AVCSets
     /// Two IDR pictures in a row must differ in it. Encoders seldom give such, and with its 15 bits the slice moves by
@@ -19,6 +21,8 @@ struct AVCOpening {
     /// Frames since the first picture, and the number by which the last one was counted.
     private var frames = 0
     private var lastNumber = 0
+    /// Leading pictures that others may refer to: how many of their fields are still marked so, by their frame.
+    private var missing: [Int: Int] = [:]
     /// The source's next IDR picture came: slices stay as they are.
     private(set) var isOver: Bool
 
@@ -38,20 +42,38 @@ struct AVCOpening {
 
     /// A unit as it is to be; nil where it stays.
     mutating func rewritten(_ unit: UnsafeRawBufferPointer) throws -> [UInt8]? {
-        switch unit[0] & 0x1f {
-        case 7:
-            guard let other = sets.allowingGaps(unit) else { throw Unreadable() }
-            return other
-        case 8:
-            guard sets.take(unit) else { throw Unreadable() }
-            return nil
-        case 5:
-            isOver = true
-            return nil
-        case 1: return isOver ? nil : try slice(unit)
-        case 2...4: throw Unreadable()
+        let type = unit[0] & 0x1f
+        // Other sequences are of other parts, or come with an IDR picture.
+        if type == 7, let other = sets.allowingGaps(unit) { return other }
+        guard !isOver else { return nil }
+        switch type {
+        case 1: return try slice(unit)
+        case 8 where sets.take(unit): return nil
+        // Further views and planes would be counted as before.
+        case 2...4, 7, 8, 14, 19...21: throw Unreadable()
         default: return nil
         }
+    }
+
+    /// The source's next IDR picture comes: from it on slices stay as they are.
+    mutating func finish() { isOver = true }
+
+    /// A leading picture is left out. In its place decoders count a frame that nobody refers to. Lists of P-slices have
+    /// it where they had the picture; those of B-slices don't, so that it must be gone before the next one.
+    mutating func leaveOut(_ unit: UnsafeRawBufferPointer) throws {
+        guard !isOver, unit[0] & 0x1f == 1 else { return }
+        guard let header = AVCSliceHeader(unit, sets), base != nil else { throw Unfit() }
+        guard header.beginsPicture, header.isReference else { return }
+        count(header)
+        // What it unmarks stays marked without it.
+        let operations = header.marking?.operations ?? []
+        guard operations.allSatisfy({ $0.code == 1 && isGone($0, header) }) else { throw Unfit() }
+        missing[frames, default: 0] += header.isField ? 1 : 2
+    }
+
+    private mutating func count(_ header: AVCSliceHeader) {
+        frames += (header.frameNumber - lastNumber) & (1 << header.sequence.frameNumberBits - 1)
+        lastNumber = header.frameNumber
     }
 
     private mutating func slice(_ unit: UnsafeRawBufferPointer) throws -> [UInt8] {
@@ -66,10 +88,9 @@ struct AVCOpening {
             lastNumber = header.frameNumber
         } else if header.beginsPicture {
             isOpening = false
-            let mask = 1 << header.sequence.frameNumberBits - 1
-            frames += (header.frameNumber - lastNumber) & mask
-            lastNumber = header.frameNumber
+            count(header)
         }
+        if header.isBidirectional, !missing.isEmpty { throw Unfit() }
         guard let base, header.sequence == base.sequence else { throw Unreadable() }
         var bits = NALRewriter(unit, through: header.end)
         bits.subtract(base.frameNumber, at: header.frameNumberPlace, count: base.sequence.frameNumberBits)
@@ -88,6 +109,7 @@ struct AVCOpening {
             // Pictures kept for long may be from before.
             guard operations.allSatisfy({ $0.code == 1 }) else { throw Unreadable() }
             let kept = operations.filter { !isGone($0, header) }
+            if header.beginsPicture { for operation in kept { unmark(operation, header) } }
             if kept.count != operations.count {
                 let written = kept.flatMap {
                     NALRewriter.number($0.code) + $0.values.flatMap(NALRewriter.number)
@@ -102,8 +124,18 @@ struct AVCOpening {
 
     /// It unmarks a picture from before the first one.
     private func isGone(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Bool {
-        // Of fields, twice as many and one for the same parity.
-        let current = header.isField ? 2 * frames + 1 : frames
-        return current - (operation.values[0] + 1) < 0
+        picture(of: operation, header) < 0
+    }
+
+    /// The number of the frame that it unmarks, or of the field: twice as many, and one for the same parity.
+    private func picture(of operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Int {
+        (header.isField ? 2 * frames + 1 : frames) - (operation.values[0] + 1)
+    }
+
+    private mutating func unmark(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) {
+        let picture = picture(of: operation, header)
+        let frame = header.isField ? picture / 2 : picture
+        guard let left = missing[frame] else { return }
+        missing[frame] = header.isField && left > 1 ? left - 1 : nil
     }
 }

@@ -17,6 +17,8 @@ struct AVCSliceHeader {
     let beginsPicture: Bool
     /// Nothing in it refers to other pictures.
     let isIntra: Bool
+    /// Its lists of references go by the order of presentation.
+    let isBidirectional: Bool
     let frameNumber: Int
     let frameNumberPlace: Int
     let isField: Bool
@@ -45,6 +47,7 @@ struct AVCSliceHeader {
         self.sequence = sequence
         beginsPicture = macroblock == 0
         isIntra = kind == 2
+        isBidirectional = kind == 1
         isCABAC = picture.isCABAC
         frameNumberPlace = bits.position
         guard let number = bits.bits(sequence.frameNumberBits) else { return nil }

@@ -120,6 +120,15 @@ struct CutBitstream: Hashable, Sendable {
         return false
     }
 
+    /// A leading picture is left out behind an opening.
+    func leaveOut(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
+        var failure: (any Error)?
+        _ = framing.forEach(in: bytes) { unit in
+            do { try opening?.leaveOut(unit) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
     /// A digest of a packet's pictures, whatever frames them: units of pictures alone (FNV-1a). HEVC's CRA and BLA
     /// count as one, since a cut turns the one into the other.
     func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
@@ -153,6 +162,7 @@ struct CutBitstream: Hashable, Sendable {
             result += unit
         }
         for unit in prefix { append(unit) }
+        if opening?.isOver == false, randomAccess(bytes) == .clean { opening?.finish() }
         var failure: (any Error)?
         _ = framing.forEach(in: bytes) { unit in
             // An access unit delimiter must come first, and mp4 has no need of one.

@@ -63,6 +63,11 @@ public struct CutScan: Sendable {
                 copying.take(&picture, bytes, of: bitstream, canBegin: isShown, withDigest: withDigests)
             }
             scan.pictures.append(picture)
+            if let unfit = copying.unfit.take(),
+                let index = scan.pictures.lastIndex(where: { $0.pts == unfit && $0.access == .open })
+            {
+                scan.pictures[index].isBarrier = true
+            }
             if pastKeys.count == 2, pts > pastKeys[1] {
                 scan.known = pastKeys[1]
                 break
@@ -80,29 +85,42 @@ public struct CutScan: Sendable {
 
         init(part: Int) { self.part = part }
 
+        /// The place that can't be one to begin at after all, as it turned out.
+        var unfit: Int64?
+
         mutating func take(
             _ picture: inout Picture, _ bytes: UnsafeRawBufferPointer, of bitstream: CutBitstream,
             canBegin: Bool, withDigest: Bool
         ) {
-            let begins = start == nil && canBegin && picture.access != .none && !picture.isBarrier
-            if begins {
-                start = picture.pts
-                opening =
-                    picture.access == .open
-                    ? bitstream.sets.map { AVCOpening($0, isOpen: true, part: part) } : nil
-            }
-            guard opening?.isOver == false, let start, picture.pts >= start else {
-                if withDigest { picture.digest = bitstream.digest(bytes) }
-                return
-            }
             do {
-                let framed = try bitstream.framed(bytes, lengthSize: 4, opening: &opening)
-                let own = CutBitstream(codec: bitstream.codec, framing: .lengths(4))
-                if withDigest { picture.digest = framed.withUnsafeBytes { own.digest($0) } }
+                if let start, opening?.isOver == false, picture.pts < start {
+                    try bitstream.leaveOut(bytes, behind: &opening)
+                } else {
+                    begin(picture, of: bitstream, canBegin: canBegin)
+                    if let start, opening?.isOver == false, picture.pts >= start {
+                        let framed = try bitstream.framed(bytes, lengthSize: 4, opening: &opening)
+                        let own = CutBitstream(codec: bitstream.codec, framing: .lengths(4))
+                        if withDigest { picture.digest = framed.withUnsafeBytes { own.digest($0) } }
+                        return
+                    }
+                }
+            } catch is AVCOpening.Unfit {
+                unfit = start
+                (start, opening) = (nil, nil)
+                begin(picture, of: bitstream, canBegin: canBegin && picture.access == .clean)
             } catch {
                 picture.isBarrier = true
-                if begins { (self.start, opening) = (nil, nil) }
+                if start == picture.pts { (start, opening) = (nil, nil) }
             }
+            if withDigest { picture.digest = bitstream.digest(bytes) }
+        }
+
+        private mutating func begin(_ picture: Picture, of bitstream: CutBitstream, canBegin: Bool) {
+            guard start == nil, canBegin, picture.access != .none, !picture.isBarrier else { return }
+            start = picture.pts
+            opening =
+                picture.access == .open
+                ? bitstream.sets.map { AVCOpening($0, isOpen: true, part: part) } : nil
         }
     }
 

@@ -128,13 +128,22 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var delay = 0
     }
 
-    /// From the first picture of the range at which decoding can begin to the last clean end in the range.
+    /// From the first picture of the range at which decoding can begin to the last clean end in the range. Where an open
+    /// group can't be followed far, what begins at a later IDR picture may be more.
     private static func copiedStretch(_ scan: CutScan) -> Stretch? {
-        guard
-            let first = scan.pictures.firstIndex(where: {
-                $0.access != .none && $0.pts >= scan.start && $0.pts < scan.end && !$0.isBarrier
-            })
-        else { return nil }
+        func first(_ isFit: (CutScan.Picture) -> Bool) -> Stretch? {
+            scan.pictures.firstIndex {
+                isFit($0) && $0.pts >= scan.start && $0.pts < scan.end && !$0.isBarrier
+            }.flatMap { copiedStretch(scan, from: $0) }
+        }
+        let earliest = first { $0.access != .none }
+        guard let earliest, earliest.isOpen, let clean = first({ $0.access == .clean }) else {
+            return earliest ?? first { $0.access == .clean }
+        }
+        return clean.count > earliest.count ? clean : earliest
+    }
+
+    private static func copiedStretch(_ scan: CutScan, from first: Int) -> Stretch? {
         let start = scan.pictures[first].pts
         var rest = scan.suffixMinima(from: start)
         rest.append(Int64.max)
@@ -264,16 +273,22 @@ public struct SmartCut: Hashable, Codable, Sendable {
         }
     }
 
+    /// The source's own sets of H.264 as the cut has them.
+    func headers(of parameters: CodecParameters) throws -> AVCHeaders? {
+        guard var headers = AVCHeaders(parameters.extradata) else { return nil }
+        if opensGroups {
+            guard let sets = AVCSets(headers) else { throw Obstacle.headers }
+            headers.sequences = headers.sequences.map { sets.allowingGaps($0) ?? $0 }
+        }
+        return headers
+    }
+
     /// What the output's track is: the source's parameters with the edges' sets beside its own.
     public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
         let parameters = track.format.parameters
         switch CutBitstream.Codec(rawValue: track.format.codec) {
         case .h264:
-            guard var headers = AVCHeaders(parameters.extradata) else { throw Obstacle.headers }
-            if opensGroups {
-                guard let sets = AVCSets(headers) else { throw Obstacle.headers }
-                headers.sequences = headers.sequences.map { sets.allowingGaps($0) ?? $0 }
-            }
+            guard var headers = try headers(of: parameters) else { throw Obstacle.headers }
             if hasEdges {
                 let edge = try FrameEncoder.open(encoder, globalHeaders: true).parameters
                 guard let own = AVCHeaders(edge.extradata) else { throw Obstacle.headers }

@@ -58,7 +58,7 @@ final class SmartCutProducer: SampleProducer {
         switch bitstream.codec {
         case .h264:
             lengthSize = AVCHeaders(parameters.extradata)?.lengthSize ?? 4
-            parameterSets = []
+            parameterSets = try cut.headers(of: parameters).map { $0.sequences + $0.pictures } ?? []
         case .hevc:
             let headers = HEVCHeaders(parameters.extradata)
             lengthSize = headers?.lengthSize ?? 4
@@ -141,7 +141,8 @@ final class SmartCutProducer: SampleProducer {
         let own = CutBitstream(codec: bitstream.codec, framing: .startCodes)
         var none: AVCOpening?
         // Where sets come in some packets, libavformat gives them to no others (`h264_mp4toannexb`).
-        let prefix = bitstream.codec == .h264 && carriesSets && packet.isKey ? edge.parameterSets : []
+        let needsSets = bitstream.codec == .h264 && carriesSets && packet.isKey
+        let prefix = needsSets ? parameterSets + edge.parameterSets : []
         let framed = try Packet.of(
             packet.withBytes {
                 try own.framed($0, lengthSize: lengthSize, prefix: prefix, opening: &none)

@@ -1,17 +1,17 @@
 internal import LibAV
 
 /// What libavformat doesn't know of H.264 whose frames are pairs of fields. Its parser gives each field from transport
-/// streams and bare ones as a packet of its own, the second one without times: they are put back together. Where a packet
-/// has both, it says the length of one.
+/// streams as a packet of its own, mostly the second one without times: they are put back together. Where a packet has
+/// both, it says the length of one.
 ///
-/// Values of it follow a stream's packets in decoding order, from a key frame on.
+/// Values of it follow a stream's packets in decoding order.
 struct FieldPairs {
     private var sets: AVCSets
     private let framing: NALFraming
-    /// What the stream says of its rate.
-    private let frameRate: Rational?
-    /// A whole frame; 0 where nobody says.
+    /// A whole frame at the container's rate; 0 where nobody says.
     private let frameLength: Int64
+    /// The stream itself says that rate: libavformat has the length of a field from it.
+    private let isSaid: Bool
     private var isFollowing = false
     private var first: (field: AVCField, time: Int64, length: Int64)?
 
@@ -22,8 +22,11 @@ struct FieldPairs {
         else { return nil }
         self.sets = sets
         framing = bitstream.framing
-        self.frameRate = sets.sequences.values.lazy.compactMap(\.frameRate).first
-        frameLength = (self.frameRate ?? frameRate).map { $0.inverted.rescale(1, to: timeBase) } ?? 0
+        frameLength = frameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 0
+        isSaid = sets.sequences.values.contains { sequence in
+            guard let said = sequence.frameRate, let frameRate else { return false }
+            return abs(said.double / frameRate.double - 1) < 0.1
+        }
     }
 
     init?(_ stream: StreamInfo) {
@@ -34,6 +37,9 @@ struct FieldPairs {
 
     /// The last packet was a first field: its other one may come.
     var isWaiting: Bool { first != nil }
+
+    /// The last packet was a field without its first one and without times, as captures begin with.
+    private(set) var isTorn = false
 
     /// When a frame is shown and how long.
     struct Frame: Hashable {
@@ -52,14 +58,16 @@ struct FieldPairs {
         }
         let field = firstField(packet)
         isFollowing = isFollowing || packet.isKey
+        // Before a key frame, only a second field without times is one for sure.
         if let first, let field, first.field.isCompleted(by: field),
+            isFollowing || packet.pts == noTimestamp,
             let length = length(first.time, first.length, packet)
         {
-            self.first = nil
+            (self.first, isTorn) = (nil, false)
             return Frame(start: first.time, length: length)
         }
-        first =
-            isFollowing && packet.pts != noTimestamp ? field.map { ($0, packet.pts, packet.duration) } : nil
+        first = packet.pts != noTimestamp ? field.map { ($0, packet.pts, packet.duration) } : nil
+        isTorn = field != nil && packet.pts == noTimestamp
         return nil
     }
 
@@ -102,16 +110,7 @@ struct FieldPairs {
             return !isOver && distance > 0 && distance <= frameLength ? 2 * distance : nil
         }
         // Where the stream says its rate, libavformat says the length of a field, else that of a frame.
-        return frameRate == nil ? length : frameLength
-    }
-
-    /// The rate of frames where libavformat's is that of their fields.
-    static func frameRate(_ stream: StreamInfo) -> Rational? {
-        guard let pairs = FieldPairs(stream), let rate = pairs.frameRate,
-            let average = stream.averageFrameRate ?? stream.baseFrameRate,
-            abs(average.double / rate.double - 2) < 0.1
-        else { return nil }
-        return rate
+        return isSaid ? frameLength : length
     }
 
     /// After a seek nothing is known of the packet before.

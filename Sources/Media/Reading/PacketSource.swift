@@ -56,6 +56,7 @@ final class PacketSource {
     private var failure: (any Error)?
     private var lastLength: Int64 = 0
     private var fields: FieldPairs?
+    private var hasGiven = false
 
     /// The next packet whole: with how long it lasts, and with both fields of its frame.
     private func readWhole() throws -> Packet? {
@@ -64,11 +65,16 @@ final class PacketSource {
         var taken = ahead.take()
         if taken == nil {
             taken = try read()
-            if let packet = taken.take() {
+            while let packet = taken.take() {
                 _ = fields?.take(packet)
-                taken = consume packet
+                guard !hasGiven, fields?.isTorn == true else {
+                    taken = consume packet
+                    break
+                }
+                taken = try read()
             }
         }
+        hasGiven = true
         guard let packet = taken.take() else { return nil }
         if isMovie {
             readLength(of: packet)
@@ -230,6 +236,7 @@ final class PacketSource {
         awaitsKey = false
         (failure, lastLength) = (nil, 0)
         fields?.forget()
+        hasGiven = false
         _ = ahead.take()
     }
 
