@@ -82,11 +82,10 @@ public struct CutScan: Sendable {
         let part: Int
         private var start: Int64?
         private var opening: AVCOpening?
-
-        init(part: Int) { self.part = part }
-
         /// The place that can't be one to begin at after all, as it turned out.
         var unfit: Int64?
+
+        init(part: Int) { self.part = part }
 
         mutating func take(
             _ picture: inout Picture, _ bytes: UnsafeRawBufferPointer, of bitstream: CutBitstream,

@@ -73,16 +73,23 @@ struct FieldPairs {
 
     private mutating func firstField(_ packet: borrowing Packet) -> AVCField? {
         packet.withBytes { bytes in
-            var field: AVCField?
-            var isFound = false
-            _ = framing.forEach(in: bytes, while: { !isFound }) { unit in
-                switch unit[0] & 0x1f {
-                case 7, 8: _ = sets.take(unit)
-                case 1...5: (isFound, field) = (true, AVCField(unit, sets))
-                default: break
+            // Most often it is near the beginning; where a slice ends, nobody needs to know.
+            for length in [min(1024, bytes.count), bytes.count] {
+                var field: AVCField?
+                var isFound = false
+                let part = UnsafeRawBufferPointer(rebasing: bytes[..<length])
+                _ = framing.forEach(in: part, while: { !isFound }) { unit in
+                    switch unit[0] & 0x1f {
+                    case 7, 8: _ = sets.take(unit)
+                    case 1...5:
+                        isFound = unit.count >= AVCField.most || length == bytes.count
+                        field = AVCField(unit, sets)
+                    default: break
+                    }
                 }
+                if isFound { return field }
             }
-            return field
+            return nil
         }
     }
 

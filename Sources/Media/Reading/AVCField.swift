@@ -1,5 +1,8 @@
 /// What the beginning of an H.264 slice says of the field that it is part of.
 struct AVCField: Hashable {
+    /// So many bytes are read at most.
+    static let most = 24
+
     let number: Int
     let isBottom: Bool
     let isReference: Bool
@@ -7,7 +10,7 @@ struct AVCField: Hashable {
 
     /// Nil where it is part of a frame.
     init?(_ unit: UnsafeRawBufferPointer, _ sets: AVCSets) {
-        var bits = NALBits(unit, skipping: 1, most: 24)
+        var bits = NALBits(unit, skipping: 1, most: Self.most)
         guard bits.number() != nil, bits.number() != nil,
             let picture = bits.number().flatMap({ sets.pictures[$0] }),
             let sequence = sets.sequences[picture.sequence], !sequence.isFramesOnly,
