@@ -67,7 +67,7 @@ struct NALRewriter {
         } else if (header.count - headerEnd) % 8 == 0 {
             header += (headerEnd..<nextByte * 8).map(bit)
         } else {
-            beginning += Self.unescaped(unit[split...])
+            beginning += NALBits.payload(unit[split...])
             split = unit.count
             header += (headerEnd..<(beginning.count - 1) * 8).map(bit)
             // Behind the last 1 there is nothing but what fills the last byte.
@@ -114,19 +114,5 @@ struct NALRewriter {
         stride(from: 0, to: bits.count, by: 8).map { start in
             bits[start..<(start + 8)].reduce(0) { $0 << 1 | $1 }
         }
-    }
-
-    private static func unescaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        var zeros = 0
-        for byte in bytes {
-            if zeros >= 2, byte == 3 {
-                zeros = 0
-                continue
-            }
-            zeros = byte == 0 ? zeros + 1 : 0
-            result.append(byte)
-        }
-        return result
     }
 }

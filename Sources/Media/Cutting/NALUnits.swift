@@ -73,17 +73,23 @@ struct NALBits {
 
     /// The first bytes of a unit, at most `most`, are enough for what is read here.
     init(_ unit: some Collection<UInt8>, skipping header: Int, most: Int = 64) {
-        var bytes: [UInt8] = []
+        bytes = Self.payload(unit.dropFirst(header).prefix(most))
+    }
+
+    /// Bytes without those that keep start codes away.
+    static func payload(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
         var zeros = 0
-        for byte in unit.dropFirst(header).prefix(most) {
+        for byte in bytes {
             if zeros >= 2, byte == 3 {
                 zeros = 0
                 continue
             }
             zeros = byte == 0 ? zeros + 1 : 0
-            bytes.append(byte)
+            result.append(byte)
         }
-        self.bytes = bytes
+        return result
     }
 
     mutating func bits(_ count: Int) -> Int? {
