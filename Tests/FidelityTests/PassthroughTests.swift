@@ -1,5 +1,6 @@
 import Foundation
 import JobRun
+import Media
 import TestSupport
 import Testing
 
@@ -182,5 +183,29 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         let pictures = try Judge(output).decodedPictures()
         #expect(pictures.map(\.hash) == (try Judge(source).pictureHashes()))
         #expect(pictures.count == 15)
+    }
+
+    /// A stream may claim a rate of its own, often half or twice the true one: the movie's lengths are what counts.
+    @Test(arguments: [10, 25, 100]) func aClaimedRateIsNotBelieved(_ ticks: Int) async throws {
+        let scratch = try Scratch()
+        let (plain, source) = (scratch.file("plain.mp4"), scratch.file("source.mp4"))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-bf", "3",
+            "-g",
+            "12", plain)
+        try ffmpeg("-i", plain, "-c", "copy", "-bsf:v", "h264_metadata=tick_rate=\(ticks)", source)
+        let outcomes = try await run(
+            """
+            version: 1
+            defaults: { asset: \(source), tracks: [{ video: first, copy: true }] }
+            jobs:
+              mp4: { destination: \(scratch.file("a.mp4")) }
+              mkv: { destination: \(scratch.file("b.mkv")) }
+              cut: { range: { start: 0.5, end: 1.3 }, cut: smart, destination: \(scratch.file("c.mp4")) }
+              end: { range: { start: 0.5, end: 2 }, cut: smart, destination: \(scratch.file("d.mp4")) }
+            """, in: scratch.path)
+        for (job, length) in [("mp4", 2), ("mkv", 2), ("cut", 0.8), ("end", 1.5)] {
+            #expect(abs(try success(outcomes, job).duration.seconds - length) < 0.001, "\(job)")
+        }
     }
 }

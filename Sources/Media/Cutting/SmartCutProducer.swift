@@ -181,6 +181,8 @@ final class SmartCutProducer: SampleProducer {
             if pts == part.lastCopied {
                 // The last one stays until the tail begins, or as long as the source shows it.
                 duration = part.reachesTrackEnd ? min(duration, part.end - pts) : part.copyEnd - pts
+            } else {
+                duration = min(duration, part.copyEnd - pts)
             }
             let needsSets =
                 bitstream.codec == .hevc && access != .none && cut.hasEdges

@@ -48,8 +48,8 @@ final class PacketSource {
     private var isAtEnd = false
     private var awaitsKey = false
 
-    /// The source is a movie. libavformat doesn't say how long the packets of fragmented ones last, and some others:
-    /// until the next one.
+    /// The source is a movie: a packet lasts until the next one. libavformat doesn't say it of fragmented ones and some
+    /// others, and guesses where pictures are reordered.
     var isMovie = false
     /// The packet that was read to know what belongs to the one before it, or what went wrong instead.
     private var ahead: Packet?
@@ -95,7 +95,8 @@ final class PacketSource {
     }
 
     private func readLength(of packet: borrowing Packet) {
-        guard packet.duration == 0, packet.dts != noTimestamp else {
+        // Where pictures are reordered, libavformat has it from the rate that the stream claims.
+        guard packet.duration == 0 || track.mediaType == .video, packet.dts != noTimestamp else {
             lastLength = packet.duration
             return
         }
@@ -103,12 +104,12 @@ final class PacketSource {
         if let next = ahead.take() {
             if next.dts != noTimestamp { lastLength = max(0, next.dts - packet.dts) }
             packet.duration = lastLength
-            _ = fields?.take(next)
             ahead = consume next
         } else if track.mediaType != .subtitle, packet.pts != noTimestamp {
             // The last one: no longer than the one before it, nor than its track.
-            let left = max(0, track.timeRange.end.ticks(in: track.timeBase) - packet.pts)
-            packet.duration = track.mediaType == .data ? left : min(lastLength, left)
+            let left = track.timeRange.end.ticks(in: track.timeBase) - packet.pts
+            let length = lastLength > 0 ? lastLength : packet.duration
+            packet.duration = max(0, track.mediaType == .data ? left : min(length, left))
         }
     }
 

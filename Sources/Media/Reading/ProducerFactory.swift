@@ -195,13 +195,14 @@ struct ProducerFactory {
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
-        let (limits, threads) = (limits, decoderThreads)
+        let (limits, threads, isMovie) = (limits, decoderThreads, isMovie)
         return try SmartCutProducer(
             cut: cut, context: context, evidence: evidence,
             open: { time in
                 let packets = try PacketSource(
                     track: context.track, path: path, limits: limits, interrupt: interrupt,
                     movement: movement)
+                packets.isMovie = isMovie
                 try packets.seek(
                     before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
                 return packets
