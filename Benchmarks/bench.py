@@ -199,6 +199,11 @@ jobs:
             ["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", "loop.mp4", "-filter_complex", chain, "-map", "[v]", "-map", "[a]",
              "-c:v", "libx264", "-c:a", "aac", "b.mp4"])
     compare("smart cut, two minutes of 720p, beside ffmpeg's exact one", cut("two", "loop.mp4", 31.7, 151.7, "smart"), exact)
+    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25:duration=130,noise=alls=4:allf=t", "-pix_fmt",
+       "yuv420p", "-c:v", "libx264", "-preset", "ultrafast", "-crf", "30", "-x264-params",
+       "open-gop=1:keyint=48:min-keyint=48:scenecut=0:b-adapt=0:bframes=3:b-pyramid=normal:ref=3", "open.mp4")
+    compare("the same of open groups", cut("open", "open.mp4", 3.3, 123.4, "smart"),
+            ["ffmpeg", "-v", "error", "-nostdin", "-y", "-ss", "3.3", "-i", "open.mp4", "-t", "120.1", "-c:v", "libx264", "e.mp4"])
     peer = os.environ.get("TANDEM_SMARTCUT")
     if not peer:
         return

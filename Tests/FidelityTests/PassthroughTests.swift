@@ -186,14 +186,17 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
     }
 
     /// A stream may claim a rate of its own, often half or twice the true one: the movie's lengths are what counts.
-    @Test(arguments: [10, 25, 100]) func aClaimedRateIsNotBelieved(_ ticks: Int) async throws {
+    @Test(arguments: [10, 25, 100], ["+faststart", "+frag_keyframe+empty_moov+delay_moov"])
+    func aClaimedRateIsNotBelieved(_ ticks: Int, _ flags: String) async throws {
         let scratch = try Scratch()
         let (plain, source) = (scratch.file("plain.mp4"), scratch.file("source.mp4"))
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-bf", "3",
             "-g",
             "12", plain)
-        try ffmpeg("-i", plain, "-c", "copy", "-bsf:v", "h264_metadata=tick_rate=\(ticks)", source)
+        try ffmpeg(
+            "-i", plain, "-c", "copy", "-bsf:v", "h264_metadata=tick_rate=\(ticks)", "-movflags", flags,
+            source)
         let outcomes = try await run(
             """
             version: 1

@@ -141,6 +141,20 @@ extension Judge {
             of: #"</?(font|b|i)[^>]*>|\{[^}]*\}"#, with: "", options: .regularExpression)
     }
 
+    /// A file of cues as mov_text, in `out.mp4`.
+    private func movText(of name: String, in scratch: Scratch) async throws -> JobResult {
+        try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  it:
+                    asset: ./\(name)
+                    tracks: [{ subtitle: first, encode: { codec: mov_text } }]
+                    destination: \(scratch.file("out.mp4"))
+                """, in: scratch.path))
+    }
+
     /// mov_text shows one sample at a time: what overlaps is shown in one, with its styles.
     @Test func overlapsAreMerged() async throws {
         let scratch = try Scratch()
@@ -163,16 +177,7 @@ extension Judge {
             Alone
 
             """, to: "overlap.srt")
-        let result = try success(
-            try await run(
-                """
-                version: 1
-                jobs:
-                  it:
-                    asset: ./overlap.srt
-                    tracks: [{ subtitle: first, encode: { codec: mov_text } }]
-                    destination: \(scratch.file("out.mp4"))
-                """, in: scratch.path))
+        let result = try await movText(of: "overlap.srt", in: scratch)
         #expect(result.warnings.isEmpty)
         let cues = try Judge(scratch.file("out.mp4")).cues()
         let texts = cues.map { $0.text.replacingOccurrences(of: "\r\n", with: "\n") }
@@ -189,16 +194,7 @@ extension Judge {
         let scratch = try Scratch()
         let cues = (1...20).map { "\($0)\n00:00:01,\(100 + $0) --> 00:00:03,000\nCue \($0)\n" }
         try scratch.write(cues.joined(separator: "\n"), to: "crowd.srt")
-        let result = try success(
-            try await run(
-                """
-                version: 1
-                jobs:
-                  it:
-                    asset: ./crowd.srt
-                    tracks: [{ subtitle: first, encode: { codec: mov_text } }]
-                    destination: \(scratch.file("out.mp4"))
-                """, in: scratch.path))
+        let result = try await movText(of: "crowd.srt", in: scratch)
         #expect(result.warnings.contains { $0.contains("4 cues left out where more are shown at once") })
         let last = try #require(try Judge(scratch.file("out.mp4")).cues().last)
         #expect(last.text.split(whereSeparator: \.isNewline).count == 16)

@@ -32,7 +32,7 @@ import Testing
                 // What was from before the key picture is no longer unmarked, what is from behind it is.
                 let isLater = picture.frame % 12 == 3 && picture.frame > 24 && numbers.count % 2 == 0
                 #expect((header.marking?.operations?.map { $0.values } ?? []) == (isLater ? [[3], [4]] : []))
-                numbers.append(header.frameNumber)
+                numbers.append(header.start.frameNumber)
             }
         }
         #expect(numbers.prefix(10) == [0, 0, 1, 1, 2, 2, 2, 2, 2, 2])

@@ -27,30 +27,34 @@ struct TrackMeasurement: Sendable {
             guard index < streams.count, TimeBounds.holds(packet, timeBase: streams[index].timeBase) else {
                 continue
             }
-            var track = all[index] ?? TrackMeasurement(of: streams[index])
-            if let frame = track.fields?.take(packet) {
-                all[index]?.fields = track.fields
-                all[index]?.end = max(track.end ?? frame.start, frame.start + frame.length)
+            let stream = streams[index]
+            var track = all[index] ?? TrackMeasurement(of: stream)
+            defer { all[index] = track }
+            switch track.fields?.take(packet) {
+            case .second(let start, let length):
+                track.end = max(track.end ?? start, start + length)
                 continue
-            }
-            if track.fields?.isTorn == true, track.packets == 0 {
-                all[index] = track
-                continue
+            case .torn: continue
+            case .own, nil: break
             }
             track.packets += 1
             // Of fragmented movies libavformat doesn't say how long a packet lasts, until the next one; of others not how
-            // long the last one of a track that begins late does.
-            if isMovie, packet.dts != noTimestamp, streams[index].parameters.mediaType != .subtitle {
+            // long the last one of a track that begins late does. Of pictures it guesses where they are reordered.
+            let mediaType = stream.parameters.mediaType
+            let isTold = isMovie && packet.dts != noTimestamp && mediaType != .subtitle
+            let isGuess = isTold && mediaType == .video && packet.pts != noTimestamp && packet.duration > 0
+            let length = isGuess ? 0 : packet.duration
+            if isTold {
                 track.settleLength(until: packet.dts)
-                if packet.duration > 0 { track.length = packet.duration }
+                if packet.duration > 0, !isGuess || track.length == 0 { track.length = packet.duration }
                 track.open =
-                    packet.duration == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts) : nil
+                    length == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts, isGuess) : nil
             }
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             if time != noTimestamp {
-                let skipped = skippedTicks(packet, stream: streams[index])
-                let (start, end) = (time + skipped.start, time + packet.duration - skipped.end)
-                if !packet.isDiscarded, packet.duration == 0 || end > start {
+                let skipped = skippedTicks(packet, stream: stream)
+                let (start, end) = (time + skipped.start, time + length - skipped.end)
+                if !packet.isDiscarded, length == 0 || end > start {
                     track.shownPackets += 1
                     track.firstShown = min(track.firstShown ?? start, start)
                     track.lastShown = max(track.lastShown ?? start, start)
@@ -60,9 +64,8 @@ struct TrackMeasurement: Sendable {
                 // Without time stamps at all, pictures follow one another at their own length.
                 track.shownPackets += 1
                 track.firstShown = track.firstShown ?? 0
-                track.end = (track.end ?? 0) + packet.duration
+                track.end = (track.end ?? 0) + length
             }
-            all[index] = track
         }
         for index in all.keys { all[index]?.settleLength(until: nil) }
         return all
@@ -71,11 +74,13 @@ struct TrackMeasurement: Sendable {
     private var fields: FieldPairs?
 
     private init(of stream: StreamInfo) {
-        fields = FieldPairs(stream)
+        fields = FieldPairs(
+            stream.parameters, frameRate: stream.averageFrameRate ?? stream.baseFrameRate,
+            timeBase: stream.timeBase)
     }
 
-    /// The packet read last, whose length isn't known.
-    private var open: (pts: Int64, dts: Int64)?
+    /// The packet read last, whose length isn't known, or only guessed.
+    private var open: (pts: Int64, dts: Int64, isGuess: Bool)?
     private var length: Int64 = 0
     private var settled: Int64?
 
@@ -84,6 +89,7 @@ struct TrackMeasurement: Sendable {
         guard let last = open else { return }
         if let dts { length = max(0, dts - last.dts) }
         settled = max(settled ?? last.pts, last.pts + length)
+        if last.isGuess { end = max(end ?? last.pts, last.pts + length) }
         open = nil
     }
 

@@ -72,8 +72,8 @@ struct AVCOpening {
     }
 
     private mutating func count(_ header: AVCSliceHeader) {
-        frames += (header.frameNumber - lastNumber) & (1 << header.sequence.frameNumberBits - 1)
-        lastNumber = header.frameNumber
+        frames += (header.start.frameNumber - lastNumber) & (1 << header.start.sequence.frameNumberBits - 1)
+        lastNumber = header.start.frameNumber
     }
 
     private mutating func slice(_ unit: UnsafeRawBufferPointer) throws -> [UInt8] {
@@ -82,18 +82,20 @@ struct AVCOpening {
             guard header.beginsPicture, Self.canOpen(with: header) else { throw Unreadable() }
             // The earlier field of an IDR picture is at 0.
             base = (
-                header.sequence, header.frameNumber, (header.order?.value ?? 0) + min(0, header.bottomOrder)
+                header.start.sequence, header.start.frameNumber,
+                (header.order?.value ?? 0) + min(0, header.bottomOrder)
             )
             isOpening = true
-            lastNumber = header.frameNumber
+            lastNumber = header.start.frameNumber
         } else if header.beginsPicture {
             isOpening = false
             count(header)
         }
         if header.isBidirectional, !missing.isEmpty { throw Unfit() }
-        guard let base, header.sequence == base.sequence else { throw Unreadable() }
+        guard let base, header.start.sequence == base.sequence else { throw Unreadable() }
         var bits = NALRewriter(unit, through: header.end)
-        bits.subtract(base.frameNumber, at: header.frameNumberPlace, count: base.sequence.frameNumberBits)
+        bits.subtract(
+            base.frameNumber, at: header.start.frameNumberPlace, count: base.sequence.frameNumberBits)
         if let order = header.order, let count = base.sequence.orderBits {
             bits.subtract(base.order, at: order.place, count: count)
         }

@@ -31,7 +31,7 @@ struct CutBitstream: Hashable, Sendable {
         switch codec {
         case .h264:
             guard let headers = AVCHeaders(extradata) else { return nil }
-            framing = extradata.first == 1 ? .lengths(headers.lengthSize) : .startCodes
+            framing = headers.framing
             sets = AVCSets(headers)
         case .hevc:
             guard let headers = HEVCHeaders(extradata) else { return nil }
@@ -56,18 +56,40 @@ struct CutBitstream: Hashable, Sendable {
 
     /// Whether decoding can begin at a packet.
     func randomAccess(_ bytes: UnsafeRawBufferPointer) -> RandomAccess {
+        codec == .h264 ? accessAVC(bytes) : accessHEVC(bytes)
+    }
+
+    private func accessHEVC(_ bytes: UnsafeRawBufferPointer) -> RandomAccess {
         var found: RandomAccess?
-        _ = framing.forEach(in: bytes) { unit in
+        _ = framing.forEach(in: bytes, while: { found == nil }) { unit in
             let type = type(unit)
-            guard found == nil, isPicture(type) else { return }
-            found =
-                switch (codec, type) {
-                case (.h264, 5), (.hevc, 16...20): .clean
-                case (.hevc, 21): .open
-                default: RandomAccess.none
-                }
+            guard isPicture(type) else { return }
+            found = (16...20).contains(type) ? .clean : type == 21 ? .open : RandomAccess.none
         }
-        return found == RandomAccess.none && isRecoveryPoint(bytes) ? .open : found ?? .none
+        return found ?? .none
+    }
+
+    /// Pictures that are shown from a recovery point on are right where decoding begins with it.
+    private func accessAVC(_ bytes: UnsafeRawBufferPointer) -> RandomAccess {
+        var found: RandomAccess?
+        var (sets, isRecovery) = (sets, false)
+        // All slices of an open one must be fit.
+        _ = framing.forEach(in: bytes, while: { found == nil || found == .open }) { unit in
+            switch type(unit) {
+            case 5 where found == nil: found = .clean
+            case 6: isRecovery = isRecovery || Self.saysRecovery(unit)
+            case 7: if sets?.isKnown(unit) == false { sets = nil }
+            case 8: if sets?.take(unit) == false { sets = nil }
+            case 1:
+                let header = isRecovery ? sets.flatMap { AVCSliceHeader(unit, $0) } : nil
+                // The other field of the picture may refer to the first one.
+                let isFit = header.map { $0.isField || AVCOpening.canOpen(with: $0) } == true
+                found = isFit ? .open : RandomAccess.none
+            case 2...5: found = RandomAccess.none
+            default: break
+            }
+        }
+        return found ?? .none
     }
 
     /// There are parameter sets of sequences in a packet.
@@ -77,29 +99,6 @@ struct CutBitstream: Hashable, Sendable {
             isFound = type(unit) == (codec == .h264 ? 7 : 33)
         }
         return isFound
-    }
-
-    /// Pictures of H.264 that are shown from this one on are right where decoding begins with it.
-    private func isRecoveryPoint(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard codec == .h264, var sets else { return false }
-        var (isSaid, isOpen) = (false, true)
-        _ = framing.forEach(in: bytes) { unit in
-            guard isOpen else { return }
-            switch type(unit) {
-            case 6: isSaid = isSaid || Self.saysRecovery(unit)
-            // Before the pictures, or not at all.
-            case 1...5 where !isSaid: isOpen = false
-            case 1:
-                // The other field of the picture may refer to the first one.
-                let header = AVCSliceHeader(unit, sets)
-                isOpen = header.map { $0.isField || AVCOpening.canOpen(with: $0) } == true
-            case 2...5: isOpen = false
-            case 7: isOpen = sets.isKnown(unit)
-            case 8: isOpen = sets.take(unit)
-            default: break
-            }
-        }
-        return isSaid && isOpen
     }
 
     /// Its supplemental information says that decoding may begin there, at once and exactly.
@@ -122,11 +121,7 @@ struct CutBitstream: Hashable, Sendable {
 
     /// A leading picture is left out behind an opening.
     func leaveOut(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
-        var failure: (any Error)?
-        _ = framing.forEach(in: bytes) { unit in
-            do { try opening?.leaveOut(unit) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        _ = try framing.forEach(in: bytes) { try opening?.leaveOut($0) }
     }
 
     /// A digest of a packet's pictures, whatever frames them: units of pictures alone (FNV-1a). HEVC's CRA and BLA
@@ -147,12 +142,29 @@ struct CutBitstream: Hashable, Sendable {
         return hash
     }
 
-    /// The packet's units after their lengths, with `prefix` before them. `opensStream`: nothing before it is there,
-    /// which HEVC's CRA must say by its type; of H.264 `opening` sees to it.
+    /// The packet's units after their lengths, with `prefix` before them.
+    func framed(_ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = []) -> [UInt8] {
+        framed(bytes, lengthSize: lengthSize, prefix: prefix) { _ in nil }
+    }
+
+    /// As they are behind an opening. `opensStream`: nothing before it is there, which HEVC's CRA must say by its type; of
+    /// H.264 `opening` sees to it, which ends with a clean `access`.
     func framed(
-        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = [], opensStream: Bool = false,
-        opening: inout AVCOpening?
+        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = [], access: RandomAccess,
+        opensStream: Bool = false, opening: inout AVCOpening?
     ) throws -> [UInt8] {
+        if access == .clean { opening?.finish() }
+        return try framed(bytes, lengthSize: lengthSize, prefix: prefix) { unit in
+            guard codec == .hevc else { return try opening?.rewritten(unit) }
+            // BLA_W_RADL: its leading pictures, where any are left, need nothing from before.
+            return opensStream && type(unit) == 21 ? [unit[0] & 0x81 | 17 << 1] + unit.dropFirst() : nil
+        }
+    }
+
+    private func framed(
+        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]],
+        _ rewritten: (UnsafeRawBufferPointer) throws -> [UInt8]?
+    ) rethrows -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 64)
         func append(_ unit: some Collection<UInt8>) {
@@ -162,25 +174,12 @@ struct CutBitstream: Hashable, Sendable {
             result += unit
         }
         for unit in prefix { append(unit) }
-        if opening?.isOver == false, randomAccess(bytes) == .clean { opening?.finish() }
-        var failure: (any Error)?
-        _ = framing.forEach(in: bytes) { unit in
+        _ = try framing.forEach(in: bytes) { unit in
             // An access unit delimiter must come first, and mp4 has no need of one.
             let delimiter: UInt8 = codec == .h264 ? 9 : 35
             if type(unit) == delimiter, !prefix.isEmpty || framing == .startCodes { return }
-            let start = result.count
-            do {
-                if let other = try opening?.rewritten(unit) { return append(other) }
-            } catch {
-                failure = error
-            }
-            append(unit)
-            if opensStream, codec == .hevc, type(unit) == 21 {
-                // BLA_W_RADL: its leading pictures, where any are left, need nothing from before.
-                result[start + lengthSize] = unit[0] & 0x81 | 17 << 1
-            }
+            if let other = try rewritten(unit) { append(other) } else { append(unit) }
         }
-        if let failure { throw failure }
         return result
     }
 }

@@ -97,7 +97,8 @@ public struct CutScan: Sendable {
                 } else {
                     begin(picture, of: bitstream, canBegin: canBegin)
                     if let start, opening?.isOver == false, picture.pts >= start {
-                        let framed = try bitstream.framed(bytes, lengthSize: 4, opening: &opening)
+                        let framed = try bitstream.framed(
+                            bytes, lengthSize: 4, access: picture.access, opening: &opening)
                         let own = CutBitstream(codec: bitstream.codec, framing: .lengths(4))
                         if withDigest { picture.digest = framed.withUnsafeBytes { own.digest($0) } }
                         return

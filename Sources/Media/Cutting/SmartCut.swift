@@ -257,10 +257,10 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// Something is compressed anew.
     public var hasEdges: Bool { headPictures + tailPictures > 0 }
 
-    /// What stands against writing it into a container. HEVC's edges have sets of the same ids as the source's, which a
-    /// reader of a transport stream that begins between key frames mixes up.
-    public func obstacle(in container: ContainerType) -> Obstacle? {
-        hasEdges && container.muxer == "mpegts" && encoder.encoder == "libx265"
+    /// What stands against writing it, of a source of such a codec, into a container. HEVC's edges have sets of the same
+    /// ids as the source's, which a reader of a transport stream that begins between key frames mixes up.
+    public func obstacle(in container: ContainerType, codec: String) -> Obstacle? {
+        hasEdges && container.muxer == "mpegts" && codec == CutBitstream.Codec.hevc.rawValue
             ? .container(container.name) : nil
     }
 

@@ -57,8 +57,9 @@ final class SmartCutProducer: SampleProducer {
         clock = DecodingClock(delay: cut.reorderDelay, step: max(1, nominal))
         switch bitstream.codec {
         case .h264:
-            lengthSize = AVCHeaders(parameters.extradata)?.lengthSize ?? 4
-            parameterSets = try cut.headers(of: parameters).map { $0.sequences + $0.pictures } ?? []
+            let headers = try cut.headers(of: parameters)
+            lengthSize = headers?.lengthSize ?? 4
+            parameterSets = headers.map { $0.sequences + $0.pictures } ?? []
         case .hevc:
             let headers = HEVCHeaders(parameters.extradata)
             lengthSize = headers?.lengthSize ?? 4
@@ -139,14 +140,11 @@ final class SmartCutProducer: SampleProducer {
     private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
         guard let edge, let packet = try edge.next() else { return nil }
         let own = CutBitstream(codec: bitstream.codec, framing: .startCodes)
-        var none: AVCOpening?
         // Where sets come in some packets, libavformat gives them to no others (`h264_mp4toannexb`).
         let needsSets = bitstream.codec == .h264 && carriesSets && packet.isKey
         let prefix = needsSets ? parameterSets + edge.parameterSets : []
         let framed = try Packet.of(
-            packet.withBytes {
-                try own.framed($0, lengthSize: lengthSize, prefix: prefix, opening: &none)
-            })
+            packet.withBytes { own.framed($0, lengthSize: lengthSize, prefix: prefix) })
         try framed.copyProperties(of: packet)
         return try sample(framed, pts: packet.pts, duration: packet.duration)
     }
@@ -203,7 +201,7 @@ final class SmartCutProducer: SampleProducer {
                     packet.withBytes {
                         try bitstream.framed(
                             $0, lengthSize: lengthSize, prefix: needsSets ? parameterSets : [],
-                            opensStream: opensStream, opening: &opening)
+                            access: access, opensStream: opensStream, opening: &opening)
                     })
             } catch is AVCOpening.Unreadable {
                 throw MediaError.damaged(track: context.track.label, at: time(pts))

@@ -56,25 +56,13 @@ final class PacketSource {
     private var failure: (any Error)?
     private var lastLength: Int64 = 0
     private var fields: FieldPairs?
-    private var hasGiven = false
 
     /// The next packet whole: with how long it lasts, and with both fields of its frame.
     private func readWhole() throws -> Packet? {
         guard isMovie || fields != nil else { return try read() }
         if let failure { throw failure }
         var taken = ahead.take()
-        if taken == nil {
-            taken = try read()
-            while let packet = taken.take() {
-                _ = fields?.take(packet)
-                guard !hasGiven, fields?.isTorn == true else {
-                    taken = consume packet
-                    break
-                }
-                taken = try read()
-            }
-        }
-        hasGiven = true
+        if taken == nil { taken = try readNoted() }
         guard let packet = taken.take() else { return nil }
         if isMovie {
             readLength(of: packet)
@@ -82,6 +70,14 @@ final class PacketSource {
             try readSecondField(of: packet)
         }
         return packet
+    }
+
+    /// The next packet, of which the fields' pairs take note: a field that has lost its first one is none.
+    private func readNoted() throws -> Packet? {
+        while let packet = try read() {
+            if fields?.take(packet) != .torn { return packet }
+        }
+        return nil
     }
 
     private func lookAhead() -> Bool {
@@ -115,8 +111,8 @@ final class PacketSource {
 
     private func readSecondField(of packet: borrowing Packet) throws {
         guard lookAhead(), let next = ahead.take() else { return }
-        if let frame = fields?.take(next) {
-            packet.duration = frame.length
+        if case .second(_, let length) = fields?.take(next) {
+            packet.duration = length
             try packet.append(next)
         } else {
             ahead = consume next
@@ -237,7 +233,6 @@ final class PacketSource {
         awaitsKey = false
         (failure, lastLength) = (nil, 0)
         fields?.forget()
-        hasGiven = false
         _ = ahead.take()
     }
 

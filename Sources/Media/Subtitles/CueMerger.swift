@@ -16,6 +16,8 @@ struct CueMerger {
         /// Nil where it is shown until the next one.
         var end: Int64?
         var bytes: [UInt8]
+        /// It was left out of a sample.
+        var isDropped = false
     }
 
     /// So many at once are more than anybody can read.
@@ -69,10 +71,11 @@ struct CueMerger {
         var text: [UInt8] = []
         var styles: [UInt8] = []
         var (characters, styleCount) = (0, 0)
-        for cue in shown {
+        for index in shown.indices {
             // A sample says the length of its text in 16 bits; text in UTF-16 can't stand beside UTF-8.
-            guard let sample = TimedText(cue.bytes), text.count + sample.text.count < 0xffff else {
-                droppedCues += 1
+            guard let sample = TimedText(shown[index].bytes), text.count + sample.text.count < 0xffff else {
+                if !shown[index].isDropped { droppedCues += 1 }
+                shown[index].isDropped = true
                 continue
             }
             if !text.isEmpty {

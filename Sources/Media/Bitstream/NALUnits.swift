@@ -9,18 +9,18 @@ enum NALFraming: Hashable, Sendable {
     /// malformed.
     func forEach(
         in bytes: UnsafeRawBufferPointer, while goesOn: () -> Bool = { true },
-        _ body: (UnsafeRawBufferPointer) -> Void
-    ) -> Bool {
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Bool {
         switch self {
-        case .lengths(let size): Self.byLength(bytes, size, goesOn, body)
-        case .startCodes: Self.byStartCode(bytes, goesOn, body)
+        case .lengths(let size): try Self.byLength(bytes, size, goesOn, body)
+        case .startCodes: try Self.byStartCode(bytes, goesOn, body)
         }
     }
 
     private static func byLength(
         _ bytes: UnsafeRawBufferPointer, _ size: Int, _ goesOn: () -> Bool,
-        _ body: (UnsafeRawBufferPointer) -> Void
-    ) -> Bool {
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Bool {
         var position = 0
         while position < bytes.count, goesOn() {
             guard bytes.count - position >= size else { return false }
@@ -28,15 +28,15 @@ enum NALFraming: Hashable, Sendable {
             for offset in 0..<size { length = length << 8 | Int(bytes[position + offset]) }
             position += size
             guard length > 0, length <= bytes.count - position else { return false }
-            body(UnsafeRawBufferPointer(rebasing: bytes[position..<(position + length)]))
+            try body(UnsafeRawBufferPointer(rebasing: bytes[position..<(position + length)]))
             position += length
         }
         return true
     }
 
     private static func byStartCode(
-        _ bytes: UnsafeRawBufferPointer, _ goesOn: () -> Bool, _ body: (UnsafeRawBufferPointer) -> Void
-    ) -> Bool {
+        _ bytes: UnsafeRawBufferPointer, _ goesOn: () -> Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Bool {
         /// Where the next `00 00 01` begins.
         func next(_ from: Int) -> Int? {
             var position = from
@@ -57,7 +57,7 @@ enum NALFraming: Hashable, Sendable {
             var end = following ?? bytes.count
             // Zeros before a start code belong to nobody.
             while end > start + 3, bytes[end - 1] == 0 { end -= 1 }
-            if end > start + 3 { body(UnsafeRawBufferPointer(rebasing: bytes[(start + 3)..<end])) }
+            if end > start + 3 { try body(UnsafeRawBufferPointer(rebasing: bytes[(start + 3)..<end])) }
             guard let following else { return true }
             start = following
         }

@@ -2,6 +2,8 @@
 struct AVCHeaders: Hashable {
     /// Bytes of a unit's length.
     var lengthSize = 4
+    /// How the units of packets stand beside such headers.
+    private(set) var framing = NALFraming.startCodes
     /// Sequence parameter sets.
     var sequences: [[UInt8]] = []
     /// Picture parameter sets.
@@ -35,6 +37,7 @@ struct AVCHeaders: Hashable {
         guard bytes.count >= 7 else { return nil }
         var headers = AVCHeaders()
         headers.lengthSize = Int(bytes[4] & 3) + 1
+        headers.framing = .lengths(headers.lengthSize)
         var position = 6
         func sets(_ count: Int) -> [[UInt8]]? {
             var sets: [[UInt8]] = []

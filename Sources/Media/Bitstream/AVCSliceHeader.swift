@@ -9,19 +9,8 @@ struct AVCSliceHeader {
         var operations: [(code: Int, values: [Int])]?
     }
 
-    /// It is part of an IDR picture.
-    let isIDR: Bool
-    /// Others refer to its picture.
-    let isReference: Bool
-    /// A picture or a field begins with it.
-    let beginsPicture: Bool
-    /// Nothing in it refers to other pictures.
-    let isIntra: Bool
-    /// Its lists of references go by the order of presentation.
-    let isBidirectional: Bool
-    let frameNumber: Int
-    let frameNumberPlace: Int
-    let isField: Bool
+    /// What it begins with.
+    let start: AVCSliceStart
     /// The low part of the picture order count, and where it stands; nil where there is none.
     let order: (value: Int, place: Int)?
     /// How much earlier the bottom field of a frame is.
@@ -31,36 +20,25 @@ struct AVCSliceHeader {
     let marking: Marking?
     /// Where the header ends.
     let end: Int
-    let isCABAC: Bool
-    let sequence: AVCSets.Sequence
+
+    var isIDR: Bool { start.isIDR }
+    var isReference: Bool { start.isReference }
+    var beginsPicture: Bool { start.beginsPicture }
+    /// Nothing in it refers to other pictures.
+    var isIntra: Bool { start.kind == 2 }
+    /// Its lists of references go by the order of presentation.
+    var isBidirectional: Bool { start.kind == 1 }
+    var isField: Bool { start.isField }
+    var isCABAC: Bool { start.picture.isCABAC }
 
     /// Nil where it can't be read.
     init?(_ unit: some Collection<UInt8>, _ sets: AVCSets) {
-        guard let first = unit.first, first & 0x1f == 1 || first & 0x1f == 5 else { return nil }
-        isIDR = first & 0x1f == 5
-        isReference = first & 0x60 != 0
         var bits = NALBits(unit, skipping: 1, most: 4096)
-        guard let macroblock = bits.number(), let kind = bits.number().map({ $0 % 5 }), kind < 3,
-            let picture = bits.number().flatMap({ sets.pictures[$0] }),
-            let sequence = sets.sequences[picture.sequence]
-        else { return nil }
-        self.sequence = sequence
-        beginsPicture = macroblock == 0
-        isIntra = kind == 2
-        isBidirectional = kind == 1
-        isCABAC = picture.isCABAC
-        frameNumberPlace = bits.position
-        guard let number = bits.bits(sequence.frameNumberBits) else { return nil }
-        frameNumber = number
-        var isField = false
-        if !sequence.isFramesOnly {
-            guard let flag = bits.bits(1) else { return nil }
-            isField = flag == 1
-            if isField, bits.bits(1) == nil { return nil }
-        }
-        self.isField = isField
+        guard let start = AVCSliceStart(unit, &bits, sets) else { return nil }
+        self.start = start
+        let (picture, sequence, isField) = (start.picture, start.sequence, start.isField)
         identifierPlace = bits.position
-        if isIDR, bits.number() == nil { return nil }
+        if start.isIDR, bits.number() == nil { return nil }
         var bottomOrder = 0
         if let count = sequence.orderBits {
             let place = bits.position
@@ -74,14 +52,14 @@ struct AVCSliceHeader {
             order = nil
         }
         self.bottomOrder = bottomOrder
-        guard Self.skipReferences(kind, picture, sequence, &bits) else { return nil }
+        guard Self.skipReferences(start.kind, picture, sequence, &bits) else { return nil }
         var marking: Marking?
-        if isReference {
-            guard let read = Self.marking(isIDR: isIDR, &bits) else { return nil }
+        if start.isReference {
+            guard let read = Self.marking(isIDR: start.isIDR, &bits) else { return nil }
             marking = read
         }
         self.marking = marking
-        if isCABAC, !isIntra, bits.number() == nil { return nil }
+        if picture.isCABAC, start.kind != 2, bits.number() == nil { return nil }
         guard bits.number() != nil else { return nil }
         if picture.hasDeblocking {
             guard let filter = bits.number() else { return nil }
