@@ -141,6 +141,16 @@ import Testing
         #expect(page.contains("Not shown: the worker died while it looked at the output: signal 6"))
     }
 
+    /// Nor does it count as the job's time.
+    @Test func aPreviewTakesNoneOfTheTimeout() throws {
+        let scratch = try Scratch()
+        try write(job("one", more: "timeout: 3"), in: scratch)
+        let run = try tandem(
+            "run", "--report", "r.html", "jobs.yaml", in: scratch,
+            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+        #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
+    }
+
     /// Without a page nobody looks at outputs, and beyond the page's limit neither.
     @Test func nothingIsShownThatNobodyReads() throws {
         let scratch = try Scratch()

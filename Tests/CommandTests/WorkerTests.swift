@@ -26,6 +26,15 @@ import Testing
             "\(again.errors)")
     }
 
+    /// A worker that somebody kills while it looks into a source is replaced, and the next one asked.
+    @Test func aLookIsTriedAgain() throws {
+        let scratch = try folderWithSource()
+        try write(job("a", asset: "./a.mp4"), in: scratch)
+        let run = try tandem(
+            "run", "jobs.yaml", in: scratch, environment: ["TANDEM_WORKER_FAULTS": "a.mp4:abort"])
+        #expect(run.status == 0 && scratch.contents.contains("out/a.mp4"), "\(run.errors)")
+    }
+
     /// The same while sources are looked into, before the run and by `plan`: it is that source's error.
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last words: told to abort"),
@@ -39,7 +48,9 @@ import Testing
         try write(
             ["a", "b", "c"].map { job($0, asset: "./\($0).mp4") }.joined() + job("of-b", asset: "{ job: b }"),
             in: scratch)
-        let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),stall:1"]
+        // Taking memory takes longer than a second where everything is busy.
+        let patience = fault == "hang" ? ",stall:1" : ""
+        let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),b.mp4:\(fault)\(patience)"]
         let plan = try tandem(
             "plan", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
         let message = "b.mp4: the worker that looked into it died: "
@@ -146,6 +157,30 @@ import Testing
                 == worker + worker + ["gone"],
             "\(result.text) \(result.errors)")
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
+    }
+
+    /// A kernel without Landlock, or a container that denies it: the work is done, and what is missing is said; whoever
+    /// asked for the whole sandbox is refused.
+    @Test(arguments: ["ENOSYS", "EOPNOTSUPP", "EPERM"]) func whatCantBeLockedIsSaid(_ error: String) throws {
+        let scratch = try folderWithSource()
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        func run(_ options: String...) throws -> ProgramResult {
+            try program(
+                "strace",
+                [
+                    "-f", "-o", "trace", "-e", "trace=landlock_create_ruleset", "-e",
+                    "inject=landlock_create_ruleset:error=\(error)", Places.tandem, "run",
+                ] + options + ["jobs.yaml"], directory: scratch.path)
+        }
+        let lack = "Landlock for files, Landlock for the network"
+        let refused = try run("--require-sandbox")
+        #expect(
+            refused.status == 4 && refused.errors.contains("this machine lacks: \(lack)"),
+            "\(refused.errors)")
+        #expect(scratch.contents.filter { $0.hasPrefix("out/") } == [])
+        let done = try run()
+        #expect(done.status == 0 && done.errors.contains("workers ran without \(lack)"), "\(done.errors)")
+        #expect(scratch.contents.contains("out/one.mp4"))
     }
 
     /// What the caller closed is nobody's: a worker's socket in its place would hear what the terminal is told.

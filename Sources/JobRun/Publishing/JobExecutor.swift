@@ -116,8 +116,10 @@ final class JobExecutor: @unchecked Sendable {
         onWork()
         let scratch = plan.hasTwoPasses ? try TemporaryFile(destination: plan.destination) : nil
         watchTime()
-        let order = WorkOrder(
+        var order = WorkOrder(
             plan: plan, output: output, scratch: scratch, makesPreview: makesPreview)
+        // A report's pictures are not the job's to pay for.
+        order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
             self.queue.async { @Sendable in
                 self.timer?.cancel()

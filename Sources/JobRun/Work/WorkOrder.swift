@@ -13,6 +13,8 @@ public struct WorkOrder: Sendable {
     public var scratch: TemporaryFile?
     /// What is finished is looked at for a report.
     public var makesPreview: Bool
+    /// Hears that the output is whole, before it is looked at for a report.
+    var onChecked: @Sendable () -> Void = {}
     /// Nothing else is done in the process meanwhile.
     var isAlone = false
 
@@ -91,7 +93,7 @@ public struct LocalPerformer: WorkPerformer {
         // The unfinished output is read back by its descriptor, wherever files may be opened.
         let path = order.output.reopenPath
         LentFiles.lend(order.output.descriptor, for: path)
-        let work = JobWork(order)
+        let work = JobWork(order) { @Sendable _ in order.onChecked() }
         work.start { @Sendable outcome in
             LentFiles.takeBack(path)
             completion(outcome)

@@ -214,6 +214,7 @@ public enum WorkerMain {
         let job = JobWork(order) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             if work.fault == .late { abort() }
+            if work.fault == .linger { sleep(4) }
         }
         current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
@@ -274,7 +275,7 @@ public enum WorkerMain {
         case .smuggle:
             _ = channel.send(
                 WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
-        case .lie, .late: break
+        case .lie, .late, .linger: break
         }
     }
 }

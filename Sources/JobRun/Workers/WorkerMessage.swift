@@ -78,4 +78,6 @@ enum WorkerFault: String, Codable, Sendable {
     case smuggle
     /// It ends by a signal once its output is whole.
     case late
+    /// It takes four seconds once its output is whole.
+    case linger
 }

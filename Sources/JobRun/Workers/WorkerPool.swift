@@ -41,8 +41,15 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             return idle.isEmpty ? nil : idle.removeFirst()
         }
         var lacking: Int32?
-        var faults: [String: WorkerFault] = [:]
+        var faults: [String: [WorkerFault]] = [:]
         var isClosed = false
+
+        /// What is to go wrong next with a job, or with a look into a file of such a name.
+        mutating func takeFault(_ name: String) -> WorkerFault? {
+            guard let fault = faults[name]?.first else { return nil }
+            faults[name]?.removeFirst()
+            return fault
+        }
     }
 
     private let options: Options
@@ -74,7 +81,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
         var first = Workers()
-        // For tests: `job:kind`, or `file:kind` for a look into it, once each; `stall:seconds` of patience.
+        // For tests: `job:kind`, or `file:kind` for a look into it, each as often as it is said; `stall:seconds` of patience.
         var limits = WorkerProcess.Limits(memory: options.memory)
         for entry in getenv("TANDEM_WORKER_FAULTS").map({ String(cString: $0) })?.split(separator: ",") ?? []
         {
@@ -82,7 +89,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
                 (limits.stall, limits.lookStall) = (seconds, seconds)
             } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
-                first.faults[String(parts[0])] = fault
+                first.faults[String(parts[0]), default: []].append(fault)
             }
         }
         workers = Guarded(first)
@@ -117,7 +124,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
         let handle = PooledWork()
-        let fault = workers.withLock { $0.faults.removeValue(forKey: order.plan.id) }
+        let fault = workers.withLock { $0.takeFault(order.plan.id) }
         assign(order, fault: fault, to: handle, attempt: 1, completion)
         return handle
     }
@@ -125,27 +132,36 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     /// Looks into a source; see `SourceScout`.
     public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
         let name = question.path.split(separator: "/").last.map(String.init) ?? ""
-        let fault = workers.withLock { $0.faults.removeValue(forKey: name) }
+        var hasDied = false
         for _ in 0..<5 {
+            let fault = workers.withLock { $0.takeFault(name) }
             let worker: WorkerProcess
             do {
                 worker = try workers.withLock { $0.takeIdle(for: nil) } ?? start()
             } catch {
                 throw SourceProblem("\(error)")
             }
-            let seen = Guarded<Sight?>(nil)
+            let found = Guarded(WorkerProcess.LookEnding.notTaken)
             let ended = DispatchSemaphore(value: 0)
-            worker.look(question, fault: fault) { @Sendable sight in
-                seen.withLock { $0 = sight }
+            worker.look(question, fault: fault) { @Sendable ending in
+                found.withLock { $0 = ending }
                 ended.signal()
             }
             ended.wait()
-            guard let sight = seen.withLock({ $0 }) else { continue }
-            workers.withLock { $0.lookers[question.path] = ObjectIdentifier(worker) }
-            takeBack(worker)
-            switch sight {
-            case .answer(let answer): return answer
-            case .problem(let problem): throw problem
+            switch found.withLock({ $0 }) {
+            case .notTaken: continue
+            case .died(_, byItself: true) where !hasDied:
+                // Somebody may have killed it; whom a second one follows, it is the source.
+                hasDied = true
+            case .died(let why, _):
+                throw SourceProblem("the worker that looked into it died: \(why)")
+            case .seen(let sight):
+                workers.withLock { $0.lookers[question.path] = ObjectIdentifier(worker) }
+                takeBack(worker)
+                switch sight {
+                case .answer(let answer): return answer
+                case .problem(let problem): throw problem
+                }
             }
         }
         throw SourceProblem("workers die before they begin")

@@ -39,6 +39,7 @@ final class WorkerProcess: @unchecked Sendable {
         let output: TemporaryFile?
         var tracks = 0
         var makesPreview = false
+        var onChecked: @Sendable () -> Void = {}
         /// What was found of an output that is whole.
         var findings: WorkFindings?
         var isCancelled = false
@@ -191,7 +192,8 @@ final class WorkerProcess: @unchecked Sendable {
                                     isTransient: byItself)))
                     case .seen: break
                     }
-                }, output: order.output, tracks: order.plan.tracks.count, makesPreview: order.makesPreview)
+                }, output: order.output, tracks: order.plan.tracks.count, makesPreview: order.makesPreview,
+                onChecked: order.onChecked)
             let work = WorkerMessage.Work(
                 plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
                 makesPreview: order.makesPreview, fault: fault)
@@ -207,12 +209,23 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Lets it look into a source; `completion` is called once, with nil where it never took the question.
+    /// How a look ended.
+    enum LookEnding: Sendable {
+        /// It answered.
+        case seen(Sight)
+        /// It died of it; by itself, or because the supervisor would not wait any longer.
+        case died(String, byItself: Bool)
+        /// It never took the question: somebody else can have it.
+        case notTaken
+    }
+
+    /// Lets it look into a source; `completion` is called once.
     func look(
-        _ question: SourceQuestion, fault: WorkerFault?, completion: @escaping @Sendable (Sight?) -> Void
+        _ question: SourceQuestion, fault: WorkerFault?,
+        completion: @escaping @Sendable (LookEnding) -> Void
     ) {
         queue.async { @Sendable in
-            guard !self.isDead else { return completion(nil) }
+            guard !self.isDead else { return completion(.notTaken) }
             var descriptors: [Int32] = []
             defer { for descriptor in descriptors { close(descriptor) } }
             if !SourceLocation.isRemote(question.path) {
@@ -220,17 +233,15 @@ final class WorkerProcess: @unchecked Sendable {
                 guard descriptor >= 0 else {
                     let error = InputError(
                         path: question.path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
-                    return completion(.problem(SourceProblem(error.explanation)))
+                    return completion(.seen(.problem(SourceProblem(error.explanation))))
                 }
                 descriptors = [descriptor]
             }
             self.task = Task(
                 completion: { @Sendable ending in
                     switch ending {
-                    case .seen(let sight): completion(sight)
-                    case .died(let why, _):
-                        completion(
-                            .problem(SourceProblem("the worker that looked into it died: \(why)")))
+                    case .seen(let sight): completion(.seen(sight))
+                    case .died(let why, let byItself): completion(.died(why, byItself: byItself))
                     case .done, .cancelled: break
                     }
                 }, output: nil)
@@ -239,7 +250,7 @@ final class WorkerProcess: @unchecked Sendable {
             guard self.channel.send(WorkerMessage.Order.look(look), descriptors: descriptors) else {
                 self.task = nil
                 self.die()
-                return completion(nil)
+                return completion(.notTaken)
             }
         }
     }
@@ -325,6 +336,7 @@ final class WorkerProcess: @unchecked Sendable {
                     .finished(findings), tracks: task.tracks, makesPreview: false)
             else { return kill("it said what can't be of its output") }
             self.task?.findings = sound
+            task.onChecked()
         case .seen(let sight):
             guard let task, task.output == nil else { return kill("it answered what nobody asked") }
             if case .answer(let answer) = sight, !Soundness.holds(answer) {
