@@ -129,6 +129,54 @@ import Testing
         #expect(sizes == ["192x108", "82x144", "192x108", "82x144", "192x108", "82x144"])
     }
 
+    /// What had nothing to do is told and shown as when it was made, as long as its output is that one; of a damaged memory
+    /// nothing is taken.
+    @Test func whatWasMadeBeforeIsShownAsThen() throws {
+        let scratch = try folderWithSource()
+        try write(job("one", asset: "./a.mp4", more: "expect: { frames: 25 }"), in: scratch)
+        func run() throws -> (pictures: Int, cases: Int, report: [String: Any]) {
+            let run = try tandem(
+                "run", "--report", "r.html", "--report", "r.json", "--junit", "j.xml", "jobs.yaml",
+                in: scratch)
+            #expect(run.status == 0, "\(run.errors)")
+            let text = { try String(contentsOfFile: scratch.file($0), encoding: .utf8) }
+            let report = try JSONSerialization.jsonObject(with: Data(text("r.json").utf8)) as? [String: Any]
+            let jobs = try #require(report?["jobs"] as? [[String: Any]])
+            return (
+                try text("r.html").components(separatedBy: "<img ").count - 1,
+                try text("j.xml").components(separatedBy: "<testcase ").count - 1, try #require(jobs.first)
+            )
+        }
+        let first = try run()
+        #expect(first.pictures == 6 && first.cases == 2 && first.report["outcome"] as? String == "succeeded")
+        func text(_ value: Any?) throws -> Data {
+            try JSONSerialization.data(withJSONObject: [#require(value)], options: .sortedKeys)
+        }
+        func expectSame(places: Bool) throws {
+            let again = try run()
+            #expect(again.pictures == 6 && again.cases == 2)
+            #expect(again.report["outcome"] as? String == "up-to-date")
+            for key in ["ledger", "tracks", "size", "duration", "output", "destination", "source"] {
+                #expect(try text(again.report[key]) == text(first.report[key]), "\(key)")
+            }
+            #expect(try (text(again.report["expectations"]) == text(first.report["expectations"])) == places)
+        }
+        try expectSame(places: true)
+        // A comment changes nothing but where things stand.
+        let spec = try String(contentsOfFile: scratch.file("jobs.yaml"), encoding: .utf8)
+        try scratch.write("# hello\n" + spec, to: "jobs.yaml")
+        try expectSame(places: false)
+        let damage = """
+            import sqlite3
+            db = sqlite3.connect(".tandem/state.sqlite")
+            assert db.execute("UPDATE reports SET job = '{', preview = x'00'").rowcount == 1
+            db.commit()
+            """
+        #expect(try program("python3", ["-c", damage], directory: scratch.path).status == 0)
+        let bare = try run()
+        #expect(bare.pictures == 0 && bare.cases == 1 && bare.report["outcome"] as? String == "up-to-date")
+    }
+
     /// An output that is whole is published, whatever becomes of who looks at it for the page.
     @Test func aPreviewFailsNoJob() throws {
         let scratch = try Scratch()

@@ -37,10 +37,17 @@ public enum HTMLRenderer {
         }
         page += timeline(report)
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
-        let worked = rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
-        for job in worked.prefix(detailed) { page += details(job, false) }
+        // What was made now comes first, then what is known of what was up to date.
+        let told =
+            rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
+            + rest.filter { $0.outcome == "up-to-date" && !$0.tracks.isEmpty }
+        for job in told.prefix(detailed) { page += details(job, false) }
         page += table(
-            worked.dropFirst(detailed) + rest.filter { $0.outcome != "succeeded" && $0.outcome != "skipped" })
+            told.dropFirst(detailed)
+                + rest.filter {
+                    $0.outcome == "up-to-date"
+                        ? $0.tracks.isEmpty : $0.outcome != "succeeded" && $0.outcome != "skipped"
+                })
         page += "</section>\n</main>\n"
         page += "<footer>\(Markup.escaped(report.program)); "
         page += Markup.escaped(report.libraries.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
@@ -112,7 +119,7 @@ public enum HTMLRenderer {
             if let count = counts[word] { figures.append((word.replacing("-", with: " "), "\(count)")) }
         }
         figures.append(("Time", seconds(report.seconds)))
-        let size = report.jobs.reduce(Int64(0)) { $0 &+ ($1.size ?? 0) }
+        let size = report.jobs.reduce(Int64(0)) { $0 &+ ($1.outcome == "succeeded" ? $1.size ?? 0 : 0) }
         if size > 0 { figures.append(("Written", PlanText.bytes(size))) }
         let begun = Date(timeIntervalSince1970: report.begun).formatted(.iso8601)
         return "<section aria-label=\"Summary\">\n<dl class=\"figures\">\n"

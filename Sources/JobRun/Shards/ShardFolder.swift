@@ -61,8 +61,21 @@ public struct ShardFolder: Sendable {
         return all
     }
 
+    /// What a page shows of an output, beside what became of its part.
+    private struct Shown: Codable {
+        var file: String
+        var id: String
+        /// Which output of the job it was.
+        var output: String
+        var preview: JobPreview
+    }
+
+    private static let shown = ".previews"
+
     /// Writes what became of a part, under a name of its own.
-    public func write(_ report: RunReport, ofShard index: Int) throws(Problem) {
+    public func write(
+        _ report: RunReport, previews: [JobKey: JobPreview], ofShard index: Int
+    ) throws(Problem) {
         var host = [CChar](repeating: 0, count: 256)
         gethostname(&host, 255)
         let machine = host.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }.filter {
@@ -70,8 +83,18 @@ public struct ShardFolder: Sendable {
         }
         let word = String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let name = "\(results)/\(index)-\(machine)-\(getpid())-\(word).json"
+        let shown = report.jobs.compactMap { job in
+            job.output.flatMap { output in
+                previews[JobKey(file: job.file, id: job.id)].map {
+                    Shown(file: job.file, id: job.id, output: output, preview: $0)
+                }
+            }
+        }
         do {
             try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+            if !shown.isEmpty {
+                try JSONEncoder().encode(shown).write(to: URL(filePath: name + Self.shown), options: .atomic)
+            }
             try report.json().write(to: URL(filePath: name), options: .atomic)
         } catch {
             throw Problem("the results can't be written to \(results): \(error)")
@@ -91,17 +114,43 @@ public struct ShardFolder: Sendable {
         }
     }
 
+    /// What the parts' own pages show of outputs that still stand, of so many at most.
+    public func previews(of report: RunReport, most: Int) -> [JobKey: JobPreview] {
+        let outputs = Dictionary(
+            report.jobs.filter(\.isDone).compactMap { job in
+                job.output.map { (JobKey(file: job.file, id: job.id), $0) }
+            }, uniquingKeysWith: { first, _ in first })
+        var found: [JobKey: JobPreview] = [:]
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
+        for name in names.sorted() where name.hasSuffix(Self.shown) && found.count < most {
+            guard let data = try? Data(contentsOf: URL(filePath: results + "/" + name)),
+                let all = try? JSONDecoder().decode([Shown].self, from: data)
+            else { continue }
+            for one in all {
+                let key = JobKey(file: one.file, id: one.id)
+                guard found.count < most, outputs[key] == one.output else { continue }
+                found[key] = one.preview.bounded
+            }
+        }
+        return found
+    }
+
     /// What became of the plan as a whole: of each job the best that is known, and only what still stands. A job of which
     /// nothing is known, or whose output is gone or changed, is `not-run`.
     public func collect() throws(Problem) -> RunReport {
         let shards = try shards()
         var found: [[String]: RunReport.Job] = [:]
         let reports = reports()
+        // Of several attempts one whose output still stands, and of those the one that made it, which knows most.
+        func worth(_ job: RunReport.Job) -> Int {
+            guard job.isDone else { return 0 }
+            guard job.stands else { return 1 }
+            return job.outcome == "succeeded" ? 3 : 2
+        }
         for report in reports {
             for job in report.jobs {
                 let key = [job.file, job.id]
-                // Of several attempts the one whose output still stands.
-                if let known = found[key], known.isDone, known.stands || !job.isDone { continue }
+                if let known = found[key], worth(known) >= max(1, worth(job)) { continue }
                 found[key] = job
             }
         }

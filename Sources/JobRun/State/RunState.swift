@@ -91,6 +91,12 @@ public final class RunState: PlanMemory, Sendable {
         self.isForced = isForced
     }
 
+    /// What remembers a job file's jobs.
+    func store(of file: String) -> StateStore? { folders[file].flatMap { stores[$0] } }
+    func store(in folder: StateFolder) -> StateStore? { stores[folder] }
+    /// What a job file says, as a digest; empty where that isn't known.
+    func spec(of file: String) -> String { specs[file] ?? "" }
+
     /// The folders that are used.
     public var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
 
@@ -149,7 +155,7 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
-        let store = folders[file].flatMap { stores[$0] }
+        let store = store(of: file)
         guard let word = FileIdentity.word(path: path) else { return nil }
         if let known = try? store?.content(path: path, identity: word) { return known }
         guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(location: path) == identity,
@@ -176,7 +182,7 @@ public final class RunState: PlanMemory, Sendable {
         guard let now else { return ["its output is gone: \(plan.destination)"] }
         if record.output != now { return ["its output was changed by somebody since"] }
         if record.digest == digest.value { return [] }
-        let store = folders[plan.file].flatMap { stores[$0] }
+        let store = store(of: plan.file)
         guard let before = try store?.digest(of: record.job) else { return ["it was done otherwise before"] }
         return digest.changes(since: before)
     }
@@ -200,7 +206,7 @@ public final class RunState: PlanMemory, Sendable {
 
     /// An output is about to be published whose file system keeps no mark.
     func intend(_ plan: JobPlan, output: String) throws {
-        try folders[plan.file].flatMap { stores[$0] }?.intend(destination: plan.destination, output: output)
+        try store(of: plan.file)?.intend(destination: plan.destination, output: output)
     }
 
     /// A job succeeded, or was found to be up to date by its plan.

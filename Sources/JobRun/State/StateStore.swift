@@ -182,6 +182,36 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
+    /// What a report said of a job's output.
+    struct Said: Sendable {
+        /// Size and time of the output as one word.
+        var output: String
+        /// What the job file said, as a digest.
+        var spec: String
+        /// The report's job, as JSON.
+        var job: String
+        /// What a page shows of it, as JSON.
+        var preview: String?
+    }
+
+    /// What was kept of such jobs; nothing where nothing was ever kept.
+    func said(of jobs: [JobName]) -> [JobName: Said] {
+        let found = try? database.read { db in
+            var found: [JobName: Said] = [:]
+            let statement = try db.cachedStatement(
+                sql: "SELECT output, spec, job, preview FROM reports WHERE file = ? AND id = ?")
+            for job in jobs {
+                guard let row = try Row.fetchOne(statement, arguments: [job.file, job.id]) else { continue }
+                let preview = row.text(3)
+                found[job] = Said(
+                    output: row.text(0), spec: row.text(1), job: row.text(2),
+                    preview: preview.isEmpty ? nil : preview)
+            }
+            return found
+        }
+        return found ?? [:]
+    }
+
     /// The latest runs, newest first.
     func runs(limit: Int) throws(StateError) -> [PastRun] {
         try reading { db in
@@ -275,6 +305,33 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
+    /// Keeps what a report said, and forgets what was said of jobs that are gone.
+    func keep(_ said: [(name: JobName, said: Said)]) {
+        writing.sync { flush() }
+        do {
+            try database.write { db in
+                // Stores of programs that kept nothing of the kind lack it.
+                try db.execute(
+                    sql: """
+                        CREATE TABLE IF NOT EXISTS reports (
+                            file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL, spec TEXT NOT NULL,
+                            job TEXT NOT NULL, preview TEXT, PRIMARY KEY (file, id));
+                        DELETE FROM reports WHERE NOT EXISTS
+                            (SELECT 1 FROM jobs WHERE jobs.file = reports.file AND jobs.id = reports.id);
+                        """)
+                let put = try db.cachedStatement(
+                    sql: "INSERT OR REPLACE INTO reports VALUES (?, ?, ?, ?, ?, ?)")
+                for (name, said) in said {
+                    try put.execute(arguments: [
+                        name.file, name.id, said.output, said.spec, said.job, said.preview,
+                    ])
+                }
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
     /// Forgets jobs.
     func forget(_ names: [JobName]) throws(StateError) {
         do {
@@ -347,9 +404,14 @@ final class StateStore: @unchecked Sendable {
                 }
             }
         } catch {
-            let failure = StateError("the state in \(folder.path) can't be written: \(error)")
-            pending.withLock { $0.failure = $0.failure ?? failure }
+            fail(error)
         }
+    }
+
+    /// What could not be written is told at the end.
+    private func fail(_ error: any Error) {
+        let failure = StateError("the state in \(folder.path) can't be written: \(error)")
+        pending.withLock { $0.failure = $0.failure ?? failure }
     }
 
     private static var now: Double {

@@ -57,7 +57,7 @@ enum Soundness {
 
 extension JobPreview {
     /// No more of anything than there is where all is well.
-    fileprivate var bounded: JobPreview {
+    var bounded: JobPreview {
         func small(_ thumbnail: Thumbnail?) -> Thumbnail? {
             thumbnail.flatMap {
                 $0.jpeg.count <= 1 << 16 && (1...1024).contains($0.width) && (1...1024).contains($0.height)

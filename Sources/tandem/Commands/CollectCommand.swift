@@ -19,9 +19,10 @@ struct CollectCommand: ParsableCommand {
     }
 
     func run() throws {
+        let shards = ShardFolder(path: folder)
         let report: RunReport
         do throws(ShardFolder.Problem) {
-            report = try ShardFolder(path: folder).collect()
+            report = try shards.collect()
         } catch {
             Terminal.report("error: \(error)\n")
             throw ExitCode.specWrong
@@ -34,7 +35,9 @@ struct CollectCommand: ParsableCommand {
             )
         }
         Terminal.report("\(report.jobs.count - missing.count) of \(report.jobs.count) jobs done\n")
-        let isWritten = outputs.write(report)
+        let isWritten = outputs.write(
+            report,
+            previews: outputs.wantsPreviews ? shards.previews(of: report, most: HTMLRenderer.previews) : [:])
         if !missing.isEmpty {
             let onlyExpectations = missing.allSatisfy { $0.rule == Rule.expectationFailed.rawValue }
             throw onlyExpectations ? ExitCode.expectationFailed : ExitCode.jobFailed

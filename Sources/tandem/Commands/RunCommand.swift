@@ -156,19 +156,24 @@ struct RunCommand: AsyncParsableCommand {
         pool?.dismiss()
         let details = display.end(records, refusals: result.plan.refusals)
         let status = signals.status ?? Self.status(of: records.map(\.outcome))
+        var report = RunReport(
+            records, files: loader.files.map(\.path), begun: begun,
+            seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
+        var previews = HTMLRenderer.previews(of: records)
+        if outputs.wantsReport {
+            memory.complete(
+                &report, previews: &previews, most: outputs.wantsPreviews ? HTMLRenderer.previews : 0)
+        }
         for problem in memory.end(records, status: Self.word(status)) {
             Terminal.report("warning: \(problem); the next run may do more than it must\n")
         }
         if let problem = events?.end(records, status: Self.word(status)) {
             Terminal.report("warning: the events can't be written: \(problem)\n")
         }
-        let report = RunReport(
-            records, files: loader.files.map(\.path), begun: begun,
-            seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
-        var isWritten = outputs.write(report, previews: HTMLRenderer.previews(of: records))
+        var isWritten = outputs.write(report, previews: previews)
         if let folder, let index = saved?.shard?.index {
             do throws(ShardFolder.Problem) {
-                try folder.write(report, ofShard: index)
+                try folder.write(report, previews: previews, ofShard: index)
             } catch {
                 isWritten = false
                 Terminal.report("error: \(error)\n")

@@ -28,6 +28,9 @@ struct RunOutputs: ParsableArguments {
         }
     }
 
+    /// Anything is written that tells of each job.
+    var wantsReport: Bool { junit != nil || !report.isEmpty }
+
     /// A page is written, which shows pictures.
     var wantsPreviews: Bool { report.contains { $0.hasSuffix(".html") } }
 

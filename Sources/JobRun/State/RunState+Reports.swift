@@ -1,0 +1,64 @@
+internal import FoundationEssentials
+public import JobPlan
+internal import LibAV
+
+/// What reports said of outputs is kept with the state, so that those that were up to date are shown as when they were
+/// made.
+extension RunState {
+    /// Keeps what a report says of outputs that were made, and puts in what was said of those that were up to date, where
+    /// they are still the same. At most so many previews are shown. Losing it costs no run anything.
+    public func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], most: Int) {
+        var made: [StateFolder: [(StateStore.JobName, StateStore.Said)]] = [:]
+        var asked: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
+        for (index, job) in report.jobs.enumerated() {
+            guard let store = store(of: job.file) else { continue }
+            let name = StateStore.JobName(file: store.name(ofFile: job.file), id: job.id)
+            if job.outcome == "succeeded", let output = job.output, let text = Self.text(job) {
+                let preview = previews[JobKey(file: job.file, id: job.id)].flatMap(Self.text)
+                made[store.folder, default: []].append(
+                    (name, .init(output: output, spec: spec(of: job.file), job: text, preview: preview)))
+            } else if job.outcome == "up-to-date" {
+                asked[store.folder, default: []].append((name, index))
+            }
+        }
+        for (folder, said) in made { store(in: folder)?.keep(said) }
+        for (folder, jobs) in asked {
+            let said = store(in: folder)?.said(of: jobs.map(\.0)) ?? [:]
+            for (name, index) in jobs {
+                guard let said = said[name], let known: RunReport.Job = Self.value(said.job) else { continue }
+                let job = report.jobs[index]
+                guard known.isSound, known.output == said.output, known.stands,
+                    job.output == nil || job.output == known.output
+                else { continue }
+                report.jobs[index] = job.completed(
+                    by: known, isSameSpec: said.spec == spec(of: job.file))
+                if previews.count < most, let preview: JobPreview = said.preview.flatMap(Self.value) {
+                    previews[JobKey(file: job.file, id: job.id)] = preview.bounded
+                }
+            }
+        }
+    }
+
+    private static func text(_ value: some Encodable) -> String? {
+        (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func value<Value: Decodable>(_ text: String) -> Value? {
+        try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    }
+}
+
+extension RunReport.Job {
+    /// An output that was up to date, with what was said of it when it was made. Lines are told only where the job file
+    /// still says the same.
+    fileprivate func completed(by known: RunReport.Job, isSameSpec: Bool) -> RunReport.Job {
+        var job = known
+        (job.id, job.file, job.outcome, job.reason) = (id, file, outcome, reason)
+        (job.begun, job.seconds, job.lane, job.attempts) = (begun, seconds, lane, attempts)
+        if line > 0 || !isSameSpec { job.line = line }
+        if !isSameSpec {
+            for index in job.expectations.indices { job.expectations[index].place = file }
+        }
+        return job
+    }
+}
