@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times tandem beside ffmpeg at the same settings: whole processes, in turn, medians of the ratios of each pair."""
-import os, resource, statistics, subprocess, sys, tempfile, time
+import os, shutil, statistics, subprocess, sys, tempfile, time
 
 tandem, rounds = sys.argv[1], int(sys.argv[2])
 work = tempfile.mkdtemp(prefix="tandem-bench-")
@@ -121,23 +121,32 @@ jobs:
 
 def batches():
     """A thousand clips of two seconds, beside as many ffmpegs at a time as there are processors (`xargs -P`)."""
-    os.makedirs(f"{work}/clips")
-    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=2", "-f", "lavfi", "-i", "sine=d=2",
-       "-c:v", "libx264", "-preset", "medium", "-c:a", "aac", "clips/0.mp4")
-    for i in range(1, 1000):
-        sh("cp", "clips/0.mp4", f"clips/{i}.mp4")
-    # How many clips, what is asked of us, what of ffmpeg, and the container.
-    encoded = "{{ video: first, encode: {{ codec: h264, preset: {0}, crf: 23, size: 320x180 }} }}, {{ audio: first, encode: {{ codec: aac, bitrate: 128k }} }}"
-    options = "-c:v libx264 -preset {0} -crf 23 -s 320x180 -c:a aac -b:a 128k"
+    for folder, size in ("clips", "640x360"), ("small", "320x180"):
+        os.makedirs(f"{work}/{folder}")
+        sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={size}:r=25:d=2", "-f", "lavfi", "-i", "sine=d=2",
+           "-c:v", "libx264", "-preset", "medium", "-c:a", "aac", f"{folder}/0.mp4")
+        for i in range(1, 1000):
+            shutil.copyfile(f"{work}/{folder}/0.mp4", f"{work}/{folder}/{i}.mp4")
+    # Which clips and how many, what is asked of us, what of ffmpeg, and the container.
+    copied = ("{ audio: first, copy: true }", "-c:a copy")
+    sound = ("{ audio: first, encode: { codec: aac, bitrate: 128k } }", "-c:a aac -b:a 128k")
+
+    def encoded(preset, audio):
+        return ("{ video: first, encode: { codec: h264, preset: %s, crf: 23, size: 320x180 } }, %s" % (preset, audio[0]),
+                f"-c:v libx264 -preset {preset} -crf 23 -s 320x180 {audio[1]}", "mp4")
+
     kinds = {
-        "copied to mkv": (1000, "{ video: first, copy: true }, { audio: first, copy: true }", "-map 0 -c copy", "mkv"),
-        "compressed anew at 320x180, medium": (200, encoded.format("medium"), options.format("medium"), "mp4"),
-        "compressed anew at 320x180, ultrafast": (200, encoded.format("ultrafast"), options.format("ultrafast"), "mp4"),
+        "copied to mkv": ("clips", 1000, "{ video: first, copy: true }, { audio: first, copy: true }", "-map 0 -c copy", "mkv"),
+        "640x360 compressed anew at 320x180, medium": ("clips", 200, *encoded("medium", sound)),
+        "640x360 compressed anew at 320x180, ultrafast": ("clips", 200, *encoded("ultrafast", sound)),
+        "320x180 compressed anew, medium": ("small", 200, *encoded("medium", sound)),
+        "320x180 compressed anew, ultrafast": ("small", 200, *encoded("ultrafast", sound)),
+        "320x180 compressed anew, ultrafast, the sound copied": ("small", 1000, *encoded("ultrafast", copied)),
     }
-    for number, (name, (count, tracks, options, extension)) in enumerate(kinds.items()):
+    for number, (name, (folder, count, tracks, options, extension)) in enumerate(kinds.items()):
         os.makedirs(f"{work}/clips{number}")
         for i in range(count):
-            os.link(f"{work}/clips/{i}.mp4", f"{work}/clips{number}/{i}.mp4")
+            os.link(f"{work}/{folder}/{i}.mp4", f"{work}/clips{number}/{i}.mp4")
         with open(f"{work}/clips.yaml", "w") as f:
             f.write(f"""version: 1
 assets: {{ clips: {{ path: "clips{number}/*.mp4" }} }}
@@ -153,7 +162,7 @@ jobs:
         if extension == "mp4":
             # Nobody can be faster than the encoders alone: one ffmpeg over all of it, as processor time.
             began = os.times()
-            sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "49", "-i", "clips/0.mp4", *options.split(), "all.mp4")
+            sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "49", "-i", f"{folder}/0.mp4", *options.split(), "all.mp4")
             spent = (os.times().children_user + os.times().children_system - began.children_user - began.children_system)
             floor = spent / 50 * count / os.cpu_count()
             print(f"  the encoders alone: {floor:.1f} s, at most {theirs / floor:.1f} times as fast", flush=True)
@@ -175,6 +184,14 @@ jobs:
     print(f"  of that the supervisor's own processor time: {own / 10:.2f} ms a job (of {wall / 10:.2f})", flush=True)
     walls = [measure([tandem, "run", "many.yaml"]) for _ in range(5)]
     print(f"  again, with nothing to do: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
+    if not shutil.which("ninja"):
+        return
+    # As many copies, nothing of which is to be done: what a machine needs to look at twenty thousand files.
+    os.makedirs(f"{work}/ninja")
+    with open(f"{work}/ninja/build.ninja", "w") as f:
+        f.write("rule cp\n command = cp $in $out\n" + "".join(f"build o{i}: cp ../many/{i}.mp4\n" for i in range(10_000)))
+    sh("ninja", "-C", "ninja")
+    compare("  the same beside ninja", [tandem, "run", "many.yaml"], ["ninja", "-C", "ninja"])
 
 
 def cuts(media):
@@ -214,8 +231,32 @@ jobs:
             compare(f"{name}, 1.1 s to 3.3 s, beside smartcut", cut(name, name, 1.1, 3.3, "smart-or-exact"), [peer, name, "p.mp4", "--keep", "1.1,3.3"])
 
 
+def encodes():
+    """Startup, and half a minute of 720p."""
+    measure(["ffmpeg", "-version"])
+    compare("startup", [tandem, "--version"], ["ffmpeg", "-version"])
+    compare("720p, 30 s, x264 ultrafast", job("ultrafast", "source.mp4", "ultrafast"), ffmpeg("source.mp4", "ultrafast"))
+    compare("720p, 30 s, x264 medium", job("medium", "source.mp4", "medium"), ffmpeg("source.mp4", "medium"))
+
+
+def memory():
+    """Memory must not grow with the length: one minute against thirty, of a small picture."""
+    for minutes in (1, 30):
+        sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=sample_rate=48000",
+           "-t", str(60 * minutes), "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", f"{minutes}min.mp4")
+
+    def growth(name, command):
+        peaks = {m: measure(command(m))[1] for m in (1, 30)}
+        print(f"memory, {name}: {peaks[1]:.0f} MiB for 1 minute, {peaks[30]:.0f} MiB for 30, ratio {peaks[30] / peaks[1]:.3f}", flush=True)
+
+    # What grows is the index that an mp4 keeps until its end, in both programs.
+    growth("tandem", lambda m: job(f"long{m}", f"{m}min.mp4", "ultrafast"))
+    growth("ffmpeg", lambda m: ffmpeg(f"{m}min.mp4", "ultrafast"))
+
+
 # 30 s of 720p with sound: real footage where it is at hand, made otherwise.
-real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/media/example.mp4")
+media = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/media"))
+real = f"{media}/example.mp4"
 if os.path.exists(real):
     sh("ffmpeg", "-v", "error", "-y", "-i", real, "-t", "30", "-c", "copy", "source.mp4")
 else:
@@ -223,26 +264,8 @@ else:
        "aevalsrc='0.2*sin(440*2*PI*t)+0.2*sin(554*2*PI*t)+0.1*sin(2*PI*(100+20*t)*t)':s=48000", "-t", "30", "-c:v", "libx264", "-preset",
        "veryfast", "-pix_fmt", "yuv420p", "-ac", "2", "-c:a", "aac", "-b:a", "160k", "source.mp4")
 print("source:", "real footage" if os.path.exists(real) else "generated")
-measure(["ffmpeg", "-version"])
-compare("startup", [tandem, "--version"], ["ffmpeg", "-version"])
-compare("720p, 30 s, x264 ultrafast", job("ultrafast", "source.mp4", "ultrafast"), ffmpeg("source.mp4", "ultrafast"))
-compare("720p, 30 s, x264 medium", job("medium", "source.mp4", "medium"), ffmpeg("source.mp4", "medium"))
 
-cuts(os.path.dirname(os.path.abspath(real)))
-batches()
-
-# Memory must not grow with the length: one minute against thirty, of a small picture.
-for minutes in (1, 30):
-    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=sample_rate=48000", "-t",
-       str(60 * minutes), "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", f"{minutes}min.mp4")
-def growth(name, command):
-    peaks = {m: measure(command(m))[1] for m in (1, 30)}
-    print(f"memory, {name}: {peaks[1]:.0f} MiB for 1 minute, {peaks[30]:.0f} MiB for 30, ratio {peaks[30] / peaks[1]:.3f}", flush=True)
-
-
-# What grows is the index that an mp4 keeps until its end, in both programs.
-growth("tandem", lambda m: job(f"long{m}", f"{m}min.mp4", "ultrafast"))
-growth("ffmpeg", lambda m: ffmpeg(f"{m}min.mp4", "ultrafast"))
-
-language()
+parts = {"encodes": encodes, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
+for name in sys.argv[3:] or parts:
+    parts[name]()
 subprocess.run(["rm", "-rf", work])
