@@ -287,6 +287,45 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// Matroska has no edit lists: what of AAC's packets is not heard stands at its blocks, copied and compressed, from the
+    /// beginning and late; what is copied out of it again ends there too.
+    @Test func matroskaSaysWhatIsNotHeard() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=3", "-f", "lavfi", "-itsoffset", "1", "-i",
+            "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=2:s=48000", "-f", "lavfi", "-i",
+            "aevalsrc='0.5*sin(2*PI*t*(900-150*t))':d=2:s=48000", "-map", "0", "-map", "1", "-map", "2",
+            "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "pcm_s16le", scratch.file("s.mov"))
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=2:r=48000", "-c:a", "libopus", scratch.file("o.webm"))
+        func job(_ id: String, _ asset: String, _ sound: String, _ output: String) -> String {
+            "  \(id): { asset: \(asset), tracks: [ { video: all, optional: true, copy: true }, { audio: all, \(sound) } ], destination: \(output) }\n"
+        }
+        _ = try success(
+            try await run(
+                "version: 1\njobs:\n" + job("a", "./s.mov", "encode: { codec: aac }", "a.mp4")
+                    + job("b", "{ job: a }", "copy: true", "b.mkv")
+                    + job("c", "{ job: b }", "copy: true", "c.mkv")
+                    + job("d", "{ job: c }", "copy: true", "d.mp4")
+                    + job("e", "./s.mov", "encode: { codec: aac }", "e.mkv")
+                    + job("f", "./o.webm", "copy: true", "f.mp4"), in: scratch.path))
+        func samples(_ name: String, track: Int) throws -> [Float] {
+            try Judge(scratch.file(name)).samples(track: track, channels: 1, rate: 48_000)
+        }
+        for track in 0..<2 {
+            let sound = try samples("b.mkv", track: track)
+            #expect(sound.count == 96_000)
+            // libav doesn't heed the end of an edit.
+            #expect(try Array(samples("a.mp4", track: track).prefix(96_000)) == sound)
+            #expect(try samples("c.mkv", track: track).count == 96_000)
+            // A late beginning is filled, where it is compressed into Matroska.
+            #expect(try samples("e.mkv", track: track).count == (track == 0 ? 144_000 : 96_000))
+            let edit = try #require(try MovieBoxes(scratch.file("d.mp4")).editDurations[1 + track])
+            #expect(abs(edit.empty - (track == 0 ? 1 : 0)) < 0.002 && abs(edit.media - 2) < 0.002, "\(edit)")
+        }
+        let edit = try #require(try MovieBoxes(scratch.file("f.mp4")).editDurations[0])
+        #expect(abs(edit.media - 2) < 0.002, "\(edit)")
+    }
+
     /// A copy of late sound hides the encoder's delay as its source does, whole or in fragments, and ends where it does.
     @Test func copiedLateSoundHidesItsDelay() async throws {
         let scratch = try Scratch()

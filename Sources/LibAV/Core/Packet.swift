@@ -96,12 +96,17 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return (little(0), little(4))
     }
 
-    /// Says that so many samples at its start are not to be presented: they are its encoder's delay.
-    public func setSkippedSamples(start: UInt32) throws(AVError) {
+    /// Says that so many samples at its start and at its end are not to be presented: its encoder's delay, and what fills
+    /// the last packet.
+    public func setSkippedSamples(start: UInt32 = 0, end: UInt32 = 0) throws(AVError) {
         guard let data = av_packet_new_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, 10) else {
             throw .outOfMemory("av_packet_new_side_data")
         }
-        for i in 0..<10 { data[i] = i < 4 ? UInt8(truncatingIfNeeded: start >> (8 * UInt32(i))) : 0 }
+        for i in 0..<4 {
+            data[i] = UInt8(truncatingIfNeeded: start >> (8 * UInt32(i)))
+            data[4 + i] = UInt8(truncatingIfNeeded: end >> (8 * UInt32(i)))
+        }
+        (data[8], data[9]) = (0, 0)
     }
 
     /// A packet of nothing that brings a codec's header (`AV_PKT_DATA_NEW_EXTRADATA`), as FLAC's encoder ends.

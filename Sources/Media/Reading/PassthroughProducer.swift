@@ -72,6 +72,7 @@ final class PassthroughProducer: SampleProducer {
                 if let editEnd, track.mediaType == .audio, pts < editEnd {
                     duration = min(duration, editEnd - pts)
                 }
+                duration -= unheardEnd(of: packet)
                 if let end {
                     // In decoding order pictures past the end may come before some that are inside.
                     if dts >= end { return nil }
@@ -100,6 +101,16 @@ final class PassthroughProducer: SampleProducer {
         let samples = track.timeBase.rescale(
             editStart - pts, to: Rational(1, max(1, track.format.parameters.sampleRate)))
         try packet.setSkippedSamples(start: UInt32(clamping: samples))
+    }
+
+    /// How much of a packet's end the container says is not heard; a packet of which nothing is stays whole.
+    private func unheardEnd(of packet: borrowing Packet) -> Int64 {
+        guard track.mediaType == .audio else { return 0 }
+        let samples = Int64(packet.skippedSamples.end)
+        let rate = track.format.parameters.sampleRate
+        guard samples > 0, rate > 0 else { return 0 }
+        let end = Rational(1, rate).rescale(samples, to: track.timeBase)
+        return end < packet.duration ? end : 0
     }
 
     /// libavformat guesses some decoding times of Matroska and leaves the first ones out: one way for all of them.

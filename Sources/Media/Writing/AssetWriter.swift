@@ -284,6 +284,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     private func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
+        try tracks[index].trimming?.mark(packet)
         let track = tracks[index]
         let (from, to) = (track.packetTimeBase, track.timeBase)
         // Matroska's codec delay is taken off by every reader, so it is put on here.

@@ -112,8 +112,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             switch settings {
             case .passthrough(let format, let timeBase):
                 try copy(
-                    sample, rate: format.parameters.sampleRate, timeBase: timeBase, session: session,
-                    writer: writer)
+                    sample, of: format.parameters, timeBase: timeBase, session: session, writer: writer)
             case .encode:
                 try stage?.encode(sample, start: session.start, end: session.end) { packet throws(AVError) in
                     writer.enqueue(packet, input: index)
@@ -127,7 +126,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     }
 
     private func copy(
-        _ sample: consuming SampleBuffer, rate: Int32, timeBase: Rational, session: Session,
+        _ sample: consuming SampleBuffer, of parameters: CodecParameters, timeBase: Rational,
+        session: Session,
         writer: AssetWriter
     ) throws {
         let offset = session.start.ticks(in: timeBase)
@@ -151,7 +151,11 @@ public final class AssetWriterInput: @unchecked Sendable {
         if klv != nil { packet = try klv!.framed(packet, track: label) }
         // A codec's delay before zero is hidden by the muxer, the one of a track that begins late by nobody else.
         if !hasCopied, pts > 0 {
-            let padding = Rational(1, max(1, rate)).rescale(Int64(packet.skippedSamples.start), to: timeBase)
+            let told = packet.skippedSamples
+            // Matroska says of a packet that nothing of it is heard.
+            let isHidden = parameters.frameSize > 0 && told.end >= parameters.frameSize
+            let padding = Rational(1, max(1, parameters.sampleRate))
+                .rescale(Int64(isHidden ? told.end : told.start), to: timeBase)
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
         }
         hasCopied = true

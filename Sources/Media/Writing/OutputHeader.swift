@@ -23,6 +23,8 @@ struct OutputHeader {
         let codec: String
         /// Bytes of the codec's own header.
         let headerSize: Int
+        /// What of its sound is not heard, where blocks say it.
+        var trimming: SoundTrimming?
         /// The container's unit.
         var timeBase = Rational(1, 1)
     }
@@ -47,7 +49,8 @@ struct OutputHeader {
             tracks.append(
                 Track(
                     packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),
-                    codec: parameters.codecName, headerSize: parameters.extradataSize))
+                    codec: parameters.codecName, headerSize: parameters.extradataSize,
+                    trimming: SoundTrimming(container, parameters, timeBase: timeBase)))
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
         let pictures = try addCovers(to: &muxer)

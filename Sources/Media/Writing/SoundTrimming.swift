@@ -1,0 +1,45 @@
+internal import LibAV
+
+/// What of a track's sound is decoded and not to be heard: the encoder's delay, and what fills the last packet. Movies say it
+/// in edit lists, Matroska at its blocks (`DiscardPadding`): how much of a block's end, which may be all of it, goes.
+///
+/// What goes at a block's start would be a number below 0 there. libavformat 5.1 doesn't write one, and mpv 0.35 takes it
+/// for the end of the file: of a packet that is heard in part, such a beginning stays.
+struct SoundTrimming {
+    /// Codecs of which every packet decodes to a whole frame. Opus has a field of its own for its delay.
+    private static let codecs: Set<String> = ["aac", "ac3", "eac3", "mp2", "mp3"]
+
+    private let unit: Rational
+    private let samples: Rational
+    /// Samples of a whole packet.
+    private let frame: Int64
+    /// The unit counts samples, so that a packet is known to be shorter than others.
+    private let isExact: Bool
+    private var longest: Int64 = 0
+    private var hasBegun = false
+
+    /// Nil where there is nothing to say, or no place for it.
+    init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
+        guard container.muxer == "matroska", Self.codecs.contains(parameters.codecName),
+            parameters.sampleRate > 0, parameters.frameSize > 0
+        else { return nil }
+        let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))
+        unit = timeBase
+        samples = Rational(1, parameters.sampleRate)
+        frame = Int64(parameters.frameSize)
+        isExact = timeBase.num == 1 && (scale % rate == 0 || rate % scale == 0 && scale >= 8000)
+    }
+
+    /// Tells a packet, whose times are the output's in the track's unit, what of it is not heard.
+    mutating func mark(_ packet: borrowing Packet) throws(AVError) {
+        let told = packet.skippedSamples
+        longest = max(longest, packet.duration)
+        let hidden = hasBegun ? 0 : Int64(told.start)
+        hasBegun = true
+        let isHidden = hidden >= frame || packet.pts + packet.duration <= 0
+        let surplus = isExact ? unit.rescale(longest - packet.duration, to: samples) : 0
+        let end = isHidden ? frame : max(surplus, Int64(told.end))
+        guard end > 0 || told.start > 0 else { return }
+        try packet.setSkippedSamples(end: UInt32(clamping: min(end, frame)))
+    }
+}
