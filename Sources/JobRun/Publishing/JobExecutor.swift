@@ -270,7 +270,7 @@ final class JobExecutor: @unchecked Sendable {
             parts.append("\(report.damage.skipped) damaged packets or pictures skipped\(first)")
         }
         if track.expected.isExact, let frames = track.expected.frames {
-            let missing = frames - report.appendedSamples - report.droppedSamples
+            let missing = frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
             if missing > report.damage.skipped {
                 parts.append("\(missing) pictures fewer than its index promises")
             }

@@ -98,6 +98,10 @@ struct OutputVerifier {
         if stop == nil, let problem = sourceProblem(planned, report, name) { return problem }
         switch planned.action {
         case .copy:
+            if report.hiddenSamples > 0, ContainerType.named(plan.container)?.hasEditLists == false {
+                return
+                    "source track \(planned.source.index) begins with \(report.hiddenSamples) pictures that an edit list hides, and \(plan.container) has none: `encode` it, or write mp4 or mov"
+            }
             // A container may merge or split packets of sound, never pictures.
             guard
                 track.mediaType == .audio || track.sampleCount == nil
@@ -156,7 +160,9 @@ struct OutputVerifier {
         if expected.isExact {
             // What was skipped is missing; it is counted and reported instead.
             if plan.damagePolicy == .skip { return nil }
-            if let frames = expected.frames, frames != report.appendedSamples + report.droppedSamples {
+            if let frames = expected.frames,
+                frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
+            {
                 return
                     "\(source) gave \(report.appendedSamples) pictures, its index promises \(frames): it is truncated or damaged"
             }

@@ -1,7 +1,8 @@
 internal import DequeModule
 internal import LibAV
 
-/// Presentation times for pictures of MPEG's older codecs in containers that say decoding times alone (AVI).
+/// Presentation times for pictures of MPEG's older codecs in containers that say decoding times alone (AVI), or not of all
+/// of them (program streams leave out the last reference's).
 ///
 /// There reordering is one picture deep: a B-picture is shown when it is decoded, any other one when the next of
 /// its kind is. Packets that hold two pictures, one of them for later (DivX's packed streams), are taken apart
@@ -14,15 +15,19 @@ final class PictureTimes {
     private var hasFilter: Bool { codec == "mpeg4" }
     /// The picture whose time the next one tells, and those that come after it meanwhile.
     private var held: Packet?
+    private var isHolding = false
     private var waiting = UniqueDeque<Packet>()
     private var ready = UniqueDeque<Packet>()
     private var hasEnded = false
+    /// The latest decoding time, and when the picture after it would be decoded.
+    private var (latest, following) = (Int64.min, Int64.min)
 
-    /// Nil where the track's packets need no such thing, as its first one shows.
+    /// Nil where the track's packets need no such thing, as its codec and its first one show.
     init?(_ track: AssetTrack, first: borrowing Packet) throws(AVError) {
         codec = track.format.codec
-        guard first.pts == noTimestamp, first.dts != noTimestamp, track.mediaType == .video,
-            ["mpeg4", "mpeg1video", "mpeg2video"].contains(codec)
+        let isSilent = first.pts == noTimestamp && codec == "mpeg4"
+        guard first.dts != noTimestamp, track.mediaType == .video,
+            isSilent || ["mpeg1video", "mpeg2video"].contains(codec)
         else { return nil }
         unpack =
             codec == "mpeg4"
@@ -41,7 +46,7 @@ final class PictureTimes {
             if hasFilter { try unpack?.sendEnd() }
             try drain()
             if let last = held.take() {
-                last.pts = last.dts + max(1, last.duration)
+                last.pts = max(following, last.dts + max(1, last.duration))
                 insert(last)
             }
             return
@@ -61,17 +66,23 @@ final class PictureTimes {
     }
 
     private func order(_ packet: consuming Packet) {
+        if packet.dts != noTimestamp, packet.dts > latest {
+            (latest, following) = (packet.dts, packet.dts + max(1, packet.duration))
+        }
+        let isTold = packet.pts != noTimestamp
+        if isTold, !isHolding { return ready.append(packet) }
         if packet.dts == noTimestamp || isBidirectional(packet) {
-            packet.pts = packet.dts
+            if !isTold { packet.pts = packet.dts }
             // It comes after the held one in decoding order.
-            waiting.append(packet)
+            if isHolding { waiting.append(packet) } else { ready.append(packet) }
             return
         }
         if let last = held.take() {
             last.pts = packet.dts
             insert(last)
         }
-        held = consume packet
+        isHolding = !isTold
+        if isTold { ready.append(packet) } else { held = consume packet }
     }
 
     private func insert(_ packet: consuming Packet) {

@@ -18,6 +18,8 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var appendedSamples: Int
     /// Samples of silence put before a late start that the container can't say.
     public var filledSamples: Int
+    /// Pictures appended that an edit list hides: what is shown needs them.
+    public var hiddenSamples: Int
     /// Packets written.
     public var writtenPackets: Int
     /// Samples left out because their times did not increase.
@@ -119,7 +121,8 @@ public final class ReencodeSession: @unchecked Sendable {
                 TrackReport(
                     appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets[index]) }
                         ?? lane.input.appendedSamples,
-                    filledSamples: lane.input.ending.filledSamples, writtenPackets: packets[index],
+                    filledSamples: lane.input.ending.filledSamples,
+                    hiddenSamples: lane.input.hiddenSamples, writtenPackets: packets[index],
                     droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
                     end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
             }

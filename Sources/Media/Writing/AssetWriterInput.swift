@@ -43,6 +43,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     let session = Guarded(Session())
     private var stage: (any EncoderStage)?
     private let appended = Atomic<Int>(0)
+    private let hidden = Atomic<Int>(0)
     private let lastTime = Atomic<Int64>(0)
 
     /// An input of a kind; add it to a writer before writing starts.
@@ -98,6 +99,9 @@ public final class AssetWriterInput: @unchecked Sendable {
             throw MediaError.misuse("samples are appended between startWriting and finishWriting")
         }
         appended.add(sample.sampleCount, ordering: .relaxed)
+        if mediaType == .video, sample.withPacket({ $0.isDiscarded }) == true {
+            hidden.add(1, ordering: .relaxed)
+        }
         let until = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
         let from = MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
         let session = session.withLock { session in
@@ -170,6 +174,9 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Samples of audio, pictures or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
+
+    /// Pictures of those that an edit list hides.
+    public var hiddenSamples: Int { hidden.load(ordering: .relaxed) }
 
     /// Samples of those appended that are in a file which ends early, given how many packets of the track it has.
     func samples(before stop: MediaTime, packets: Int) -> Int {

@@ -132,9 +132,9 @@ final class AudioEncoderStage: EncoderStage {
             if packet.dts == noTimestamp { packet.dts = packet.pts }
             if let end {
                 let last = Rational(1, format.sampleRate).rescale(end, to: timeBase)
-                // A packet of padding alone.
-                if packet.pts >= last { continue }
-                packet.duration = min(packet.duration, last - packet.pts)
+                // A packet of padding alone; one of nothing brings the finished header (FLAC).
+                if packet.pts >= last, packet.size > 0 { continue }
+                packet.duration = max(0, min(packet.duration, last - packet.pts))
             }
             try sink(packet)
         }

@@ -94,7 +94,9 @@ struct OutputHeader {
         if input.mediaType == .data, container.hasEditLists { tag = parameters.codecTag }
         // A timecode counts pictures: their rate is nothing else's business.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
-        let aspect = parameters.sampleAspectRatio
+        // Of a copy the container's word counts, as it does in its source.
+        var aspect = parameters.sampleAspectRatio
+        if case .passthrough(let format, _) = input.settings, let said = format.pixelAspectRatio { aspect = said }
         _ = try muxer.addStream(
             parameters, timeBase: timeBase, frameRate: rate,
             sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
