@@ -24,7 +24,14 @@ struct AssetLoader {
         let hasOwnZero = names.contains("mov") || names.contains("matroska")
 
         var streams: [StreamInfo] = []
-        for i in 0..<demuxer.streamCount { streams.append(try demuxer.stream(i)) }
+        for i in 0..<demuxer.streamCount {
+            var stream = try demuxer.stream(i)
+            if LightMessages.areAskedFor(stream) {
+                stream.sideData += LightMessages.read(
+                    path: path, stream: stream, limits: limits, interrupt: interrupt)
+            }
+            streams.append(stream)
+        }
         let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams)
 
         // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.

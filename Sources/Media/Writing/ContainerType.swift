@@ -154,6 +154,8 @@ public final class ContainerType: Hashable, Sendable {
         case "mov" where ["flac", "opus", "truehd", "vp8", "vp9", "av1"].contains(codec): false
         case "ass": codec == "ass" || codec == "ssa"
         case "ogg": ["opus", "vorbis", "flac", "speex"].contains(codec)
+        // The muxer takes these too, without what their decoders need.
+        case "wav" where ["aac", "vorbis", "opus", "flac", "alac"].contains(codec): false
         default:
             known.withLock { known in
                 if let answer = known[codec] { return answer }

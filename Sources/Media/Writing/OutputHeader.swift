@@ -90,8 +90,9 @@ struct OutputHeader {
             // Parameter sets are out of band: Apple's players want it said.
             if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
         }
-        // mov's muxer finds no tag for data by itself.
-        if input.mediaType == .data, container.hasEditLists { tag = parameters.codecTag }
+        // mov's muxer finds no tag for data by itself; in Matroska ProRes' profile stands there alone.
+        let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.codecName == "prores"
+        if isTagged { tag = parameters.codecTag }
         // A timecode counts pictures: their rate is nothing else's business.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         // Of a copy the container's word counts, as it does in its source.

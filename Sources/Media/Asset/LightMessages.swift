@@ -1,0 +1,96 @@
+internal import LibAV
+
+/// What streams of high dynamic range say of their light in messages of their own (SEI), where the container says nothing
+/// of it: whoever compresses them anew must know it before the first picture.
+enum LightMessages {
+    /// Pictures of high dynamic range of whose light the container doesn't tell.
+    static func areAskedFor(_ stream: StreamInfo) -> Bool {
+        ["hevc", "h264"].contains(stream.parameters.codecName)
+            && stream.parameters.color.transfer == "smpte2084"
+            && !stream.sideData.contains { $0.kind == "mastering" || $0.kind == "cll" }
+    }
+
+    /// Of the stream's header and its first packets. Nothing where none can be read.
+    static func read(
+        path: String, stream: StreamInfo, limits: InputLimits, interrupt: InterruptFlag
+    ) -> [StreamSideData] {
+        let isHEVC = stream.parameters.codecName == "hevc"
+        let extradata = stream.parameters.extradata
+        let isRecord = extradata.first == 1
+        let size = isHEVC ? HEVCHeaders(extradata)?.lengthSize : AVCHeaders(extradata)?.lengthSize
+        var found: [StreamSideData] = []
+        func take(_ unit: UnsafeRawBufferPointer) {
+            let type = isHEVC ? unit[0] >> 1 & 0x3f : unit[0] & 0x1f
+            guard type == (isHEVC ? 39 : 6) else { return }
+            for message in messages(NALBits.payload(unit.dropFirst(isHEVC ? 2 : 1).prefix(4096))) {
+                guard !found.contains(where: { $0.kind == message.kind }) else { continue }
+                found.append(message)
+            }
+        }
+        if isHEVC, isRecord {
+            units(ofRecord: extradata, take)
+        } else {
+            extradata.withUnsafeBytes { _ = NALFraming.startCodes.forEach(in: $0, take) }
+        }
+        guard found.isEmpty,
+            let demuxer = try? Demuxer.open(
+                path: path, limits: limits, interrupt: interrupt, discovery: .counting),
+            let packet = try? Packet()
+        else { return found }
+        demuxer.select([stream.index])
+        let framing = isRecord ? NALFraming.lengths(size ?? 4) : .startCodes
+        for _ in 0..<64 {
+            guard (try? demuxer.read(into: packet)) == true else { break }
+            guard packet.streamIndex == stream.index else { continue }
+            packet.withBytes { _ = framing.forEach(in: $0, take) }
+            if packet.isKey { break }
+        }
+        return found
+    }
+
+    /// The units of an `hvcC` (ISO/IEC 14496-15).
+    private static func units(ofRecord record: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) {
+        guard record.count > 22 else { return }
+        record.withUnsafeBytes { bytes in
+            var at = 23
+            func number() -> Int? {
+                guard at + 2 <= bytes.count else { return nil }
+                defer { at += 2 }
+                return Int(bytes[at]) << 8 | Int(bytes[at + 1])
+            }
+            for _ in 0..<bytes[22] {
+                at += 1
+                guard let count = number() else { return }
+                for _ in 0..<count {
+                    guard let length = number(), length > 2, at + length <= bytes.count else { return }
+                    body(UnsafeRawBufferPointer(rebasing: bytes[at..<(at + length)]))
+                    at += length
+                }
+            }
+        }
+    }
+
+    private static func messages(_ payload: [UInt8]) -> [StreamSideData] {
+        var found: [StreamSideData] = []
+        var at = 0
+        func number() -> Int? {
+            var value = 0
+            while at < payload.count {
+                value += Int(payload[at])
+                at += 1
+                if payload[at - 1] != 0xff { return value }
+            }
+            return nil
+        }
+        while at + 2 < payload.count, let type = number(), let size = number(), at + size <= payload.count {
+            let message = Array(payload[at..<(at + size)])
+            at += size
+            switch type {
+            case 137: if let datum = StreamSideData.mastering(message: message) { found.append(datum) }
+            case 144: if let datum = StreamSideData.contentLight(message: message) { found.append(datum) }
+            default: break
+            }
+        }
+        return found
+    }
+}
