@@ -99,6 +99,9 @@ int tandem_watch_signals(void) {
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) return -1;
+    // Who began with nohup wants to go on.
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
     return signal_pipe[0];
 }
 

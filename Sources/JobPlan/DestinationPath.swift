@@ -144,7 +144,8 @@ public struct DestinationPath: Hashable, Sendable {
     /// Bytes that are free on its file system, for this user; nil where that can't be told.
     public var freeSpace: Int64? {
         var status = statvfs()
-        guard statvfs(existingFolder, &status) == 0 else { return nil }
+        // Some, as those in memory alone, tell nothing.
+        guard statvfs(existingFolder, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(
             clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
                 .partialValue)

@@ -7,6 +7,10 @@ struct Globber {
     enum Failure: Error {
         /// More folders' entries were looked at than anybody means.
         case tooMany(looked: Int)
+        /// A folder can't be looked into, with its `errno`: what it has would be missing without a word.
+        case unreadable(folder: String, errno: Int32)
+        /// A file matches whose name is no UTF-8.
+        case noText(path: String)
     }
 
     private static let entryLimit = 250_000
@@ -51,6 +55,7 @@ struct Globber {
             if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
             if !isDeep, !GlobPattern.matches(entry.name, part) { continue }
             let path = Self.join(folder, entry.name)
+            guard entry.isText else { throw .noText(path: path) }
             if isDeep {
                 if path.utf8.count < 4096 {
                     try walk(parts, folder: path, written: written + entry.name + "/")
@@ -73,24 +78,34 @@ struct Globber {
 
     private struct Entry {
         let name: String
+        /// The name is as the folder has it.
+        let isText: Bool
         let isFile: Bool
         let isFolder: Bool
     }
 
     private mutating func entries(of folder: String) throws(Failure) -> [Entry] {
-        guard let stream = opendir(folder) else { return [] }
+        guard let stream = opendir(folder) else {
+            // It is not there, or went meanwhile.
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw .unreadable(folder: folder, errno: errno)
+        }
         defer { closedir(stream) }
         var entries: [Entry] = []
         while let entry = readdir(stream) {
             let type = Int32(entry.pointee.d_type)
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            let (name, isText) = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    (String(cString: $0), String(validatingCString: $0) != nil)
+                }
             }
             if name == "." || name == ".." { continue }
             looked += 1
             guard looked <= Self.entryLimit else { throw .tooMany(looked: looked) }
             entries.append(
-                Entry(name: name, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)))
+                Entry(
+                    name: name, isText: isText, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)
+                ))
         }
         return entries.sorted { $0.name < $1.name }
     }

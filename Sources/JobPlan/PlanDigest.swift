@@ -50,6 +50,9 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         for entry in plan.metadata {
             parts.append(MetadataEntry(key: "tag \(entry.key)", value: entry.value))
         }
+        for expectation in plan.expectations {
+            parts.append(MetadataEntry(key: "expectation", value: expectation.check.text))
+        }
         self.parts = parts
         var hasher = SHA256Hasher()
         for part in parts { hasher.update("\(part.key)\0\(part.value)\n") }
@@ -99,8 +102,14 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     /// The plan without what doesn't reach the output.
     private static func essence(of plan: JobPlan) -> JobPlan {
         var plan = plan
-        plan.file = ""
+        (plan.file, plan.id, plan.base) = ("", "", "")
         plan.needs = []
+        for index in plan.tracks.indices {
+            // What a setting is counts, not who said it.
+            guard case .encode(var encoding) = plan.tracks[index].action else { continue }
+            encoding.settings = []
+            plan.tracks[index].action = .encode(encoding)
+        }
         plan.ledger = []
         plan.notes = []
         plan.scheduling = JobScheduling()

@@ -1,4 +1,5 @@
 public import Diagnostics
+internal import Glibc
 internal import Dispatch
 public import JobSpec
 internal import LibAV
@@ -64,10 +65,55 @@ public struct Planner {
         var sink = DiagnosticSink()
         var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
-        if !names.isEmpty { JobSelection(names: names).apply(to: &expanded, into: &sink) }
+        var unknown = DiagnosticSink()
+        if !names.isEmpty { JobSelection(names: names).apply(to: &expanded, into: &unknown) }
         var planner = Planner(files: expanded, scout: scout, memory: memory)
         planner.diagnostics = sink
-        return planner.run(unmatched: sink)
+        planner.diagnostics.add(unknown)
+        planner.refuse(sink, templates: files, only: names)
+        return planner.run(unknown: unknown)
+    }
+
+    /// Jobs that came of no pattern, or whose runs can't be, are refused as a whole, by the names that the file has.
+    private mutating func refuse(_ unmatched: DiagnosticSink, templates: [JobFile], only names: [String]) {
+        var found: [(key: JobKey, diagnostics: [Diagnostic])] = []
+        var positions: [JobKey: Int] = [:]
+        for diagnostic in unmatched.diagnostics where diagnostic.severity == .error {
+            for key in Self.owners(of: diagnostic, in: templates) {
+                if let position = positions[key] {
+                    found[position].diagnostics.append(diagnostic)
+                } else {
+                    positions[key] = found.count
+                    found.append((key, [diagnostic]))
+                }
+            }
+        }
+        let isNamed = { (id: String) in
+            names.isEmpty || names.contains { $0 == id || $0.hasPrefix(id + "[") }
+        }
+        for (key, diagnostics) in found where isNamed(key.id) {
+            refusals.append(BatchPlan.Refusal(id: key.id, file: key.file, diagnostics: diagnostics))
+        }
+    }
+
+    /// The jobs that a message about patterns and their runs is about: those that read the pattern, or the one in which
+    /// it stands.
+    private static func owners(of diagnostic: Diagnostic, in templates: [JobFile]) -> [JobKey] {
+        let place = diagnostic.range
+        var inside: (job: JobKey, start: SourceRange)?
+        for file in templates {
+            let readers = file.jobs.filter {
+                if case .glob(let pattern) = $0.asset.source { pattern.range == place } else { false }
+            }
+            if !readers.isEmpty { return readers.map { JobKey(file: file.path, id: $0.base) } }
+            for job in file.jobs where job.id.range.source == place.source && job.id.range <= place {
+                if inside.map({ $0.start < job.id.range }) ?? true {
+                    inside = (JobKey(file: file.path, id: job.base), job.id.range)
+                }
+            }
+        }
+        if let inside { return [inside.job] }
+        return [JobKey(file: place.file, id: "pattern[\(place.line):\(place.column)]")]
     }
 
     private static func matches(_ pattern: Located<String>, absolute: String, into sink: inout DiagnosticSink)
@@ -88,10 +134,23 @@ public struct Planner {
             }
             return paths
         } catch {
-            sink.error(
-                .fanOut,
-                "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
-                at: pattern.range)
+            switch error {
+            case .tooMany:
+                sink.error(
+                    .fanOut,
+                    "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
+                    at: pattern.range)
+            case .unreadable(let folder, let number):
+                sink.error(
+                    .sourceUnreadable,
+                    "the pattern `\(pattern.value)` leads into \(folder), which can't be read: \(String(cString: strerror(number)))",
+                    at: pattern.range)
+            case .noText(let path):
+                sink.error(
+                    .sourceUnreadable,
+                    "the pattern `\(pattern.value)` leads to a name that is no UTF-8: \(path)",
+                    at: pattern.range, help: "rename it")
+            }
             return nil
         }
     }
@@ -138,22 +197,17 @@ public struct Planner {
         return fresh
     }
 
-    /// `unmatched` is what was said of patterns; jobs that came of none are refused as a whole.
-    private mutating func run(unmatched: DiagnosticSink) -> Result {
+    /// `unknown` is what was said of jobs that were asked for and aren't there: then nothing is done.
+    private mutating func run(unknown: DiagnosticSink) -> Result {
         probeAhead()
         for (index, file) in files.enumerated() {
             for job in file.jobs { planWithDependencies(job, in: index) }
-        }
-        for diagnostic in unmatched.diagnostics where diagnostic.severity == .error {
-            refusals.append(
-                BatchPlan.Refusal(
-                    id: "pattern[\(diagnostic.range.line):\(diagnostic.range.column)]",
-                    file: diagnostic.range.file, diagnostics: [diagnostic]))
         }
         var conflicts = DiagnosticSink()
         checkCollisions(into: &conflicts)
         checkSources(into: &conflicts)
         diagnostics.add(conflicts)
+        conflicts.add(unknown)
         checkSpace()
         return Result(
             plan: BatchPlan(jobs: order, settled: settledOrder, refusals: refusals), conflicts: conflicts,
@@ -473,12 +527,19 @@ public struct Planner {
                 byFile[key] = byFile[key] ?? written.range
             }
         }
+        let jobFiles = Set(
+            files.compactMap { FileIdentity(path: $0.path).map { [$0.device, $0.inode] } })
         for file in files {
             for job in file.jobs {
                 guard let path = destinations.resolve(file.absolutePath(job.destination.path)),
-                    let identity = FileIdentity(path: path.path),
-                    let place = byFile[[identity.device, identity.inode]]
+                    let identity = FileIdentity(path: path.path)
                 else { continue }
+                if jobFiles.contains([identity.device, identity.inode]) {
+                    sink.error(
+                        .destinationIsSource, "the destination is a job file: \(path.path)",
+                        at: job.destination.path.range)
+                }
+                guard let place = byFile[[identity.device, identity.inode]] else { continue }
                 sink.error(
                     .destinationIsSource,
                     "the destination is a source, and sources are never overwritten: \(path.path)",

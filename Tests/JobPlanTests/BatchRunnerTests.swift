@@ -95,6 +95,23 @@ import Testing
         #expect(failures.first?.message.contains("are free at") == true)
     }
 
+    /// An output that is there needs no more room.
+    @Test func whatIsUpToDateNeedsNoRoom() async throws {
+        let scratch = try Scratch()
+        let (file, _) = decode("version: 1\njobs:\n" + sound("s"), directory: scratch.path)
+        let result = Planner.plan([try #require(file)])
+        var policy = RunPolicy(budget: budget(cores: 1))
+        for space in [nil, 1] as [Int64?] {
+            if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
+            let records = await BatchRunner(
+                plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
+                observer: Recorder()
+            ).run()
+            #expect(records.map(\.outcome.isSuccess) == [true])
+            #expect(records.first?.outcome.isUpToDate == (space != nil))
+        }
+    }
+
     @Test func priorityThenTheLongest() async throws {
         let scratch = try Scratch()
         let jobs =

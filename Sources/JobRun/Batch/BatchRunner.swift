@@ -229,16 +229,10 @@ public final class BatchRunner: @unchecked Sendable {
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
             let (fills, lack) = room(for: job)
-            if let lack {
-                // What runs may be smaller than foretold, or make room by replacing.
-                if !running.isEmpty || !replanning.isEmpty { return }
-                queue.takeNext()
-                finish(
-                    job, .failed(JobFailure(lack, at: job.destinationLocation, rule: .lowSpace)))
-                continue
-            }
+            // What runs may be smaller than foretold, or make room by replacing.
+            if lack != nil, !running.isEmpty || !replanning.isEmpty { return }
             queue.takeNext()
-            start(job, cost, fills)
+            start(job, cost, Room(fills: fills, lack: lack))
         }
         if let stop {
             // Nobody waits for another attempt any more.
@@ -285,9 +279,15 @@ public final class BatchRunner: @unchecked Sendable {
         )
     }
 
-    private func start(_ job: JobPlan, _ cost: JobCost, _ fills: RunPolicy.FreeSpace?) {
+    /// What a job's output fills, and why it can't; an output that is up to date needs none.
+    private struct Room {
+        var fills: RunPolicy.FreeSpace?
+        var lack: String?
+    }
+
+    private func start(_ job: JobPlan, _ cost: JobCost, _ room: Room) {
         budget.take(cost)
-        guard case .job = job.source else { return launch(job, cost, fills) }
+        guard case .job = job.source else { return launch(job, cost, room) }
         // Foretold until now; the file is there, and is looked at, which may take its time.
         let key = JobKey(file: job.file, id: job.id)
         replanning[key] = (job, cost)
@@ -296,17 +296,17 @@ public final class BatchRunner: @unchecked Sendable {
             let result = Result { () throws(PlanningError) in
                 try Planner.replan(job, in: files, scout: scout)
             }
-            self.control.async { @Sendable in self.replanned(key, result, fills) }
+            self.control.async { @Sendable in self.replanned(key, result, room) }
         }
     }
 
     /// What a job reads was looked at. After a cancel nobody waits for it any more.
     private func replanned(
-        _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ fills: RunPolicy.FreeSpace?
+        _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ room: Room
     ) {
         guard let (job, cost) = replanning.removeValue(forKey: key) else { return }
         switch result {
-        case .success(let plan): launch(plan, cost, fills)
+        case .success(let plan): launch(plan, cost, room)
         case .failure(let error):
             let first = error.diagnostics.first
             budget.give(back: cost)
@@ -319,20 +319,24 @@ public final class BatchRunner: @unchecked Sendable {
         }
     }
 
-    private func launch(_ plan: JobPlan, _ cost: JobCost, _ fills: RunPolicy.FreeSpace?) {
+    private func launch(_ plan: JobPlan, _ cost: JobCost, _ room: Room) {
         let (folder, _) = Self.split(plan.destination)
         if cleaned.insert(folder).inserted {
             _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder] ?? [])
         }
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0
-        begin(plan, Running(executor: executor(plan), cost: cost, lane: lane, begun: now, fills: fills))
+        begin(
+            plan,
+            Running(
+                executor: executor(plan, lack: room.lack), cost: cost, lane: lane, begun: now,
+                fills: room.fills))
     }
 
-    private func executor(_ plan: JobPlan) -> JobExecutor {
+    private func executor(_ plan: JobPlan, lack: String?) -> JobExecutor {
         started += 1
         return JobExecutor(
-            plan: plan, sources: sources, number: started, keepsFailed: policy.keepsFailed,
+            plan: plan, lack: lack, sources: sources, number: started, keepsFailed: policy.keepsFailed,
             makesPreview: previewsMade < policy.previews, state: state, performer: performer)
     }
 
@@ -362,7 +366,8 @@ public final class BatchRunner: @unchecked Sendable {
             self.begin(
                 plan,
                 Running(
-                    executor: self.executor(plan), cost: job.cost, lane: job.lane, begun: job.begun,
+                    executor: self.executor(plan, lack: nil), cost: job.cost, lane: job.lane,
+                    begun: job.begun,
                     fills: job.fills, attempts: job.attempts + 1))
         }
     }

@@ -14,6 +14,8 @@ internal import Media
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
+    /// Why there is no room for its output; nil where there is.
+    private let lack: String?
     /// The sources of the whole call: none of them is ever replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
@@ -36,7 +38,8 @@ final class JobExecutor: @unchecked Sendable {
 
     /// `number` counts the starts of a batch.
     init(
-        plan: JobPlan, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool, makesPreview: Bool,
+        plan: JobPlan, lack: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
+        makesPreview: Bool,
         state: RunState?, performer: any WorkPerformer
     ) {
         self.makesPreview = makesPreview
@@ -44,6 +47,7 @@ final class JobExecutor: @unchecked Sendable {
         self.keepsFailed = keepsFailed
         self.number = number
         self.plan = plan
+        self.lack = lack
         self.sources = sources
         self.performer = performer
     }
@@ -110,6 +114,7 @@ final class JobExecutor: @unchecked Sendable {
                 return completion(.upToDate)
             }
         }
+        if let lack { throw JobFailure(lack, at: plan.destinationLocation, rule: .lowSpace) }
         _ = try replacesExisting()
         try makeFolder()
         let output = try TemporaryFile(destination: plan.destination)

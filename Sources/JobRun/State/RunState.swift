@@ -23,6 +23,16 @@ public final class RunState: PlanMemory, Sendable {
         var records: [StateStore.JobName: StateStore.Record]
         /// Published files without a mark, or with one, by their paths.
         var outputs: [String: String]
+        /// What jobs published before they went elsewhere.
+        var former: [StateStore.Former]
+        /// Everything that was ever published and not removed.
+        var published: [StateStore.Former] { records.values.map(\.place) + former }
+
+        /// What a job published at a place.
+        func published(_ job: StateStore.JobName, at destination: String) -> StateStore.Former? {
+            if let record = records[job], record.destination == destination { return record.place }
+            return former.first { $0.job == job && $0.destination == destination }
+        }
     }
 
     private struct Shortcuts: Sendable {
@@ -68,10 +78,11 @@ public final class RunState: PlanMemory, Sendable {
             if store.wasDamaged { damaged.append(place) }
             stores[place] = store
             names[file] = store.name(ofFile: file)
-            let (records, intents) = store.first
+            let (records, intents, former) = store.first
             var outputs = intents
+            for one in former { outputs[one.destination] = one.output }
             for record in records.values { outputs[record.destination] = record.output }
-            known[place] = Known(records: records, outputs: outputs)
+            known[place] = Known(records: records, outputs: outputs, former: former)
         }
         self.stores = stores
         self.folders = folders
@@ -267,14 +278,16 @@ public final class RunState: PlanMemory, Sendable {
     /// not listed.
     public func strays(asked: Set<DestinationPath>, sources: Set<SourceFileKey>) -> [Stray] {
         var strays: [Stray] = []
+        var seen: Set<String> = []
         for (place, known) in known {
             let owners = Dictionary(
                 folders.filter { $0.value == place }.keys.compactMap { file in names[file].map { ($0, file) }
                 },
                 uniquingKeysWith: { first, _ in first })
-            for record in known.records.values {
+            for record in known.published {
                 guard let file = owners[record.job.file], isLeft(record, of: file) else { continue }
                 guard let path = DestinationPath(record.destination), !asked.contains(path),
+                    seen.insert(record.destination).inserted,
                     let identity = FileIdentity(path: record.destination),
                     !sources.contains(SourceFileKey(identity))
                 else { continue }
@@ -286,7 +299,7 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// An output is as it was published, and still that job file's.
-    private func isLeft(_ record: StateStore.Record, of file: String) -> Bool {
+    private func isLeft(_ record: StateStore.Former, of file: String) -> Bool {
         guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
         guard let mark = DestinationPath.mark(at: record.destination) else { return true }
         return mark.owner == Self.owner(file)
@@ -307,14 +320,15 @@ public final class RunState: PlanMemory, Sendable {
     /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.
     public func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
-        guard let record = known[stray.folder]?.records[name],
+        guard
+            let record = known[stray.folder]?.published(name, at: stray.path),
             let file = names.first(where: { $0.value == stray.file && folders[$0.key] == stray.folder })?.key,
             isLeft(record, of: file)
         else { return false }
         guard unlink(stray.path) == 0 else {
             throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")
         }
-        try stores[stray.folder]?.forget([name])
+        try stores[stray.folder]?.forget(name, at: stray.path)
         return true
     }
 }

@@ -24,12 +24,21 @@ final class StateStore: @unchecked Sendable {
         var destination: String
         var output: String
         var seconds: Double
+
+        var place: Former { Former(job: job, destination: destination, output: output) }
     }
 
     /// A job by its file, as the store names it, and its id.
     struct JobName: Hashable, Sendable {
         var file: String
         var id: String
+    }
+
+    /// What a job published before it went elsewhere.
+    struct Former: Sendable {
+        var job: JobName
+        var destination: String
+        var output: String
     }
 
     private struct Pending: Sendable {
@@ -48,7 +57,7 @@ final class StateStore: @unchecked Sendable {
     private let pending = Guarded(Pending())
 
     /// What was known when it was opened.
-    let first: (records: [JobName: Record], intents: [String: String])
+    let first: (records: [JobName: Record], intents: [String: String], former: [Former])
 
     /// What became of opening a store.
     enum Opening {
@@ -86,7 +95,9 @@ final class StateStore: @unchecked Sendable {
         self.folder = folder
         self.wasDamaged = wasDamaged
         database = try Self.open(path)
-        first = try database.read { (try Self.records($0), try Self.intents($0)) }
+        first = try database.read {
+            (try Self.records($0), try Self.intents($0), try Self.former($0))
+        }
     }
 
     private static func isDamage(_ error: any Error) -> Bool {
@@ -154,6 +165,37 @@ final class StateStore: @unchecked Sendable {
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
         return records
+    }
+
+    /// What jobs published that put their outputs elsewhere now. Stores of programs that kept nothing of the kind lack it.
+    private static func former(_ db: Database) throws -> [Former] {
+        guard try db.tableExists("former") else { return [] }
+        let rows = try Row.fetchCursor(db, sql: "SELECT file, id, destination, output FROM former")
+        var all: [Former] = []
+        while let row = try rows.next() {
+            all.append(
+                Former(
+                    job: JobName(file: row.text(0), id: row.text(1)), destination: row.text(2),
+                    output: row.text(3)))
+        }
+        return all
+    }
+
+    /// A job published elsewhere than before: what it left there is remembered for `clean`.
+    private static func move(_ record: Record, _ db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
+        let row = try Row.fetchOne(statement, arguments: [record.job.file, record.job.id])
+        if let row, row.text(0) != record.destination {
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS former (
+                        destination TEXT PRIMARY KEY, file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL)
+                    """)
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?)",
+                arguments: [row.text(0), record.job.file, record.job.id, row.text(1)])
+        }
     }
 
     /// Outputs that were about to be published, by their paths.
@@ -332,14 +374,15 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Forgets jobs.
-    func forget(_ names: [JobName]) throws(StateError) {
+    /// Forgets what a job published at a place.
+    func forget(_ name: JobName, at destination: String) throws(StateError) {
         do {
             try database.write { db in
-                for name in names {
-                    try db.execute(
-                        sql: "DELETE FROM jobs WHERE file = ? AND id = ?", arguments: [name.file, name.id])
-                }
+                try db.execute(
+                    sql: "DELETE FROM jobs WHERE file = ? AND id = ? AND destination = ?",
+                    arguments: [name.file, name.id, destination])
+                guard try db.tableExists("former") else { return }
+                try db.execute(sql: "DELETE FROM former WHERE destination = ?", arguments: [destination])
             }
         } catch {
             throw StateError("the state in \(folder.path) can't be written: \(error)")
@@ -391,6 +434,7 @@ final class StateStore: @unchecked Sendable {
                 let forget = try db.cachedStatement(
                     sql: "DELETE FROM jobs WHERE destination = ? AND (file <> ? OR id <> ?)")
                 for (record, parts) in records {
+                    try Self.move(record, db)
                     // A job that was renamed.
                     try forget.execute(arguments: [record.destination, record.job.file, record.job.id])
                     try put.execute(arguments: [

@@ -30,7 +30,9 @@ extension StreamSideData {
         return of(datum, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, kind: "cll")
     }
 
-    private static func of<Datum>(_ datum: Datum, _ type: AVPacketSideDataType, kind: String) -> StreamSideData {
+    private static func of<Datum>(_ datum: Datum, _ type: AVPacketSideDataType, kind: String)
+        -> StreamSideData
+    {
         StreamSideData(type: type.rawValue, kind: kind, bytes: withUnsafeBytes(of: datum) { Array($0) })
     }
 }

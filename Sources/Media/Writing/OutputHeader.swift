@@ -97,7 +97,9 @@ struct OutputHeader {
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         // Of a copy the container's word counts, as it does in its source.
         var aspect = parameters.sampleAspectRatio
-        if case .passthrough(let format, _) = input.settings, let said = format.pixelAspectRatio { aspect = said }
+        if case .passthrough(let format, _) = input.settings, let said = format.pixelAspectRatio {
+            aspect = said
+        }
         _ = try muxer.addStream(
             parameters, timeBase: timeBase, frameRate: rate,
             sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,

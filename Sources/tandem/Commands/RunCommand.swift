@@ -104,10 +104,13 @@ struct RunCommand: AsyncParsableCommand {
         if let saved, let problem = saved.environmentProblem ?? saved.specProblem(now: loader.specs) {
             try refuse(problem)
         }
-        try reporting.report(loader.sink, of: loader)
-        if let status = reporting.status(of: loader.sink) { throw status }
+        // For programs there is one answer, at the end.
+        var told = loader.sink
+        let isOne = reporting.isForPrograms
+        let wrong = reporting.status(of: loader.sink)
+        if !isOne || wrong != nil { try reporting.report(told, of: loader) }
+        if let wrong { throw wrong }
         let begun = Date().timeIntervalSince1970
-        let events = try outputs.eventWriter()
         // On a shared file system nothing is remembered but in the outputs themselves.
         let locks = folder == nil ? try state.lock(loader) : []
         let pool = try workers.pool(in: locks.first?.folder)
@@ -120,17 +123,26 @@ struct RunCommand: AsyncParsableCommand {
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
             memory: saved == nil ? memory : NoMemory(), scout: pool ?? LocalScout())
         if result.conflicts.hasErrors {
-            try reporting.report(result.conflicts, of: loader)
+            if !isOne { told = DiagnosticSink() }
+            told.add(result.conflicts)
+            try reporting.report(told, of: loader)
             throw ExitCode.specWrong
         }
+        if let problem = outputs.problem(with: result.plan, of: result.files) {
+            Terminal.report("error: \(problem)\n")
+            throw ExitCode.environment
+        }
+        let events = try outputs.eventWriter()
         if let problem = saved?.planProblem(now: result.plan) { try refuse(problem) }
         var warnings = DiagnosticSink()
         for diagnostic in result.diagnostics.diagnostics where diagnostic.severity == .warning {
             warnings.add(diagnostic)
         }
         if warnings.hasWarnings {
-            try reporting.report(warnings, of: loader)
-            if reporting.warningsAsErrors { throw ExitCode.specWrong }
+            told.add(warnings)
+            let isOver = reporting.warningsAsErrors
+            if !isOne || isOver { try reporting.report(isOne ? told : warnings, of: loader) }
+            if isOver { throw ExitCode.specWrong }
         }
         // A reader that went away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
@@ -155,6 +167,10 @@ struct RunCommand: AsyncParsableCommand {
         let records = await runner.run()
         pool?.dismiss()
         let details = display.end(records, refusals: result.plan.refusals)
+        if isOne {
+            told.add(details)
+            try reporting.report(told, of: loader)
+        }
         let status = signals.status ?? Self.status(of: records.map(\.outcome))
         var report = RunReport(
             records, files: loader.files.map(\.path), begun: begun,
@@ -179,7 +195,7 @@ struct RunCommand: AsyncParsableCommand {
                 Terminal.report("error: \(error)\n")
             }
         }
-        RunOutputs.tellGitHub(report, details)
+        RunOutputs.tellGitHub(report, reporting.format == .github ? DiagnosticSink() : details)
         workers.say(pool)
         withExtendedLifetime(locks) {}
         if let status { throw status }

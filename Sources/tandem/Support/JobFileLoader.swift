@@ -58,6 +58,24 @@ struct SpecSettings: ParsableArguments {
     }
 }
 
+/// The file system's files beneath the folder of `--root`, and the job files that the user named.
+private struct RootedSpecFiles: SpecFiles {
+    let named: Set<String>
+
+    func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
+        guard !named.contains(path), PathRoot.path != nil else {
+            return try SystemSpecFiles().read(path, limit: limit)
+        }
+        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
+        let real = realpath(absolute, nil)
+        defer { free(real) }
+        guard PathRoot.holds(real.map { String(cString: $0) } ?? absolute) else {
+            throw SpecFileError("it lies outside \(PathRoot.path ?? ""), where `--root` keeps everything")
+        }
+        return try SystemSpecFiles().read(path, limit: limit)
+    }
+}
+
 /// Reads job files and keeps their texts for messages.
 struct JobFileLoader {
     private(set) var files: [JobFile] = []
@@ -74,6 +92,7 @@ struct JobFileLoader {
 
     init(files paths: [String], variables: [String: String]) {
         options.variables = variables
+        options.files = RootedSpecFiles(named: Set(paths))
         options.environment = Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }

@@ -52,11 +52,12 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     func jobStarted(_ plan: JobPlan) {
         guard !isInteractive, verbosity != .quiet else { return }
-        say("\(plan.id): started")
+        say("\(TextRenderer.printable(plan.id)): started")
     }
 
     func jobFinished(_ record: JobRecord) {
-        let id = record.id
+        // Names of files may be anything, commands to a terminal or to GitHub included.
+        let id = TextRenderer.printable(record.id)
         switch record.outcome {
         case .succeeded(let result):
             if verbosity == .quiet { return }
@@ -74,14 +75,15 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 let found = result.expectations.map(\.summary).joined(separator: "; ")
                 say("     \(id): as expected: \(TextRenderer.printable(found))")
             }
-            for warning in result.warnings { say("     \(id): warning: \(warning)") }
+            for warning in result.warnings { say("     \(id): warning: \(TextRenderer.printable(warning))") }
         case .upToDate: if verbosity == .verbose { say(mark("same", "36") + " \(id): up to date") }
-        case .skipped(let why): if verbosity != .quiet { say(mark("skip", "36") + " \(id): \(why)") }
+        case .skipped(let why):
+            if verbosity != .quiet { say(mark("skip", "36") + " \(id): \(TextRenderer.printable(why))") }
         case .failed(let failure):
             let again = record.attempts > 1 ? " (attempt \(record.attempts))" : ""
-            say(mark("fail", "31") + " \(id): \(failure.message)\(again)")
+            say(mark("fail", "31") + " \(id): \(TextRenderer.printable(failure.message))\(again)")
         case .cancelled: say(mark("stop", "33") + " \(id): cancelled")
-        case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(why)")
+        case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(TextRenderer.printable(why))")
         }
     }
 
@@ -112,7 +114,8 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     + (current > 0 ? ", \(current) of them up to date" : "")
                     + (again.isEmpty ? "" : ", \(again.count) not") + "\n")
             if !again.isEmpty, records.count > 1 {
-                let shown = again.prefix(8).map { "--only " + Self.quoted($0) }.joined(separator: " ")
+                let shown = again.prefix(8).map { "--only " + Self.quoted(TextRenderer.printable($0)) }
+                    .joined(separator: " ")
                 Terminal.report(
                     "run again: tandem run … "
                         + (again.count > 8 ? "(what is done is left alone)" : shown)
@@ -144,7 +147,9 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private func show(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
         guard timer != nil else { return }
         if !isInteractive {
-            for job in state.running { Terminal.report("\(job.id): \(Self.figures(job))\n") }
+            for job in state.running {
+                Terminal.report("\(TextRenderer.printable(job.id)): \(Self.figures(job))\n")
+            }
             if state.total > 1 { Terminal.report("\(state.finished) of \(state.total) jobs\n") }
             return
         }
@@ -156,7 +161,8 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let space = max(4, min(40, width - name - figures.count - 6))
             let filled = Int(Double(space) * job.fraction)
             let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: space - filled)
-            let id = String(job.id.prefix(name)) + String(repeating: " ", count: max(0, name - job.id.count))
+            let whole = TextRenderer.printable(job.id)
+            let id = String(whole.prefix(name)) + String(repeating: " ", count: max(0, name - whole.count))
             text += String("\(id) \(bar) \(figures)".prefix(max(10, width - 1))) + "\n"
         }
         text += "\(state.finished) of \(state.total) jobs"

@@ -22,6 +22,9 @@ struct ReportArguments: ParsableArguments {
     @Flag(help: "Warnings are errors.")
     var warningsAsErrors = false
 
+    /// What is printed is for programs alone.
+    var isForPrograms: Bool { format.map { $0 != .text } ?? false }
+
     /// Prints messages: as text on standard error, everything else on standard output.
     func report(_ sink: DiagnosticSink, of loader: JobFileLoader) throws {
         switch format {

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import JobPlan
 internal import JobRun
+internal import JobSpec
 
 /// What a run writes for other programs, and for reading later.
 struct RunOutputs: ParsableArguments {
@@ -33,6 +34,44 @@ struct RunOutputs: ParsableArguments {
 
     /// A page is written, which shows pictures.
     var wantsPreviews: Bool { report.contains { $0.hasSuffix(".html") } }
+
+    private var paths: [String] { ([events, junit].compactMap { $0 } + report).filter { $0 != "-" } }
+
+    /// What stands against writing where it was asked for: nothing that matters is written over. Before anything is.
+    func problem(with plan: BatchPlan, of files: [JobFile]) -> String? {
+        if paths.isEmpty { return nil }
+        let here = FileManager.default.currentDirectoryPath
+        let destinations = Set(
+            (plan.jobs.map(\.destination) + plan.settled.map(\.destination)).compactMap {
+                DestinationPath($0)
+            })
+        var seen: Set<DestinationPath> = []
+        for path in paths {
+            guard let place = DestinationPath(path.hasPrefix("/") ? path : here + "/" + path) else {
+                return "\(path) can't be written: it lies in no folder"
+            }
+            if !seen.insert(place).inserted { return "\(path) is asked for twice" }
+            if destinations.contains(place) { return "\(path) is where a job's output goes" }
+            let folder = place.path.lastIndex(of: "/").map { String(place.path[..<$0]) } ?? ""
+            guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
+                return "\(path) can't be written: \(String(cString: strerror(errno)))"
+            }
+            if let identity = FileIdentity(path: place.path), Self.reads(SourceFileKey(identity), files) {
+                return "\(path) is a job file or a source, and neither is written over"
+            }
+        }
+        return nil
+    }
+
+    private static func reads(_ key: SourceFileKey, _ files: [JobFile]) -> Bool {
+        files.contains { file in
+            FileIdentity(path: file.path).map(SourceFileKey.init) == key
+                || (file.assets.map(\.asset) + file.jobs.map(\.asset)).contains { asset in
+                    guard case .file(let written) = asset.source else { return false }
+                    return FileIdentity(path: file.absolutePath(written)).map(SourceFileKey.init) == key
+                }
+        }
+    }
 
     /// What is written while the run goes on.
     func eventWriter() throws -> EventWriter? {

@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Glibc
 internal import Locking
 
-/// Turns SIGINT and SIGTERM into calls, and remembers what the exit status must be.
+/// Turns SIGINT, SIGTERM and SIGHUP into calls, and remembers what the exit status must be.
 ///
 /// Handlers write into a pipe, and are there when the initialiser returns. Dispatch's own signal sources are registered
 /// some time later, on its manager's thread; until then an ignored signal is lost (measured under load: one of ten that
@@ -31,7 +31,7 @@ final class SignalWatch: @unchecked Sendable {
         source.setEventHandler { @Sendable [weak self] in
             while let self, let number = Self.next(descriptor) {
                 let isFirst = seen.withLock { seen in
-                    if number == SIGTERM { seen.isTerminated = true } else { seen.interrupts += 1 }
+                    if number != SIGINT { seen.isTerminated = true } else { seen.interrupts += 1 }
                     return number == SIGINT && seen.interrupts == 1
                 }
                 if isFirst { onFirstInterrupt() } else { onCancel() }

@@ -1,0 +1,174 @@
+import Foundation
+import JobRun
+import TestSupport
+import Testing
+
+/// What containers and streams say beside their pictures and sound, and sources that say too little: found by somebody who
+/// tried to break it.
+@Suite struct CarriedTests {
+    private static func copy(_ asset: String, _ output: String) -> String {
+        "  \"\(output)\": { asset: \(asset), tracks: [ { video: first, copy: true } ], leftover: drop, destination: \(output) }\n"
+    }
+
+    private func carry(_ jobs: String, in scratch: Scratch) async throws {
+        for record in try await run("version: 1\njobs:\n" + jobs, in: scratch.path) {
+            _ = try success([record])
+        }
+    }
+
+    /// The shape of pixels stands in the container alone.
+    @Test func copiesKeepTheContainersPixels() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", "-c:v", "libx264", "-preset", "ultrafast",
+            scratch.file("t.mp4"))
+        for name in ["s.mp4", "s.mkv"] {
+            try ffmpeg("-i", scratch.file("t.mp4"), "-c", "copy", "-aspect", "4:3", scratch.file(name))
+        }
+        try await carry(
+            ["mp4", "mkv"].flatMap { from in
+                ["mp4", "mkv", "mov"].map { Self.copy("./s.\(from)", "\(from).\($0)") }
+            }.joined(), in: scratch)
+        for from in ["mp4", "mkv"] {
+            for to in ["mp4", "mkv", "mov"] {
+                let probed = try program(
+                    "ffprobe",
+                    [
+                        "-v", "error", "-show_entries", "stream=sample_aspect_ratio", "-of", "csv=p=0",
+                        scratch.file("\(from).\(to)"),
+                    ])
+                #expect(probed.text.hasPrefix("3:4"), "\(from) to \(to): \(probed.text)")
+            }
+        }
+    }
+
+    /// A movie that begins inside a group of pictures hides those before: a copy hides them too, where it can.
+    @Test func copiesHideWhatIsHidden() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-c:v", "libx264", "-preset", "ultrafast",
+            "-g", "25", "-bf", "0", scratch.file("whole.mp4"))
+        try ffmpeg("-ss", "0.5", "-i", scratch.file("whole.mp4"), "-c", "copy", scratch.file("cut.mp4"))
+        try await carry(Self.copy("./cut.mp4", "o.mp4") + Self.copy("./cut.mp4", "o.mov"), in: scratch)
+        let source = try Judge(scratch.file("cut.mp4")).decodedPictures().filter { $0.time >= 0 }
+        for name in ["o.mp4", "o.mov"] {
+            let copied = try Judge(scratch.file(name)).decodedPictures().filter { $0.time >= 0 }
+            #expect(copied.map(\.hash) == source.map(\.hash) && copied.map(\.time) == source.map(\.time))
+        }
+        let refused = try await run(
+            "version: 1\njobs:\n" + Self.copy("./cut.mp4", "o.mkv"), in: scratch.path)
+        guard case .failed(let failure)? = refused.first?.outcome else {
+            Issue.record("mkv can't hide pictures")
+            return
+        }
+        #expect(failure.message.contains("13 pictures that an edit list hides"), "\(failure.message)")
+    }
+
+    /// The last reference of these says no time of its own; it is the last to be shown.
+    @Test(arguments: ["avi", "mpg"]) func theLastPictureIsShownLast(_ container: String) async throws {
+        let scratch = try Scratch()
+        let codec = container == "avi" ? ["mpeg4", "-g", "20"] : ["mpeg2video", "-g", "15"]
+        let made = try program(
+            "ffmpeg",
+            ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-c:v"] + codec
+                + ["-bf", "2", scratch.file("s.\(container)")])
+        #expect(made.status == 0)
+        try await carry(
+            Self.copy("./s.\(container)", "c.mp4")
+                + Self.copy("./s.\(container)", "e.mkv").replacingOccurrences(
+                    of: "copy: true", with: "encode: { codec: ffv1 }"), in: scratch)
+        let source = try Judge(scratch.file("s.\(container)")).decodedPictures().map(\.hash)
+        for name in ["c.mp4", "e.mkv"] {
+            let pictures = try Judge(scratch.file(name)).decodedPictures()
+            #expect(pictures.count == 100 && pictures.map(\.hash) == source, "\(name): \(pictures.count)")
+            let steps = zip(pictures, pictures.dropFirst()).map { $1.time - $0.time }
+            #expect(steps.allSatisfy { abs($0 - 0.04) < 0.0011 }, "\(name): \(steps)")
+        }
+    }
+
+    /// HEVC says its light in messages of its own: what is compressed anew says it in the container.
+    @Test(arguments: ["mp4", "ts"]) func lightGoesAlong(_ source: String) async throws {
+        let scratch = try Scratch()
+        let light =
+            "log-level=error:hdr10=1:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1):max-cll=1000,400:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-c:v", "libx265", "-preset", "ultrafast",
+            "-x265-params", light, "-pix_fmt", "yuv420p10le", scratch.file("s.\(source)"))
+        try await carry(
+            ["mp4", "mkv"].map {
+                Self.copy("./s.\(source)", "o.\($0)").replacingOccurrences(
+                    of: "copy: true", with: "encode: { codec: hevc, preset: ultrafast }")
+            }.joined(), in: scratch)
+        for name in ["o.mp4", "o.mkv"] {
+            let probed = try program(
+                "ffprobe", ["-v", "error", "-show_streams", "-of", "default=nw=1", scratch.file(name)])
+            func value(_ key: String) -> Double? {
+                probed.text.split(separator: "\n").first { $0.hasPrefix(key + "=") }.flatMap { line in
+                    let parts = line.dropFirst(key.count + 1).split(separator: "/").compactMap { Double($0) }
+                    return parts.count == 2 ? parts[0] / parts[1] : parts.first
+                }
+            }
+            #expect(value("green_x") == 0.265 && value("red_x") == 0.68 && value("blue_y") == 0.06)
+            #expect(value("max_luminance") == 1000 && value("max_content") == 1000, "\(name): \(probed.text)")
+            #expect(value("max_average") == 400 && value("white_point_x") == 0.3127)
+        }
+    }
+
+    /// A transport stream is later as a whole by the delay of its sound; and in Matroska's milliseconds a picture can be
+    /// gone before it is seen. Both are cut smartly.
+    @Test func smartCutsIntoCoarseClocks() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=30000/1001:d=4", "-f", "lavfi", "-i", "sine=d=4",
+            "-c:v", "libx264", "-preset", "veryfast", "-g", "30", "-bf", "2", "-c:a", "aac",
+            scratch.file("s.mp4"))
+        for (start, end, name) in [(0.51, 3.2, "a.ts"), (0.1, 1.77, "b.mkv"), (0.1, 1.77, "c.ts")] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      j:
+                        asset: ./s.mp4
+                        cut: smart
+                        range: { start: \(start), end: \(end) }
+                        tracks: [ { video: first, copy: true }, { audio: first, encode: { codec: aac } } ]
+                        destination: \(name)
+                    """, in: scratch.path))
+            let pictures = try Judge(scratch.file(name)).decodedPictures()
+            let first = Int((start * 30000 / 1001).rounded(.down))
+            let end = Int((end * 30000 / 1001).rounded(.up))
+            #expect(pictures.count == end - first, "\(name): \(pictures.count)")
+        }
+    }
+
+    /// What stands in the sample description alone: the profile of ProRes, in Matroska, and with it its depth.
+    @Test func proResKeepsItsProfile() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1,format=yuva444p10le", "-c:v", "prores_ks",
+            "-profile:v", "4444", scratch.file("s.mov"))
+        try await carry(Self.copy("./s.mov", "o.mkv"), in: scratch)
+        let pictures = try [scratch.file("s.mov"), scratch.file("o.mkv")].map {
+            try Judge($0).decodedPictures().map(\.hash)
+        }
+        #expect(pictures[0] == pictures[1])
+    }
+
+    /// FLAC's header tells of the whole once that is known, and the sum of what was compressed.
+    @Test func flacTellsItsLength() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=0.7:r=48000", scratch.file("s.wav"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j: { asset: ./s.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: o.flac }
+                """, in: scratch.path))
+        let header = try Data(contentsOf: URL(filePath: scratch.file("o.flac"))).prefix(42)
+        let samples = header[21..<26].reduce(0) { $0 << 8 | Int($1) } & 0xf_ffff_ffff
+        #expect(samples == 33_600)
+        #expect(header[26..<42].contains { $0 != 0 })
+    }
+}
