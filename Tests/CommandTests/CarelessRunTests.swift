@@ -42,9 +42,9 @@ import Testing
                 atPath: scratch.file("a.mp4"), toPath: scratch.file("in/\(name)"))
         }
         try write(
-            job("f", asset: "{ path: \"in/*.mp4\" }", to: "out/long-${asset.stem}.mp4")
+            job("f", asset: "{ path: \"in/*.mp4\" }", to: "\"out/long-${asset.stem}.mp4\"")
                 + job("g", asset: "./a.mp4", more: "needs: f")
-                + job("h", asset: "{ path: \"none/*.mp4\" }", to: "out/h-${asset.stem}.mp4"), in: scratch)
+                + job("h", asset: "{ path: \"none/*.mp4\" }", to: "\"out/h-${asset.stem}.mp4\""), in: scratch)
         let run = try tandem("run", "--report", "r.json", "jobs.yaml", in: scratch)
         #expect(run.status != 0 && run.errors.contains("--only f --only h"), "\(run.errors)")
         #expect(run.errors.contains("the job `f`, which it needs, did not succeed"), "\(run.errors)")
@@ -60,7 +60,7 @@ import Testing
     /// What a folder has that can't be looked into is not missing without a word, nor are names that are no text.
     @Test func patternsMissNothing() throws {
         let scratch = try folderWithSource()
-        try write(job("f", asset: "{ path: \"in/*.mp4\" }", to: "out/${asset.stem}.mp4"), in: scratch)
+        try write(job("f", asset: "{ path: \"in/*.mp4\" }", to: "\"out/${asset.stem}.mp4\""), in: scratch)
         let script = """
             mkdir in && cp a.mp4 "$(printf 'in/bad\\377.mp4')" && "$0" plan jobs.yaml
             """
@@ -131,7 +131,7 @@ import Testing
             #expect(run.errors.contains("same two"), "\(run.errors)")
         }
         try scratch.write(
-            spec("two", "").replacingOccurrences(of: "leftover", with: "expect: { duration: 1s }, leftover"),
+            spec("two", "").replacingOccurrences(of: "leftover", with: "expect: { duration: { is: 1s, within: 1s } }, leftover"),
             to: "jobs.yaml")
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch).text
         #expect(why.contains("expectation: duration 1 s"), "\(why)")
