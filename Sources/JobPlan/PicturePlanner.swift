@@ -23,7 +23,7 @@ struct PicturePlanner {
         var picture = Picture(
             size: PixelSize(width: track.width, height: track.height), aspect: track.pixelAspectRatio,
             transform: track.transform, isInterlaced: track.isInterlaced)
-        let deinterlacing = spec.deinterlace?.value ?? .off
+        let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec) ? .auto : .off)
         if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
             picture.settings.deinterlacing = deinterlacing
             picture.isInterlaced = false
@@ -35,6 +35,11 @@ struct PicturePlanner {
             return nil
         }
         return picture
+    }
+
+    /// Lines go elsewhere: fields would be mixed.
+    static func moves(_ spec: VideoEncodeSpec) -> Bool {
+        spec.size != nil || spec.crop != nil || ![nil, .keep, .angle(0)].contains(spec.orientation?.value)
     }
 
     private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]

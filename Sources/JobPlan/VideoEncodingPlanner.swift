@@ -316,6 +316,8 @@ struct VideoEncodingPlanner {
         }
         if let deinterlace = spec.deinterlace {
             note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
+        } else if picture.settings.deinterlacing != .off {
+            note("deinterlace", "auto", .default)
         }
         if let color = spec.color {
             let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
@@ -341,6 +343,15 @@ struct VideoEncodingPlanner {
         }
         if spec.size == nil, size != source {
             notes.append("odd size \(source) becomes \(size), as \(format) needs")
+        }
+        if picture.isInterlaced, PicturePlanner.moves(spec) {
+            notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
+        } else if picture.isInterlaced, spec.codec.value.name != "h264" {
+            notes.append("its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
+        }
+        // FFmpeg's decoder gives VP8 and VP9 without it.
+        if track.tags.contains(where: { $0.key.lowercased() == "alpha_mode" && $0.value == "1" }) {
+            notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
         }
         if track.pixelFormat.hasAlpha, !format.hasAlpha {
             notes.append("the alpha plane is left: \(format) has none")

@@ -172,4 +172,96 @@ import Testing
         #expect(samples == 33_600)
         #expect(header[26..<42].contains { $0 != 0 })
     }
+
+    /// Ogg's last page says that it is the last, and how much of it is heard; WebM's last block says the latter.
+    @Test func copiesOfOggEndWhereItDoes() async throws {
+        let scratch = try Scratch()
+        for (codec, name) in [("libopus", "o.ogg"), ("libvorbis", "v.ogg"), ("libopus", "w.webm")] {
+            try ffmpeg("-f", "lavfi", "-i", "sine=d=3:r=48000", "-c:a", codec, scratch.file(name))
+        }
+        let jobs = [("o.ogg", "oo.ogg"), ("v.ogg", "vv.ogg"), ("o.ogg", "oo.webm"), ("w.webm", "wo.ogg")]
+        for record in try await run(
+            "version: 1\njobs:\n"
+                + jobs.enumerated().map {
+                    "  j\($0): { asset: ./\($1.0), tracks: [ { audio: first, copy: true } ], destination: \($1.1) }\n"
+                }.joined(), in: scratch.path)
+        {
+            _ = try success([record])
+        }
+        for (source, copy) in jobs {
+            let count = try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000).count
+            // WebM counts milliseconds.
+            #expect(
+                abs(count - 144_000) <= (source.hasSuffix("webm") ? 48 : 0), "\(source) to \(copy): \(count)")
+        }
+    }
+
+    /// A pause in samples that follow one another whatever their packets' times are is no copy.
+    @Test func aPauseInSamplesIsNotDropped() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=3:r=48000", "-af", "aselect='not(between(t,1,1.8))'", "-c:a",
+            "pcm_s16le", scratch.file("s.mkv"))
+        let records = try await run(
+            """
+            version: 1
+            jobs:
+              a: { asset: ./s.mkv, tracks: [ { audio: first, copy: true } ], destination: a.mov }
+              b: { asset: ./s.mkv, tracks: [ { audio: first, copy: true } ], destination: b.wav }
+              c: { asset: ./s.mkv, tracks: [ { audio: first, copy: true } ], destination: c.mkv }
+              d: { asset: ./s.mkv, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: d.mov }
+            """, in: scratch.path)
+        for id in ["a", "b"] {
+            guard case .failed(let failure)? = records.first(where: { $0.id == id })?.outcome else {
+                Issue.record("\(id)")
+                continue
+            }
+            #expect(failure.message.contains("nothing is heard from 1.0"), "\(failure.message)")
+        }
+        for id in ["c", "d"] { _ = try success(records, id) }
+        let filled = try Judge(scratch.file("d.mov")).samples(channels: 1, rate: 48_000).count
+        #expect(abs(filled - 144_000) <= 1100, "\(filled)")
+    }
+
+    /// A parser that begins in the middle of a program stream finds part of a frame first: before what is asked for.
+    @Test func rangesOfProgramStreams() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=5", "-f", "lavfi", "-i", "sine=d=5:r=48000",
+            "-c:v", "mpeg2video", "-bf", "2", "-g", "15", "-c:a", "mp2", scratch.file("s.mpg"))
+        let starts = [0.7, 1, 2.3, 3.1]
+        let jobs = starts.enumerated().map {
+            "  j\($0): { asset: ./s.mpg, range: { start: \($1), end: \($1 + 1) }, tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ], destination: o\($0).mkv }\n"
+        }
+        for record in try await run("version: 1\njobs:\n" + jobs.joined(), in: scratch.path) {
+            _ = try success([record])
+        }
+        for index in starts.indices {
+            let output = Judge(scratch.file("o\(index).mkv"))
+            #expect(abs(try output.samples(channels: 1, rate: 48_000).count - 48_000) <= 48)
+            #expect([25, 26].contains(try output.decodedPictures().count))
+        }
+    }
+
+    /// Fields are never scaled as one picture, unless somebody says so.
+    @Test func fieldsAreNotMixed() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=50:d=1", "-vf",
+            "tinterlace=interleave_top,setfield=tff", "-c:v", "libx264", "-flags", "+ildct+ilme",
+            "-x264-params", "tff=1", scratch.file("s.mp4"))
+        for (name, more) in [("a", ""), ("b", ", deinterlace: auto"), ("c", ", deinterlace: off")] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      j: { asset: ./s.mp4, tracks: [ { video: first, encode: { codec: ffv1, size: 160x120\(more) } } ], destination: \(name).mkv }
+                    """, in: scratch.path))
+        }
+        let hashes = try ["a", "b", "c"].map {
+            try Judge(scratch.file("\($0).mkv")).decodedPictures().map(\.hash)
+        }
+        #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
+    }
 }

@@ -55,7 +55,8 @@ extension Language {
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
             KeyInfo(
                 "deinterlace", .word(Deinterlacing.allCases.map(\.rawValue)),
-                "Makes whole frames of fields; `auto` where the source has fields.", default: "off"),
+                "Makes whole frames of fields; `auto` where the source has fields.",
+                default: "auto where pictures are scaled, cropped or turned, off otherwise"),
             KeyInfo(
                 "color", .oneOf([.word(["sdr"]), .mapping(color)]),
                 "What the picture's numbers mean. `sdr`: pictures of high dynamic range become bt709, their tones mapped; others stay as they are.",

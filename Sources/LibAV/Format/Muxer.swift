@@ -209,7 +209,10 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     /// Drains the muxer's bit-stream filters, writes the trailer and all that is buffered, and reports
     /// any write error since the beginning.
     public func finish() throws(AVError) {
-        try check(av_write_frame(context, nil), "av_write_frame", context: context)
+        // Ogg's last page says that it is the last, if the trailer writes it.
+        if String(cString: context.pointee.oformat.pointee.name) != "ogg" {
+            try check(av_write_frame(context, nil), "av_write_frame", context: context)
+        }
         try check(av_write_trailer(context), "av_write_trailer", context: context)
         avio_flush(io)
         try check(io.pointee.error, "avio_flush")

@@ -30,6 +30,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case stalled(String)
     /// A track's packets don't say when they are shown.
     case noTimes(track: String)
+    /// Copied sound pauses, and the container can't say so of its codec.
+    case hole(track: String, container: String, from: MediaTime, to: MediaTime)
     /// A track gave no sample at all.
     case noSamples(track: String)
     /// Sound can't be brought to a loudness without breaking the limit on its peaks.
@@ -58,6 +60,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "the loudness of \(target) LUFS can't be reached under the limit on true peaks; \((reached * 10).rounded() / 10) LUFS is what comes"
         case .noTimes(let track):
             "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
+        case .hole(let track, let container, let from, let to):
+            "\(track): nothing is heard from \(from) s to \(to) s, and \(container) can't say so of copied samples; `encode` fills it with silence"
         case .noSamples(let track): "\(track): nothing to show in this range"
         }
     }

@@ -47,10 +47,14 @@ final class PacketSource {
     private var hasBegun = false
     private var isAtEnd = false
     private var awaitsKey = false
+    /// Packets come from the middle of the source.
+    private(set) var hasSought = false
 
     /// The source is a movie: a packet lasts until the next one. libavformat doesn't say it of fragmented ones and some
     /// others, and guesses where pictures are reordered.
     var isMovie = false
+    /// The source is Ogg: libavformat takes what is not heard of the last packet off its length by itself.
+    var isOgg = false
     /// The packet that was read to know what belongs to the one before it, or what went wrong instead.
     private var ahead: Packet?
     private var failure: (any Error)?
@@ -209,6 +213,7 @@ final class PacketSource {
             guard let first = try nextKeyTime() else { break }
             try restart(before: probe)
             if first <= target {
+                hasSought = true
                 awaitsKey = track.mediaType == .video
                 return
             }

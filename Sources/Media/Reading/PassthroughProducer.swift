@@ -105,7 +105,7 @@ final class PassthroughProducer: SampleProducer {
 
     /// How much of a packet's end the container says is not heard; a packet of which nothing is stays whole.
     private func unheardEnd(of packet: borrowing Packet) -> Int64 {
-        guard track.mediaType == .audio else { return 0 }
+        guard track.mediaType == .audio, !packets.isOgg else { return 0 }
         let samples = Int64(packet.skippedSamples.end)
         let rate = track.format.parameters.sampleRate
         guard samples > 0, rate > 0 else { return 0 }

@@ -15,6 +15,7 @@ struct ProducerFactory {
     let ranges: [TimeRange]
 
     private var isMovie: Bool { container.hasPrefix("mov") }
+    private var isOgg: Bool { container == "ogg" }
 
     /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
     /// the file from their own place; the others share one demuxer.
@@ -135,13 +136,13 @@ struct ProducerFactory {
             let packets = PacketSource(
                 track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
                 movement: movement, damage: context.damage)
-            packets.isMovie = isMovie
+            (packets.isMovie, packets.isOgg) = (isMovie, isOgg)
             return packets
         }
         let packets = try PacketSource(
             track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
             damage: context.damage)
-        packets.isMovie = isMovie
+        (packets.isMovie, packets.isOgg) = (isMovie, isOgg)
         // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
         let isGuessed = container == "ogg" && track.format.codec == "flac"
         guard context.start > .zero, !isGuessed else { return packets }
@@ -195,14 +196,14 @@ struct ProducerFactory {
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
-        let (limits, threads, isMovie) = (limits, decoderThreads, isMovie)
+        let (limits, threads, isMovie, isOgg) = (limits, decoderThreads, isMovie, isOgg)
         return try SmartCutProducer(
             cut: cut, context: context, evidence: evidence,
             open: { time in
                 let packets = try PacketSource(
                     track: context.track, path: path, limits: limits, interrupt: interrupt,
                     movement: movement)
-                packets.isMovie = isMovie
+                (packets.isMovie, packets.isOgg) = (isMovie, isOgg)
                 try packets.seek(
                     before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
                 return packets

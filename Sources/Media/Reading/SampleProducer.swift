@@ -52,6 +52,11 @@ final class DecodedFrames: FrameStream {
     private let name: String
     private var pending: Packet?
     private var isDraining = false
+    private var hasDecoded = false
+    /// Sound of which nothing was decoded yet, somewhere in the middle of its source: before what is asked for.
+    private var isBehindSeek: Bool {
+        !hasDecoded && packets.hasSought && packets.track.mediaType == .audio
+    }
     /// Pictures whose packets never say when they are shown follow one another at their own length.
     fileprivate var lacksTimes: Bool
     fileprivate let pictureLength: Int64
@@ -76,6 +81,8 @@ final class DecodedFrames: FrameStream {
     private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
         do throws(AVError) {
             return try decoder.receive(into: frame)
+        } catch where isBehindSeek && !isDraining {
+            return .needsInput
         } catch {
             try packets.damage.meet(error, of: name, at: time)
             return isDraining ? .ended : .needsInput
@@ -93,6 +100,7 @@ final class DecodedFrames: FrameStream {
             while true {
                 switch try receive(into: frame, at: time) {
                 case .ready:
+                    hasDecoded = true
                     if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
                     if frame.isDamaged {
                         let shown = MediaTime(ticks: frame.pts, timeBase: timeBase)
@@ -112,6 +120,9 @@ final class DecodedFrames: FrameStream {
                     if packet.pts != noTimestamp { time = MediaTime(ticks: packet.pts, timeBase: timeBase) }
                     do throws(AVError) {
                         if try !decoder.send(packet) { pending = consume packet }
+                    } catch where isBehindSeek {
+                        // Part of a frame, as a parser finds it in the middle of a program stream.
+                        continue
                     } catch {
                         try packets.damage.meet(error, of: name, at: time)
                     }

@@ -162,6 +162,16 @@ public final class AssetWriterInput: @unchecked Sendable {
                 .rescale(Int64(isHidden ? told.end : told.start), to: timeBase)
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
         }
+        if isGapless {
+            // A source's clock may be coarser than samples (Matroska's milliseconds).
+            if let end = copiedEnd, pts - end > Rational(1, 100).rescale(1, to: timeBase) {
+                throw MediaError.hole(
+                    track: label, container: writer.container.name,
+                    from: MediaTime(ticks: end, timeBase: timeBase),
+                    to: MediaTime(ticks: pts, timeBase: timeBase))
+            }
+            copiedEnd = pts + duration
+        }
         hasCopied = true
         packet.pts = pts
         packet.dts = dts
@@ -169,6 +179,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         writer.enqueue(packet, input: index)
     }
     private var hasCopied = false
+    /// Samples follow one another whatever times their packets have: movies and bare files say nothing else of PCM.
+    private var isGapless = false
+    private var copiedEnd: Int64?
 
     // MARK: What the session and the writer ask
 
@@ -213,6 +226,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
         switch settings {
         case .passthrough(let format, _):
+            isGapless =
+                format.parameters.codecName.hasPrefix("pcm_")
+                && (container.hasEditLists || !container.hasTimestamps)
             if isPart, format.parameters.codecName == "flac" {
                 flac = FLACRenumbering(header: format.parameters.extradata)
             }
