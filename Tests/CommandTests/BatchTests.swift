@@ -149,6 +149,19 @@ import Testing
             let second = try tandem("run", "-v", "jobs.yaml", in: scratch)
             #expect(second.status == 0 && !second.errors.contains("damaged"), "\(comment): \(second.errors)")
         }
+        // Whatever page it is: no run fails of it, and the next but one knows nothing of it.
+        for page in 1..<(whole.count / 4096) {
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+            var broken = whole
+            for index in (page * 4096)..<((page + 1) * 4096) { broken[index] = 0 }
+            try broken.write(to: URL(fileURLWithPath: store))
+            for _ in 0..<2 {
+                let run = try tandem("run", "-v", "jobs.yaml", in: scratch)
+                #expect(run.status == 0 && run.errors.contains("same one"), "\(page): \(run.errors)")
+            }
+            let healed = try tandem("run", "-v", "jobs.yaml", in: scratch)
+            #expect(healed.status == 0 && !healed.errors.contains("warning"), "\(page): \(healed.errors)")
+        }
         var noise = whole
         for index in stride(from: 200, to: noise.count, by: 37) { noise[index] ^= 0x5a }
         try noise.write(to: URL(fileURLWithPath: store))

@@ -47,6 +47,7 @@ final class StateStore: @unchecked Sendable {
         var isScheduled = false
         var run: Int64 = 0
         var failure: StateError?
+        var isDamaged = false
     }
 
     let folder: StateFolder
@@ -76,19 +77,42 @@ final class StateStore: @unchecked Sendable {
         if isReading, access(path, R_OK) != 0 { return .none }
         if !isReading { try folder.make() }
         do {
-            return .open(try StateStore(folder, path: path, wasDamaged: false))
+            let store = try StateStore(folder, path: path, wasDamaged: false)
+            if !isReading { try store.tryWriting() }
+            return .open(store)
         } catch {
             guard isDamage(error) else {
                 throw StateError("the state in \(folder.path) can't be opened: \(error)")
             }
             if isReading { return .damaged }
-            for suffix in ["", "-wal", "-shm"] { rename(path + suffix, path + ".damaged" + suffix) }
+            putAside(path)
             do {
                 return .open(try StateStore(folder, path: path, wasDamaged: true))
             } catch {
                 throw StateError("the state in \(folder.path) can't be made: \(error)")
             }
         }
+    }
+
+    private static func putAside(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { rename(path + suffix, path + ".damaged" + suffix) }
+    }
+
+    /// Does what the beginning of a run does, and takes it back: damage that only writing meets is met here.
+    private func tryWriting() throws {
+        try database.inTransaction { db in
+            _ = try Self.begin(db, files: "")
+            return .rollback
+        }
+    }
+
+    private static func begin(_ db: Database, files: String) throws -> Int64 {
+        try db.execute(sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [now, files])
+        let run = db.lastInsertedRowID
+        try db.execute(
+            sql: "DELETE FROM attempts WHERE run <= ?; DELETE FROM runs WHERE id <= ?",
+            arguments: [run - 200, run - 200])
+        return run
     }
 
     private init(_ folder: StateFolder, path: String, wasDamaged: Bool) throws {
@@ -299,15 +323,7 @@ final class StateStore: @unchecked Sendable {
     /// A run begins.
     func begin(files: String) throws(StateError) {
         do {
-            let run = try database.write { db in
-                try db.execute(
-                    sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [Self.now, files])
-                let run = db.lastInsertedRowID
-                try db.execute(
-                    sql: "DELETE FROM attempts WHERE run <= ?; DELETE FROM runs WHERE id <= ?",
-                    arguments: [run - 200, run - 200])
-                return run
-            }
+            let run = try database.write { try Self.begin($0, files: files) }
             pending.withLock { $0.run = run }
         } catch {
             throw StateError("the state in \(folder.path) can't be written: \(error)")
@@ -401,7 +417,12 @@ final class StateStore: @unchecked Sendable {
                     arguments: [Self.now, done, current, failed, status, run])
             }
         } catch {
-            return StateError("the state in \(folder.path) can't be written: \(error)")
+            fail(error)
+        }
+        // What can't be repaired would fail the next run as well.
+        if pending.withLock({ $0.isDamaged }) {
+            try? database.close()
+            Self.putAside(folder.path + "/state.sqlite")
         }
         return pending.withLock { $0.failure }
     }
@@ -455,7 +476,12 @@ final class StateStore: @unchecked Sendable {
     /// What could not be written is told at the end.
     private func fail(_ error: any Error) {
         let failure = StateError("the state in \(folder.path) can't be written: \(error)")
-        pending.withLock { $0.failure = $0.failure ?? failure }
+        let code = (error as? DatabaseError)?.resultCode
+        let isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
+        pending.withLock { pending in
+            pending.failure = pending.failure ?? failure
+            pending.isDamaged = pending.isDamaged || isDamaged
+        }
     }
 
     private static var now: Double {
