@@ -347,7 +347,8 @@ struct VideoEncodingPlanner {
         if picture.isInterlaced, PicturePlanner.moves(spec) {
             notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
         } else if picture.isInterlaced, spec.codec.value.name != "h264" {
-            notes.append("its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
+            notes.append(
+                "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }
         // FFmpeg's decoder gives VP8 and VP9 without it.
         if track.tags.contains(where: { $0.key.lowercased() == "alpha_mode" && $0.value == "1" }) {

@@ -131,7 +131,9 @@ import Testing
             #expect(run.errors.contains("same two"), "\(run.errors)")
         }
         try scratch.write(
-            spec("two", "").replacingOccurrences(of: "leftover", with: "expect: { duration: { is: 1s, within: 1s } }, leftover"),
+            spec("two", "").replacingOccurrences(
+                of: "leftover", with: "expect: { duration: { is: 1s, within: 1s } }, leftover"
+            ),
             to: "jobs.yaml")
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch).text
         #expect(why.contains("expectation: duration 1 s"), "\(why)")
@@ -159,11 +161,13 @@ import Testing
         let script = """
             "$0" run --report r.json jobs.yaml 2>log & pid=$!
             until grep -q 'one: started' log; do kill -0 $pid || exit 99; done
+            "$0" history jobs.yaml | grep -o running
             kill -HUP $pid; wait $pid; echo $?
             """
         let run = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
-        #expect(run.text == "143\n", "\(run.text) \(run.errors)")
+        #expect(run.text == "running\n143\n", "\(run.text) \(run.errors)")
         let report = try String(contentsOfFile: scratch.file("r.json"), encoding: .utf8)
         #expect(report.contains("\"status\" : \"interrupted\""))
+        #expect(try tandem("history", "none.yaml", in: scratch).errors.contains("no job file"))
     }
 }

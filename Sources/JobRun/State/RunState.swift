@@ -266,7 +266,9 @@ public final class RunState: PlanMemory, Sendable {
         var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
         for place in places {
             guard let store = stores[place] else { continue }
-            for run in try store.runs(limit: limit) {
+            for (index, run) in try store.runs(limit: limit).enumerated() {
+                var run = run
+                if index == 0, run.ended == nil, StateLock.isHeld(place) { run.status = "running" }
                 all.append((place, run, try store.attempts(ofRun: run.number)))
             }
         }

@@ -88,4 +88,12 @@ public final class StateLock: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// A run has the folder now.
+    static func isHeld(_ folder: StateFolder) -> Bool {
+        let descriptor = open(folder.path + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
 }

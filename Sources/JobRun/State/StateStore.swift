@@ -525,7 +525,7 @@ public struct PastRun: Codable, Sendable {
     public var current: Int
     /// Jobs that failed.
     public var failed: Int
-    /// `succeeded`, `failed`, `interrupted`, or `died`.
+    /// `succeeded`, `failed`, `interrupted`, `running`, or `died`.
     public var status: String
 
     /// A job that did not go well.

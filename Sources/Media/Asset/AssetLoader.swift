@@ -54,7 +54,7 @@ struct AssetLoader {
                     measured: measured[stream.index],
                     discarded: demuxer.discardedIndexEntries(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable,
-                    isMatroska: names.contains("matroska")))
+                    container: names.contains("matroska") ? "matroska" : container))
         }
         let shown = tracks.filter {
             !$0.isAttachedPicture
@@ -88,7 +88,7 @@ struct AssetLoader {
         tracks.append(
             track(
                 video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true,
-                isMatroska: false)
+                container: "pattern")
         )
         if pattern.toneFrequency != nil {
             let rate = TestPattern.toneSampleRate
@@ -99,7 +99,7 @@ struct AssetLoader {
             tracks.append(
                 track(
                     audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0,
-                    isExact: true, isMatroska: false))
+                    isExact: true, container: "pattern"))
         }
         return AssetContents(
             container: "pattern", fileSize: 0, missingBytes: 0, tracks: tracks, duration: pattern.duration,
@@ -125,8 +125,11 @@ struct AssetLoader {
 
     private static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, discarded: Int, isExact: Bool, isMatroska: Bool
+        measured: TrackMeasurement?, discarded: Int, isExact: Bool, container: String
     ) -> AssetTrack {
+        let isMatroska = container == "matroska"
+        // Where only decoding times are told, a picture is shown when the next one of its kind is decoded.
+        let isLate = container == "avi" && PictureTimes.codecs.contains(stream.parameters.codecName)
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let isFragmented = movie?.isFragmented == true
         let written = edits(boxes, movie: movie)
@@ -144,7 +147,8 @@ struct AssetLoader {
             isFragmented ? movie.flatMap { Self.editStart(boxes, movieTimescale: $0.movieTimescale) } : nil
         let range = timeRange(
             stream, timeZero: timeZero, header: header, measured: measured,
-            edit: (editStart, editEnd), isMatroska: isMatroska, isFragmented: isFragmented)
+            edit: (editStart, editEnd), isMatroska: isMatroska, isFragmented: isFragmented,
+            isLate: isLate)
         var count: Int?
         if let measured {
             count = measured.shownPackets
@@ -208,7 +212,7 @@ struct AssetLoader {
 
     private static func timeRange(
         _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?,
-        edit: (start: MediaTime?, end: MediaTime?), isMatroska: Bool, isFragmented: Bool
+        edit: (start: MediaTime?, end: MediaTime?), isMatroska: Bool, isFragmented: Bool, isLate: Bool
     ) -> TimeRange {
         var start: MediaTime
         var end: MediaTime
@@ -230,6 +234,9 @@ struct AssetLoader {
                 let length = stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
                 end = length.map { start + $0 } ?? unknown
             }
+        }
+        if isLate, let rate = stream.averageFrameRate ?? stream.baseFrameRate {
+            end = end + MediaTime(ticks: 1, timeBase: rate.inverted)
         }
         if let begin = edit.start { start = max(start, begin) }
         if let editEnd = edit.end {

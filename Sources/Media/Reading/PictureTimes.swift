@@ -10,6 +10,9 @@ internal import LibAV
 ///
 /// Confined to its source's queue.
 final class PictureTimes {
+    /// Codecs whose pictures are reordered by one.
+    static let codecs: Set<String> = ["mpeg4", "mpeg1video", "mpeg2video"]
+
     private let codec: String
     private let unpack: BitstreamFilter?
     private var hasFilter: Bool { codec == "mpeg4" }
@@ -27,7 +30,7 @@ final class PictureTimes {
         codec = track.format.codec
         let isSilent = first.pts == noTimestamp && codec == "mpeg4"
         guard first.dts != noTimestamp, track.mediaType == .video,
-            isSilent || ["mpeg1video", "mpeg2video"].contains(codec)
+            isSilent || codec != "mpeg4" && Self.codecs.contains(codec)
         else { return nil }
         unpack =
             codec == "mpeg4"

@@ -81,9 +81,8 @@ final class DecodedFrames: FrameStream {
     private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
         do throws(AVError) {
             return try decoder.receive(into: frame)
-        } catch where isBehindSeek && !isDraining {
-            return .needsInput
         } catch {
+            if isBehindSeek, !isDraining { return .needsInput }
             try packets.damage.meet(error, of: name, at: time)
             return isDraining ? .ended : .needsInput
         }
@@ -120,10 +119,9 @@ final class DecodedFrames: FrameStream {
                     if packet.pts != noTimestamp { time = MediaTime(ticks: packet.pts, timeBase: timeBase) }
                     do throws(AVError) {
                         if try !decoder.send(packet) { pending = consume packet }
-                    } catch where isBehindSeek {
-                        // Part of a frame, as a parser finds it in the middle of a program stream.
-                        continue
                     } catch {
+                        // Part of a frame, as a parser finds it in the middle of a program stream.
+                        if isBehindSeek { continue }
                         try packets.damage.meet(error, of: name, at: time)
                     }
                 }

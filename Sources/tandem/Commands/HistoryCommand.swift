@@ -27,6 +27,10 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
+        for file in files where FileIdentity(path: file) == nil {
+            Terminal.report("error: there is no job file \(TextRenderer.printable(file))\n")
+            throw ExitCode.specWrong
+        }
         let memory = try state.open(files: files)
         let runs = try StateArguments.must { () throws(StateError) in try memory.history(limit: number) }
         if format == .json {
@@ -39,13 +43,14 @@ struct HistoryCommand: ParsableCommand {
         if runs.isEmpty { Terminal.print("no run is known\n") }
         for (_, run, attempts) in runs {
             let begun = Date(timeIntervalSince1970: run.begun).formatted(.iso8601)
-            let lasted = run.ended.map { String(Int(($0 - run.begun).rounded())) + " s" } ?? "did not end"
+            let open = run.status == "running" ? "so far" : "did not end"
+            let lasted = run.ended.map { String(Int(($0 - run.begun).rounded())) + " s" } ?? open
             Terminal.print(
                 "run \(run.number)  \(begun)  \(run.status)  \(run.done) done, \(run.current) up to date, \(run.failed) not  \(lasted)  \(TextRenderer.printable(run.files))\n"
             )
             for attempt in attempts.prefix(10) {
                 let why = attempt.message.isEmpty ? "" : ": " + TextRenderer.printable(attempt.message)
-                Terminal.print("  \(attempt.outcome)  \(attempt.job)\(why)\n")
+                Terminal.print("  \(attempt.outcome)  \(TextRenderer.printable(attempt.job))\(why)\n")
             }
             if attempts.count > 10 { Terminal.print("  and \(attempts.count - 10) more\n") }
         }
