@@ -159,7 +159,7 @@ struct LedgerBuilder {
             result.append(self.turn(of: track, in: uses.map(\.element)))
         }
         let carried = Set(uses.flatMap(\.element.sideData))
-        for kind in track.sideData {
+        for kind in track.sideData where kind != SourceDescription.Track.hiddenBeginning {
             let isCarried = carried.contains(kind)
             let reason =
                 isCarried
@@ -170,6 +170,15 @@ struct LedgerBuilder {
                 LedgerEntry(
                     track: track.index, item: "side data \(kind)", outcome: isCarried ? .copied : .left,
                     reason: reason))
+        }
+        let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
+        if isCopied, track.sideData.contains(SourceDescription.Track.hiddenBeginning),
+            !container.hidesBeginning(ofCodec: track.codec)
+        {
+            result.append(
+                LedgerEntry(
+                    track: track.index, item: "hidden beginning", outcome: .left,
+                    reason: "\(container.name) can't say that it is not heard"))
         }
         if track.cleanAperture != nil {
             let isBaked = uses.contains {

@@ -23,7 +23,7 @@ struct PicturePlanner {
         var picture = Picture(
             size: PixelSize(width: track.width, height: track.height), aspect: track.pixelAspectRatio,
             transform: track.transform, isInterlaced: track.isInterlaced)
-        let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec) ? .auto : .off)
+        let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec, track) ? .auto : .off)
         if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
             picture.settings.deinterlacing = deinterlacing
             picture.isInterlaced = false
@@ -38,8 +38,14 @@ struct PicturePlanner {
     }
 
     /// Lines go elsewhere: fields would be mixed.
-    static func moves(_ spec: VideoEncodeSpec) -> Bool {
-        spec.size != nil || spec.crop != nil || ![nil, .keep, .angle(0)].contains(spec.orientation?.value)
+    static func moves(_ spec: VideoEncodeSpec, _ track: SourceDescription.Track) -> Bool {
+        let isTurned =
+            switch spec.orientation?.value {
+            case nil, .keep: false
+            case .bake: track.transform?.isIdentity == false
+            case .angle(let degrees): degrees != 0
+            }
+        return spec.size != nil || spec.crop != nil || isTurned
     }
 
     private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]

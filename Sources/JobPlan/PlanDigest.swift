@@ -21,13 +21,13 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         parts += EncoderLibraries.used(by: plan)
         switch plan.source {
         case .file(let path, let identity):
-            parts.append(MetadataEntry(key: "source", value: path))
+            // Where its bytes count, it doesn't matter where they lie.
+            if content == nil { parts.append(MetadataEntry(key: "source", value: path)) }
             parts += Self.parts(of: identity, content: content)
         case .pattern(let pattern):
             parts.append(MetadataEntry(key: "source", value: "test signal \(pattern.name)"))
         case .job(let id, _): parts.append(MetadataEntry(key: "source", value: "job \(id)"))
         }
-        parts.append(MetadataEntry(key: "destination", value: plan.destination))
         parts.append(MetadataEntry(key: "container", value: plan.container))
         let stretches = plan.extent.ranges.map { "\($0.start) s to \($0.end) s" }
         parts.append(
@@ -59,7 +59,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.userInfo[.omitsPlaces] = true
-        hasher.update(try encoder.encode(Self.essence(of: plan)))
+        hasher.update(try encoder.encode(Self.essence(of: plan, isByContent: content != nil)))
         value = hasher.finish()
     }
 
@@ -100,9 +100,10 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     }
 
     /// The plan without what doesn't reach the output.
-    private static func essence(of plan: JobPlan) -> JobPlan {
+    private static func essence(of plan: JobPlan, isByContent: Bool) -> JobPlan {
         var plan = plan
-        (plan.file, plan.id, plan.base) = ("", "", "")
+        // Where the output goes, its own mark and the memory tell.
+        (plan.file, plan.id, plan.base, plan.destination) = ("", "", "", "")
         plan.needs = []
         for index in plan.tracks.indices {
             // What a setting is counts, not who said it.
@@ -119,7 +120,9 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         plan.sourceDescription.tracks = []
         plan.sourceDescription.metadata = []
         plan.sourceDescription.chapters = []
-        if case .file(let path, _) = plan.source { plan.source = .job(id: "", path: path) }
+        if case .file(let path, _) = plan.source {
+            plan.source = .job(id: "", path: isByContent ? "" : path)
+        }
         return plan
     }
 }

@@ -69,8 +69,10 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var isTimecode: Bool
         /// Dispositions by libav's names.
         public var disposition: [String]
-        /// Kinds of global side data.
+        /// Kinds of global side data, `hiddenBeginning` among them.
         public var sideData: [String]
+        /// Something is decoded of its beginning that is not heard.
+        static let hiddenBeginning = "hidden beginning"
         /// Bits a second as the container says, 0 where unknown.
         public var bitRate: Int64
     }
@@ -128,7 +130,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 isTimecode: track.mediaType == .data
                     && track.metadata.contains { $0.key.lowercased() == "timecode" },
                 disposition: track.disposition.sorted(),
-                sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" },
+                sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" }
+                    + (track.hidesBeginning ? [Track.hiddenBeginning] : []),
                 bitRate: format.bitRate)
         }
     }

@@ -344,7 +344,7 @@ struct VideoEncodingPlanner {
         if spec.size == nil, size != source {
             notes.append("odd size \(source) becomes \(size), as \(format) needs")
         }
-        if picture.isInterlaced, PicturePlanner.moves(spec) {
+        if picture.isInterlaced, PicturePlanner.moves(spec, track) {
             notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
         } else if picture.isInterlaced, spec.codec.value.name != "h264" {
             notes.append(

@@ -139,6 +139,21 @@ import Testing
         #expect(why.contains("expectation: duration 1 s"), "\(why)")
     }
 
+    /// Where bytes count, a tree that was copied or moved is up to date: in its new place, and for other names.
+    @Test func copiedTreesStayUpToDate() throws {
+        let scratch = try folderWithSource()
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        let script = """
+            self=$0
+            told() { "$self" run -v --fingerprint content "$1/jobs.yaml" 2>&1 | grep -oE 'same one|done one'; }
+            mkdir A && mv a.mp4 jobs.yaml A && told A && cp -a A B && told B && rm -rf A && mv B A && told A
+            "$0" history A/jobs.yaml | grep -c '^run'
+            cp A/jobs.yaml A/other.yaml && "$0" history A/other.yaml
+            """
+        let run = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        #expect(run.text == "done one\nsame one\nsame one\n3\nno run is known\n", "\(run.text) \(run.errors)")
+    }
+
     /// An included file of an untrusted job file lies beneath the root as well.
     @Test func includesStayBeneathTheRoot() throws {
         let scratch = try Scratch()

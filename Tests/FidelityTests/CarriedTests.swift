@@ -1,4 +1,5 @@
 import Foundation
+import JobPlan
 import JobRun
 import TestSupport
 import Testing
@@ -263,5 +264,22 @@ import Testing
             try Judge(scratch.file("\($0).mkv")).decodedPictures().map(\.hash)
         }
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
+    }
+
+    /// An encoder's delay that a container can't hide is in the ledger.
+    @Test func whatCantBeHiddenIsSaid() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "aac", scratch.file("s.m4a"))
+        for (name, isSaid) in [("o.aac", true), ("o.ts", true), ("o.mkv", false), ("o.mp4", false)] {
+            let records = try await run(
+                """
+                version: 1
+                jobs:
+                  j: { asset: ./s.m4a, tracks: [ { audio: first, copy: true } ], destination: \(name) }
+                """, in: scratch.path)
+            _ = try success(records)
+            let ledger = try #require(records.first?.plan?.ledger)
+            #expect(ledger.contains { $0.item == "hidden beginning" } == isSaid, "\(name)")
+        }
     }
 }

@@ -25,8 +25,14 @@ extension RunState {
         for (folder, jobs) in asked {
             let said = store(in: folder)?.said(of: jobs.map(\.0)) ?? [:]
             for (name, index) in jobs {
-                guard let said = said[name], let known: RunReport.Job = Self.value(said.job) else { continue }
                 let job = report.jobs[index]
+                guard let said = said[name], let known: RunReport.Job = Self.value(said.job) else {
+                    // Of a run that was killed, or that wrote no report: where it is, at least.
+                    let place = published(name, in: folder)
+                    report.jobs[index].destination = job.destination ?? place?.destination
+                    report.jobs[index].output = job.output ?? place?.output
+                    continue
+                }
                 guard known.isSound, known.output == said.output, known.stands,
                     job.output == nil || job.output == known.output
                 else { continue }

@@ -105,6 +105,10 @@ public final class RunState: PlanMemory, Sendable {
     /// What remembers a job file's jobs.
     func store(of file: String) -> StateStore? { folders[file].flatMap { stores[$0] } }
     func store(in folder: StateFolder) -> StateStore? { stores[folder] }
+    /// What a job published when it was last done.
+    func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.Former? {
+        known[folder]?.records[job]?.place
+    }
     /// What a job file says, as a digest; empty where that isn't known.
     func spec(of file: String) -> String { specs[file] ?? "" }
 
@@ -186,7 +190,8 @@ public final class RunState: PlanMemory, Sendable {
         // A digest is half of what a plan takes, and here there is nothing to hold it against.
         if isNew, mode == .stat { return unknown }
         guard let digest = digest(of: plan) else { return ["the source can't be read"] }
-        guard let record else { return mark?.digest == digest.value ? [] : unknown }
+        if mark?.digest == digest.value { return [] }
+        guard let record else { return unknown }
         if record.destination != plan.destination {
             return ["its destination was \(record.destination) and is \(plan.destination)"]
         }
@@ -266,13 +271,23 @@ public final class RunState: PlanMemory, Sendable {
         var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
         for place in places {
             guard let store = stores[place] else { continue }
-            for (index, run) in try store.runs(limit: limit).enumerated() {
+            let names = Set(folders.filter { $0.value == place }.keys.map(Self.lastPart))
+            // As many as are kept: those of other job files are left out.
+            for (index, run) in try store.runs(limit: 200).enumerated() {
                 var run = run
+                let isAsked =
+                    run.files.split(separator: " ").contains { names.contains(Self.lastPart(String($0))) }
+                    || names.contains { $0.contains(" ") && run.files.contains($0) }
+                guard isAsked else { continue }
                 if index == 0, run.ended == nil, StateLock.isHeld(place) { run.status = "running" }
                 all.append((place, run, try store.attempts(ofRun: run.number)))
             }
         }
         return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
+    }
+
+    private static func lastPart(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
     }
 
     /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now: `asked` are the

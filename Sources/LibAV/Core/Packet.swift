@@ -109,6 +109,12 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         (data[8], data[9]) = (0, 0)
     }
 
+    /// It is nothing but a codec's finished header.
+    public var isHeader: Bool {
+        var size = 0
+        return self.size == 0 && av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
+    }
+
     /// A packet of nothing that brings a codec's header (`AV_PKT_DATA_NEW_EXTRADATA`), as FLAC's encoder ends.
     public static func bringing(header: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()

@@ -73,6 +73,13 @@ public struct AssetTrack: Sendable {
         }
     }
 
+    /// Sound of whose beginning something is decoded and not heard: an encoder's delay, or what an edit list hides.
+    public var hidesBeginning: Bool {
+        guard mediaType == .audio else { return false }
+        return editStart != nil || edits.first { $0.mediaStart != nil }?.mediaStart.map { $0 > .zero } == true
+            || format.codec == "opus" && format.parameters.initialPadding > 0
+    }
+
     /// The profile of its Dolby Vision: the third byte of its configuration record.
     public var dolbyVisionProfile: Int? {
         sideData.first { $0.kind == "dovi" }.flatMap { $0.bytes.count > 2 ? Int($0.bytes[2]) : nil }

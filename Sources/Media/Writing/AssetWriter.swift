@@ -46,6 +46,7 @@ public final class AssetWriter: @unchecked Sendable {
     private var pacer: FragmentPacer?
     /// What the header fixed of each input's track; set before anything is written.
     private var tracks: [OutputHeader.Track] = []
+    private var headers = UniqueDeque<Packet>()
     private var movieTimescale: Int32 = 1000
     private let state = Guarded(WriterState())
     private let written = Atomic<Int64>(0)
@@ -256,8 +257,12 @@ public final class AssetWriter: @unchecked Sendable {
         wakeSleepers()
     }
 
-    /// Through the gate, where there is one.
+    /// Through the gate, where there is one. Finished headers wait until it is known that everything went through.
     private func pass(_ packet: consuming Packet, input index: Int) throws(AVError) {
+        if packet.isHeader {
+            packet.streamIndex = index
+            return headers.append(packet)
+        }
         guard gate != nil else { return try write(packet, input: index) }
         let stop = try gate?.take(packet, track: index) { packet, index throws(AVError) in
             try writeCounted(packet, input: index)
@@ -387,6 +392,11 @@ public final class AssetWriter: @unchecked Sendable {
             self.drain()
             do {
                 try self.finishGate()
+                // In front of fragments the header stands already.
+                while self.stop == nil, self.pacer == nil, let packet = self.headers.popFirst() {
+                    let index = packet.streamIndex
+                    try self.write(packet, input: index)
+                }
                 if let error = self.error { throw error }
                 if let pacer = self.pacer {
                     while let packet = pacer.next() { try self.write(packet, pacedBy: pacer) }

@@ -185,6 +185,12 @@ public final class ContainerType: Hashable, Sendable {
     /// It can say at what time of day its pictures begin.
     public var hasTimecode: Bool { ["mp4", "mov", "mkv"].contains(name) }
 
+    /// It can say that the beginning of copied sound is not heard. Matroska can of whole packets, Opus and MP3 say it
+    /// themselves.
+    public func hidesBeginning(ofCodec codec: String) -> Bool {
+        hasEditLists || ["mkv", "webm"].contains(name) || name == "mp3" || name == "ogg" && codec != "flac"
+    }
+
     /// Delays at the start of sound can be said, given the encoder's own delay and the codec.
     func canDelayAudio(by samples: Int64, padding: Int64, codec: String) -> Bool {
         // The muxer writes the two edits needed only where something is left of the delay.

@@ -183,10 +183,11 @@ struct RunCommand: AsyncParsableCommand {
         for problem in memory.end(records, status: Self.word(status)) {
             Terminal.report("warning: \(problem); the next run may do more than it must\n")
         }
-        if let problem = events?.end(records, status: Self.word(status)) {
-            Terminal.report("warning: the events can't be written: \(problem)\n")
-        }
         var isWritten = outputs.write(report, previews: previews)
+        if let problem = events?.end(records, status: Self.word(status)) {
+            isWritten = false
+            Terminal.report("error: the events can't be written: \(problem)\n")
+        }
         if let folder, let index = saved?.shard?.index {
             do throws(ShardFolder.Problem) {
                 try folder.write(report, previews: previews, ofShard: index)
