@@ -4,6 +4,8 @@ internal import JobSpec
 /// Some jobs of a call by their names, with everything that they read or need.
 struct JobSelection {
     let names: [String]
+    /// Jobs that the files have, of which there may be no run.
+    var written: Set<String> = []
 
     /// Leaves all jobs out but those of a plan.
     static func keep(_ plan: BatchPlan, in files: inout [JobFile]) {
@@ -16,7 +18,7 @@ struct JobSelection {
 
     /// Leaves the others out. A name that no job has is an error.
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
-        var known: Set<String> = []
+        var known = written
         for file in files { for job in file.jobs { known.formUnion([job.base, job.id.value]) } }
         for name in names where !known.contains(name) {
             sink.error(

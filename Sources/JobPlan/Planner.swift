@@ -66,7 +66,10 @@ public struct Planner {
         var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()
-        if !names.isEmpty { JobSelection(names: names).apply(to: &expanded, into: &unknown) }
+        if !names.isEmpty {
+            let written = Set(files.flatMap { $0.jobs.map(\.base) })
+            JobSelection(names: names, written: written).apply(to: &expanded, into: &unknown)
+        }
         var planner = Planner(files: expanded, scout: scout, memory: memory)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)

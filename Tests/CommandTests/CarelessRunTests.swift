@@ -55,6 +55,9 @@ import Testing
         let typo = try tandem("run", "--only", "g", "--only", "gg", "jobs.yaml", in: scratch)
         #expect(typo.status == 3 && typo.errors.contains("no job is called `gg`"), "\(typo.errors)")
         #expect(!typo.errors.contains("started"))
+        // One of which there is no run is there.
+        let none = try tandem("run", "--only", "h", "jobs.yaml", in: scratch)
+        #expect(none.errors.contains("matches no file") && !none.errors.contains("no job is called"))
     }
 
     /// What a folder has that can't be looked into is not missing without a word, nor are names that are no text.

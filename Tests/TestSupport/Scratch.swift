@@ -72,7 +72,10 @@ public enum Places {
         FileManager.default.fileExists(atPath: $0) ? $0 : nil
     }
 
+    /// A program that was made otherwise, with a sanitizer: it maps more memory than a worker may.
+    public static let givenProgram = ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"]
+
     /// The program, built beside the tests.
     public static let tandem: String =
-        ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"] ?? repository + "/.build/debug/tandem"
+        givenProgram ?? repository + "/.build/debug/tandem"
 }
