@@ -50,8 +50,8 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         for entry in plan.metadata {
             parts.append(MetadataEntry(key: "tag \(entry.key)", value: entry.value))
         }
-        for expectation in plan.expectations {
-            parts.append(MetadataEntry(key: "expectation", value: expectation.check.text))
+        for (index, expectation) in plan.expectations.enumerated() {
+            parts.append(MetadataEntry(key: "expectation \(index + 1)", value: expectation.check.text))
         }
         self.parts = parts
         var hasher = SHA256Hasher()

@@ -1,5 +1,4 @@
 public import Diagnostics
-internal import Glibc
 internal import Dispatch
 public import JobSpec
 internal import LibAV
@@ -96,65 +95,6 @@ public struct Planner {
         }
         for (key, diagnostics) in found where isNamed(key.id) {
             refusals.append(BatchPlan.Refusal(id: key.id, file: key.file, diagnostics: diagnostics))
-        }
-    }
-
-    /// The jobs that a message about patterns and their runs is about: those that read the pattern, or the one in which
-    /// it stands.
-    private static func owners(of diagnostic: Diagnostic, in templates: [JobFile]) -> [JobKey] {
-        let place = diagnostic.range
-        var inside: (job: JobKey, start: SourceRange)?
-        for file in templates {
-            let readers = file.jobs.filter {
-                if case .glob(let pattern) = $0.asset.source { pattern.range == place } else { false }
-            }
-            if !readers.isEmpty { return readers.map { JobKey(file: file.path, id: $0.base) } }
-            for job in file.jobs where job.id.range.source == place.source && job.id.range <= place {
-                if inside.map({ $0.start < job.id.range }) ?? true {
-                    inside = (JobKey(file: file.path, id: job.base), job.id.range)
-                }
-            }
-        }
-        if let inside { return [inside.job] }
-        return [JobKey(file: place.file, id: "pattern[\(place.line):\(place.column)]")]
-    }
-
-    private static func matches(_ pattern: Located<String>, absolute: String, into sink: inout DiagnosticSink)
-        -> [String]?
-    {
-        // The matches are written as the pattern is, so they are looked for from where it starts.
-        let base =
-            pattern.value.hasPrefix("/")
-            ? "/" : String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
-        do throws(Globber.Failure) {
-            let paths = try Globber.paths(pattern.value, from: base)
-            if paths.isEmpty {
-                sink.error(
-                    .noMatch, "the pattern `\(pattern.value)` matches no file", at: pattern.range,
-                    notes: [Diagnostic.Note("it is looked for under \(base)")],
-                    help: pattern.value.contains("[") ? "a `[` that stands for itself is written `[[]`" : nil)
-                return nil
-            }
-            return paths
-        } catch {
-            switch error {
-            case .tooMany:
-                sink.error(
-                    .fanOut,
-                    "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
-                    at: pattern.range)
-            case .unreadable(let folder, let number):
-                sink.error(
-                    .sourceUnreadable,
-                    "the pattern `\(pattern.value)` leads into \(folder), which can't be read: \(String(cString: strerror(number)))",
-                    at: pattern.range)
-            case .noText(let path):
-                sink.error(
-                    .sourceUnreadable,
-                    "the pattern `\(pattern.value)` leads to a name that is no UTF-8: \(path)",
-                    at: pattern.range, help: "rename it")
-            }
-            return nil
         }
     }
 
