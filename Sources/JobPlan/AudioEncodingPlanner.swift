@@ -60,6 +60,9 @@ struct AudioEncodingPlanner {
         if let source = track.channelLayout, layout.channels < source.channels {
             notes.append("\(source) is mixed down to \(layout)")
         }
+        if codec.name == "flac", ["32", "64"].contains(where: track.codec.contains), spec.bitDepth == nil {
+            notes.append("\(track.codec) becomes 24 bits, the most that \(encoder.name) writes")
+        }
         if !track.isLossless, !codec.isLossless {
             notes.append("audio \(track.codec) is compressed with loss already, and is compressed again")
         }

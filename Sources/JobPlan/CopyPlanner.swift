@@ -75,7 +75,7 @@ struct CopyPlanner {
                 at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
-        guard let range = ranges.first else { return .copy }
+        guard let range = ranges.first else { return whole(track, into: &sink) }
         switch track.mediaType {
         case .video:
             return ranges.count > 1
@@ -95,6 +95,19 @@ struct CopyPlanner {
             return nil
         default: return .copy
         }
+    }
+
+    private func whole(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
+        let type = container.value
+        guard track.mediaType == .video, !type.hasEditLists,
+            track.sideData.contains(SourceDescription.Track.hiddenBeginning)
+        else { return .copy }
+        sink.error(
+            .containerCodec,
+            "\(label(track)) begins with pictures that an edit list hides, and \(type.name) has none",
+            at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+            help: "`encode` it, or write mp4 or mov")
+        return nil
     }
 
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
@@ -227,8 +240,7 @@ struct CopyPlanner {
         }
         var planner = VideoEncodingPlanner(
             spec: settled, track: track, picture: picture, timeZero: description.timeZero,
-            ranges: ranges,
-            encoder: encoder)
+            ranges: ranges, encoder: encoder, container: container.value)
         let encoding = planner.plan()
         let configuration = encoding.encoder
         guard configuration.width == track.width, configuration.height == track.height,

@@ -333,7 +333,7 @@ struct JobPlanner {
             guard let picture = PicturePlanner(spec: spec, track: track).plan(into: &sink) else { return nil }
             var planner = VideoEncodingPlanner(
                 spec: spec, track: track, picture: picture, timeZero: description.timeZero, ranges: ranges,
-                encoder: encoder)
+                encoder: encoder, container: container.value)
             action = .encode(planner.plan())
             transform = picture.transform
             notes += planner.notes
@@ -394,7 +394,7 @@ struct JobPlanner {
                 at: rule.range)
             return nil
         }
-        let tags = tags(of: track, rule: rule)
+        let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
             source: track, mix: mix, action: action, expected: expected, transform: transform,
             location: rule.range,
@@ -411,7 +411,7 @@ struct JobPlanner {
         let shown = joined.isEmpty ? end - start : span
         let expected = TrackPlan.Expectation(
             frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
-        let tags = tags(of: track, rule: rule)
+        let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,
             metadata: tags.entries, tags: tags.ledger, disposition: rule.disposition ?? track.disposition,
@@ -419,9 +419,16 @@ struct JobPlanner {
     }
 
     /// What is known of a track follows it, unless the rule says otherwise.
-    private mutating func tags(of track: SourceDescription.Track, rule: TrackRule) -> TrackTagPlanner {
+    private mutating func tags(
+        of track: SourceDescription.Track, _ action: TrackPlan.Action, rule: TrackRule
+    ) -> TrackTagPlanner {
+        var hasAlpha = track.hasAlphaBeside
+        if case .encode(let encoding) = action {
+            hasAlpha = encoding.codec == "vp9" && encoding.encoder.pixelFormat.hasAlpha
+        }
         var planner = TrackTagPlanner(
-            track: track, rule: rule, keep: job.metadata.keep, container: container)
+            track: track, rule: rule, keep: job.metadata.keep, container: container,
+            hasAlphaBeside: hasAlpha && container.value.holdsAlphaBeside)
         planner.plan(into: &sink)
         notes += planner.notes
         return planner

@@ -172,13 +172,14 @@ struct LedgerBuilder {
                     reason: reason))
         }
         let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
-        if isCopied, track.sideData.contains(SourceDescription.Track.hiddenBeginning),
-            !container.hidesBeginning(ofCodec: track.codec)
-        {
+        if isCopied, track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
+            if let entry = hiddenBeginning(of: track) { result.append(entry) }
+        }
+        if isCopied, track.hasAlphaBeside, !container.holdsAlphaBeside {
             result.append(
                 LedgerEntry(
-                    track: track.index, item: "hidden beginning", outcome: .left,
-                    reason: "\(container.name) can't say that it is not heard"))
+                    track: track.index, item: "alpha plane", outcome: .left,
+                    reason: "\(container.name) can't hold it beside \(track.codec)"))
         }
         if track.cleanAperture != nil {
             let isBaked = uses.contains {
@@ -194,6 +195,19 @@ struct LedgerBuilder {
                     reason: isBaked ? "the picture is cropped" : "libavformat 5.1 can't write it"))
         }
         return result
+    }
+
+    /// What a copy lets be heard that the source hides.
+    private func hiddenBeginning(of track: SourceDescription.Track) -> LedgerEntry? {
+        var reason: String?
+        if !container.hidesBeginning(ofCodec: track.codec) {
+            reason = "\(container.name) can't say that it is not heard"
+        } else if container.muxer == "matroska", let samples = track.hiddenPartOfPacket {
+            reason = "\(container.name) hides whole packets alone: \(samples) samples of one are heard"
+        }
+        return reason.map {
+            LedgerEntry(track: track.index, item: "hidden beginning", outcome: .left, reason: $0)
+        }
     }
 
     /// A mix has the tags of its first track.

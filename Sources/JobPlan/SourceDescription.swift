@@ -43,6 +43,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var dolbyVisionProfile: Int?
         /// Coded as fields.
         public var isInterlaced: Bool
+        /// Which of two fields comes first.
+        public var fieldOrder: FieldOrder?
         /// Average frames a second.
         public var frameRate: Rational?
         /// Every frame lasts exactly as long as every other.
@@ -71,10 +73,15 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var disposition: [String]
         /// Kinds of global side data, `hiddenBeginning` among them.
         public var sideData: [String]
-        /// Something is decoded of its beginning that is not heard.
+        /// Something is decoded of its beginning that is not heard or shown.
         static let hiddenBeginning = "hidden beginning"
+        /// Samples of the packet that is heard first which an edit list hides.
+        public var hiddenPartOfPacket: Int?
         /// Bits a second as the container says, 0 where unknown.
         public var bitRate: Int64
+
+        /// Its alpha plane is a stream of its own beside its packets (VP8 and VP9 in Matroska).
+        var hasAlphaBeside: Bool { tags.contains(where: \.saysAlphaBeside) }
     }
 
     /// libavformat's name of the container.
@@ -119,6 +126,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 pixelFormat: format.pixelFormat,
                 pixelAspectRatio: format.pixelAspectRatio, color: format.color,
                 dolbyVisionProfile: track.dolbyVisionProfile, isInterlaced: format.isInterlaced == true,
+                fieldOrder: format.fieldOrder,
                 frameRate: track.nominalFrameRate, hasConstantFrameRate: contents.container == "pattern",
                 transform: track.preferredTransform, cleanAperture: format.cleanAperture,
                 sampleRate: format.sampleRate,
@@ -132,6 +140,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 disposition: track.disposition.sorted(),
                 sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" }
                     + (track.hidesBeginning ? [Track.hiddenBeginning] : []),
+                hiddenPartOfPacket: track.hiddenPartOfPacket > 0 ? track.hiddenPartOfPacket : nil,
                 bitRate: format.bitRate)
         }
     }

@@ -9,6 +9,8 @@ struct TrackTagPlanner {
     let rule: TrackRule
     let keep: MetadataSpec.Keep
     let container: Located<ContainerType>
+    /// The output's packets have an alpha plane beside them, which a tag says.
+    let hasAlphaBeside: Bool
     /// What the output's track is tagged with.
     private(set) var entries: [MetadataEntry] = []
     /// What becomes of each of the source's.
@@ -17,12 +19,13 @@ struct TrackTagPlanner {
 
     init(
         track: SourceDescription.Track, rule: TrackRule, keep: MetadataSpec.Keep,
-        container: Located<ContainerType>
+        container: Located<ContainerType>, hasAlphaBeside: Bool
     ) {
         self.track = track
         self.rule = rule
         self.keep = keep
         self.container = container
+        self.hasAlphaBeside = hasAlphaBeside
     }
 
     /// What muxers and other programs write about a stream by themselves.
@@ -59,6 +62,7 @@ struct TrackTagPlanner {
         if let title = rule.title?.value ?? track.title {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
+        if hasAlphaBeside { entries.append(.alphaBeside) }
         for tag in track.tags { account(for: tag) }
         entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
     }
@@ -85,6 +89,9 @@ struct TrackTagPlanner {
             if rule.title != nil { return note(.left, "the rule sets it") }
             return tag.value == track.title
                 ? note(.copied, "kept") : note(.left, "a name that programs write by themselves")
+        case "alpha_mode":
+            return hasAlphaBeside
+                ? note(.copied, "kept") : note(.left, "there is no alpha plane beside the packets")
         default: break
         }
         if Self.isTechnical(tag.key) { return note(.left, "describes the source's own container") }

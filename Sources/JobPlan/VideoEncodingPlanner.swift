@@ -11,12 +11,13 @@ struct VideoEncodingPlanner {
     let timeZero: MediaTime
     let ranges: [TimeRange]
     let encoder: EncoderInfo
+    let container: ContainerType
     var notes: [String] = []
     private var settings: [TrackPlan.Setting] = []
 
     init(
         spec: VideoEncodeSpec, track: SourceDescription.Track, picture: PicturePlanner.Picture,
-        timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo
+        timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo, container: ContainerType
     ) {
         self.spec = spec
         self.track = track
@@ -24,6 +25,7 @@ struct VideoEncodingPlanner {
         self.timeZero = timeZero
         self.ranges = ranges
         self.encoder = encoder
+        self.container = container
     }
 
     mutating func plan() -> TrackPlan.Encoding {
@@ -39,8 +41,10 @@ struct VideoEncodingPlanner {
         configuration.sampleAspectRatio = aspect(source: source, target: size)
         configuration.color = targetColor
         if format.description.hasPrefix("yuvj") { configuration.color.range = "pc" }
-        configuration.isInterlaced =
-            picture.isInterlaced && picture.settings.isEmpty && size == source && codec.name == "h264"
+        if picture.isInterlaced, picture.settings.isEmpty, size == source, codec.fields != .unmarked {
+            configuration.isInterlaced = codec.fields == .coded
+            configuration.fieldOrder = track.fieldOrder
+        }
         configuration.keyframeInterval = keyframeInterval
 
         note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
@@ -108,6 +112,7 @@ struct VideoEncodingPlanner {
             // A profile of ProRes is its chroma.
             case "prores":
                 (format.chromaSubsampling == (1, 1)) == (spec.profile?.value.hasPrefix("4444") == true)
+            case "vp9": !format.hasAlpha || container.holdsAlphaBeside
             default: true
             }
         }
@@ -346,12 +351,13 @@ struct VideoEncodingPlanner {
         }
         if picture.isInterlaced, PicturePlanner.moves(spec, track) {
             notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
-        } else if picture.isInterlaced, spec.codec.value.name != "h264" {
+        } else if picture.isInterlaced, size != source {
+            notes.append("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
+        } else if picture.isInterlaced, spec.codec.value.fields == .unmarked || !picture.settings.isEmpty {
             notes.append(
                 "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }
-        // FFmpeg's decoder gives VP8 and VP9 without it.
-        if track.tags.contains(where: { $0.key.lowercased() == "alpha_mode" && $0.value == "1" }) {
+        if track.hasAlphaBeside, !track.pixelFormat.hasAlpha {
             notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
         }
         if track.pixelFormat.hasAlpha, !format.hasAlpha {

@@ -44,13 +44,13 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             audioCodec: "flac"),
         Rendition(
             container: "mkv", video: "codec: h264, preset: fast", audio: "codec: aac", videoCodec: "h264",
-            audioCodec: "aac", slack: 1024),
+            audioCodec: "aac", slack: 0),
         Rendition(
             container: "webm", video: "codec: vp9, preset: realtime", audio: "codec: opus", videoCodec: "vp9",
-            audioCodec: "opus", slack: 960),
+            audioCodec: "opus", slack: 0),
         Rendition(
             container: "webm", video: "codec: av1, preset: 12", audio: "codec: vorbis", videoCodec: "av1",
-            audioCodec: "vorbis", slack: 2048),
+            audioCodec: "vorbis", slack: 0),
         Rendition(
             container: "m4a", audio: "codec: aac, sample_rate: 44.1kHz", audioCodec: "aac", sampleRate: 44_100
         ),
@@ -59,9 +59,9 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             container: "wav", audio: "codec: pcm_s24le, sample_rate: 96kHz", audioCodec: "pcm_s24le",
             sampleRate: 96_000),
         Rendition(container: "flac", audio: "codec: flac", audioCodec: "flac"),
-        Rendition(container: "ogg", audio: "codec: opus", audioCodec: "opus", slack: 960),
-        Rendition(container: "ogg", audio: "codec: vorbis", audioCodec: "vorbis", slack: 2048),
-        Rendition(container: "mp3", audio: "codec: mp3", audioCodec: "mp3", slack: 1152),
+        Rendition(container: "ogg", audio: "codec: opus", audioCodec: "opus", slack: 0),
+        Rendition(container: "ogg", audio: "codec: vorbis", audioCodec: "vorbis", slack: 0),
+        Rendition(container: "mp3", audio: "codec: mp3", audioCodec: "mp3", slack: 0),
         Rendition(container: "adts", audio: "codec: aac", audioCodec: "aac", slack: 2048),
     ]
 }

@@ -116,4 +116,51 @@ import Testing
             #expect(made.suffix(20) == wanted.suffix(20))
         }
     }
+
+    /// Interlaced pictures that keep their size stay fields, in codecs that can say so, and denser colour is made of the
+    /// lines of one field.
+    @Test(arguments: ["top", "bottom"]) func fieldsAreCodedAndMarked(_ first: String) async throws {
+        let scratch = try Scratch()
+        let flag = first == "top" ? "tff" : "bff"
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=50:d=1,format=yuv420p", "-vf",
+            "tinterlace=interleave_\(first),setfield=\(flag)", "-c:v", "libx264", "-flags", "+ildct+ilme",
+            "-x264-params", "\(flag)=1", scratch.file("s.mp4"))
+        let outputs = [
+            ("h264", "", "mov"), ("prores", "", "mov"), ("prores", "", "mkv"), ("ffv1", "", "mkv"),
+            ("ffv1", ", pixel_format: yuv422p", "mkv"),
+        ]
+        let jobs = outputs.enumerated().map { index, output in
+            "  j\(index): { asset: ./s.mp4, tracks: [ { video: first, encode: { codec: \(output.0)\(output.1) } } ], destination: \(index).\(output.2) }\n"
+        }
+        let records = try await run("version: 1\njobs:\n" + jobs.joined(), in: scratch.path)
+        for (index, output) in outputs.enumerated() {
+            _ = try success(records, "j\(index)")
+            let path = scratch.file("\(index).\(output.2)")
+            let told = try Judge(path).stream("v:0", "field_order")["field_order"] as? String
+            #expect(told?.first == first.first, "\(output): \(told ?? "nothing")")
+            let said = try program("mediainfo", ["--Inform=Video;%ScanType% %ScanOrder%", path]).text
+            #expect(said.hasSuffix(" \(flag.uppercased())\n"), "\(output): \(said)")
+            let frames = try program(
+                "ffprobe",
+                [
+                    "-v", "error", "-show_entries", "frame=interlaced_frame,top_field_first", "-of",
+                    "csv=p=0", path,
+                ]
+            ).text.split(separator: "\n")
+            #expect(frames.count == 25)
+            #expect(
+                frames.allSatisfy { $0.hasPrefix(first == "top" ? "1,1" : "1,0") }, "\(output): \(frames)")
+        }
+        let wanted = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", scratch.file("s.mp4"), "-vf",
+                "scale=flags=bicubic:interl=1,format=yuv422p", "-f", "framemd5", "-",
+            ]
+        ).text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            $0.split(separator: " ").last.map(String.init)
+        }
+        #expect(try Judge(scratch.file("4.mkv")).pictureHashes() == wanted && wanted.count == 25)
+    }
 }

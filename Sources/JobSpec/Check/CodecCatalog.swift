@@ -41,6 +41,8 @@ public final class CodecInfo: Sendable {
     public let qualities: ClosedRange<Int>?
     /// Bits a sample that can be chosen.
     public let bitDepths: [Int]?
+    /// What becomes of fields that are left as they are.
+    public let fields: FieldCoding
     /// The first encoder that this build has.
     public let availableEncoder: EncoderInfo?
 
@@ -49,7 +51,8 @@ public final class CodecInfo: Sendable {
         qpRange: ClosedRange<Int>? = nil, takesBitRate: Bool = true, canBeLossless: Bool = false,
         isLossless: Bool = false, presets: [String]? = nil, profiles: [String]? = nil,
         levels: [String]? = nil, defaultRate: String = "", tunes: [String]? = nil, maxBFrames: Int? = nil,
-        takesTwoPasses: Bool = false, qualities: ClosedRange<Int>? = nil, bitDepths: [Int]? = nil
+        takesTwoPasses: Bool = false, qualities: ClosedRange<Int>? = nil, bitDepths: [Int]? = nil,
+        fields: FieldCoding = .unmarked
     ) {
         self.name = name
         self.mediaType = mediaType
@@ -69,8 +72,19 @@ public final class CodecInfo: Sendable {
         self.takesTwoPasses = takesTwoPasses
         self.qualities = qualities
         self.bitDepths = bitDepths
+        self.fields = fields
         availableEncoder = encoders.lazy.compactMap { EncoderInfo(named: $0) }.first
     }
+}
+
+/// What an encoder makes of interlaced pictures.
+public enum FieldCoding: Sendable {
+    /// Fields, each by itself where that is better, and the stream says so.
+    case coded
+    /// Lines of whole frames; they lose nothing by it, and stream or container say so.
+    case marked
+    /// Lines of whole frames; nobody is told.
+    case unmarked
 }
 
 /// The codecs of the job language.
@@ -93,7 +107,7 @@ public enum CodecCatalog {
                 "6", "6.1", "6.2",
             ], defaultRate: "crf 23",
             tunes: ["film", "animation", "grain", "stillimage", "psnr", "ssim", "fastdecode", "zerolatency"],
-            maxBFrames: 16, takesTwoPasses: true),
+            maxBFrames: 16, takesTwoPasses: true, fields: .coded),
         CodecInfo(
             name: "hevc", mediaType: .video, libavName: "hevc", encoders: ["libx265"], maxCRF: 51,
             qpRange: 0...51,
@@ -115,13 +129,14 @@ public enum CodecCatalog {
         CodecInfo(
             name: "prores", mediaType: .video, libavName: "prores", encoders: ["prores_ks"],
             takesBitRate: false,
-            profiles: ["proxy", "lt", "standard", "hq", "4444", "4444xq"], defaultRate: "by profile"),
+            profiles: ["proxy", "lt", "standard", "hq", "4444", "4444xq"], defaultRate: "by profile",
+            fields: .coded),
         CodecInfo(
             name: "mjpeg", mediaType: .video, libavName: "mjpeg", encoders: ["mjpeg"], qpRange: 2...31,
             defaultRate: "qp 3"),
         CodecInfo(
             name: "ffv1", mediaType: .video, libavName: "ffv1", encoders: ["ffv1"], takesBitRate: false,
-            canBeLossless: true, isLossless: true, defaultRate: "lossless"),
+            canBeLossless: true, isLossless: true, defaultRate: "lossless", fields: .marked),
     ]
 
     /// Audio codecs.

@@ -65,6 +65,15 @@ enum ContainerCheck {
             return
         case .encodeVideo(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
+            if name == "vp9", let format = spec.pixelFormat, format.value.hasAlpha,
+                place.value.canHold(codec: libavName), !place.value.holdsAlphaBeside
+            {
+                sink.error(
+                    .containerSetting, "\(place.value.name) has no place for the alpha plane of vp9",
+                    at: format.range,
+                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
+                    help: "mkv and webm have")
+            }
         case .encodeAudio(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
         case .encodeSubtitle(let spec):

@@ -17,6 +17,11 @@ func freeCodec(_ context: UnsafeMutablePointer<AVCodecContext>) {
 extension InputLimits {
     /// The decoder of a codec, where it is one that real files need.
     static func decoder(of parameters: CodecParameters) throws(AVError) -> UnsafePointer<AVCodec> {
+        if parameters.pixelFormat.hasAlpha, let name = alphaDecoder(of: parameters.raw.pointee.codec_id),
+            let codec = avcodec_find_decoder_by_name(name)
+        {
+            return codec
+        }
         guard let codec = avcodec_find_decoder(parameters.raw.pointee.codec_id) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_decoder",
@@ -29,5 +34,20 @@ extension InputLimits {
                 detail: "the decoder \(name) is not one that is used")
         }
         return codec
+    }
+
+    /// libavcodec's own decoders of these leave out the alpha plane, which is a stream of its own beside the picture's.
+    private static func alphaDecoder(of codec: AVCodecID) -> String? {
+        switch codec {
+        case AV_CODEC_ID_VP8: "libvpx"
+        case AV_CODEC_ID_VP9: "libvpx-vp9"
+        default: nil
+        }
+    }
+
+    /// A decoder that gives the alpha plane which lies beside the packets is there.
+    static func decodesAlpha(of parameters: CodecParameters) -> Bool {
+        alphaDecoder(of: parameters.raw.pointee.codec_id).map { avcodec_find_decoder_by_name($0) != nil }
+            == true
     }
 }

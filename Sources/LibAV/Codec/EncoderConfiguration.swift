@@ -23,6 +23,8 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var keyframeInterval: Int?
     /// Encode as two fields.
     public var isInterlaced = false
+    /// The earlier of two fields, for the container; nil for whole frames.
+    public var fieldOrder: FieldOrder?
 
     /// Samples per second.
     public var sampleRate: Int32 = 0

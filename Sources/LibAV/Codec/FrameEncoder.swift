@@ -39,7 +39,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         do throws(AVError) {
             try apply(configuration, to: context)
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
-            var options = AVDictionaryOwner(try passOptions(configuration, to: context))
+            var options = AVDictionaryOwner(try options(configuration, to: context))
             try check(avcodec_open2(context, codec, &options.raw), "avcodec_open2", context: context)
             if let unknown = options.keys.first {
                 throw AVError(
@@ -58,11 +58,25 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Options with what a pass needs. x264 and x265 keep a file; libvpx gives and takes text.
-    private static func passOptions(
+    /// Options with what fields and a pass need. x264 and x265 keep a file; libvpx gives and takes text.
+    private static func options(
         _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) -> [(String, String)] {
         var options = configuration.options.map { ($0.key, $0.value) }
+        // What comes first in a list of the encoder's own stands behind what the user says there.
+        func add(_ text: String, to key: String) {
+            if let index = options.firstIndex(where: { $0.0 == key }) {
+                options[index].1 = text + ":" + options[index].1
+            } else {
+                options.append((key, text))
+            }
+        }
+        // Frames tell libx264 their order too late for its headers.
+        if configuration.encoder == "libx264", configuration.isInterlaced,
+            configuration.fieldOrder == .bottomFirst
+        {
+            add("bff=1", to: "x264-params")
+        }
         guard let pass = configuration.pass else { return options }
         let (number, path): (Int, String)
         switch pass {
@@ -78,12 +92,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
                     code: tandem_einval, operation: "avcodec_open2",
                     detail: "the path for two passes has a character that x265 can't read: \(path)")
             }
-            let add = "pass=\(number):stats=\(path)"
-            if let index = options.firstIndex(where: { $0.0 == "x265-params" }) {
-                options[index].1 += ":" + add
-            } else {
-                options.append(("x265-params", add))
-            }
+            add("pass=\(number):stats=\(path)", to: "x265-params")
             return options
         }
         context.pointee.flags |= number == 1 ? AV_CODEC_FLAG_PASS1 : AV_CODEC_FLAG_PASS2
@@ -129,6 +138,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             if configuration.isInterlaced {
                 context.pointee.flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME
             }
+            if let order = configuration.fieldOrder { context.pointee.field_order = order.av }
         } else {
             context.pointee.sample_rate = configuration.sampleRate
             context.pointee.sample_fmt = configuration.sampleFormat.av

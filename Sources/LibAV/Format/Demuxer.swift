@@ -206,23 +206,30 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: positive(av_guess_sample_aspect_ratio(context, stream, nil)),
             disposition: Self.dispositions(stream.pointee.disposition),
             metadata: LibAV.metadata(stream.pointee.metadata), sideData: Self.sideData(stream))
+        if info.saysAlphaBeside, info.parameters.pixelFormat.av == AV_PIX_FMT_YUV420P,
+            InputLimits.decodesAlpha(of: info.parameters)
+        {
+            info.parameters = try info.parameters.withAlpha()
+        }
         let entries = avformat_index_get_entries_count(stream)
         info.indexedPackets = Int(entries)
         return info
     }
 
-    /// Counts the index entries of a stream that are never shown (`AVINDEX_DISCARD_FRAME`).
-    public func discardedIndexEntries(of index: Int) -> Int {
-        guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return 0 }
-        var count = 0
+    /// Counts the index entries of a stream that are never shown (`AVINDEX_DISCARD_FRAME`), all and those before the
+    /// first that is.
+    public func discardedIndexEntries(of index: Int) -> (all: Int, leading: Int) {
+        guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return (0, 0) }
+        var (count, leading) = (0, 0)
         for i in 0..<max(0, avformat_index_get_entries_count(stream)) {
             if let entry = avformat_index_get_entry(stream, i),
                 entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0
             {
+                if count == Int(i) { leading += 1 }
                 count += 1
             }
         }
-        return count
+        return (count, leading)
     }
 
     /// The file's chapters.

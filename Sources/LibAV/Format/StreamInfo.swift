@@ -62,6 +62,9 @@ public struct StreamInfo: Sendable {
         self.sideData = sideData
     }
 
+    /// Matroska's flag that packets have an alpha plane beside them (VP8 and VP9), which libavformat makes a tag.
+    var saysAlphaBeside: Bool { metadata.contains(where: \.saysAlphaBeside) }
+
     /// A cover or poster, not a track of moving pictures.
     public var isAttachedPicture: Bool { disposition.contains("attached_pic") }
 
@@ -74,6 +77,16 @@ public struct StreamInfo: Sendable {
         return bytes.withUnsafeBytes { raw in
             (0..<9).map { raw.loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
         }
+    }
+}
+
+extension MetadataEntry {
+    /// What libavformat calls, and has to be told as, an alpha plane beside the packets.
+    public static let alphaBeside = MetadataEntry(key: "alpha_mode", value: "1")
+
+    /// It is that, or the same as a tag, which libavformat writes in capitals.
+    public var saysAlphaBeside: Bool {
+        key.lowercased() == Self.alphaBeside.key && value == Self.alphaBeside.value
     }
 }
 

@@ -85,6 +85,13 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
+    /// The same of 8-bit pictures whose alpha plane lies beside them.
+    func withAlpha() throws(AVError) -> CodecParameters {
+        let copy = try CodecParameters(copying: raw)
+        copy.raw.pointee.format = AV_PIX_FMT_YUVA420P.rawValue
+        return copy
+    }
+
     /// The same for metadata each of which belongs to a time (`FF_PROFILE_KLVA_SYNC`).
     public func asSynchronousMetadata() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
@@ -142,6 +149,8 @@ public final class CodecParameters: @unchecked Sendable {
         default: true
         }
     }
+    /// Which of two fields comes first; nil for whole frames, and where unknown.
+    public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
     /// Bits of each sample that count, 0 where unknown.
     public var bitsPerRawSample: Int { Int(raw.pointee.bits_per_raw_sample) }
     /// Compressed without loss (`AV_CODEC_PROP_LOSSLESS` and not lossy too).

@@ -87,7 +87,8 @@ struct AssetLoader {
             timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
         tracks.append(
             track(
-                video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0, isExact: true,
+                video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: (0, 0),
+                isExact: true,
                 container: "pattern")
         )
         if pattern.toneFrequency != nil {
@@ -98,7 +99,7 @@ struct AssetLoader {
                 timeBase: Rational(1, rate), duration: pattern.sampleCount, packets: 0)
             tracks.append(
                 track(
-                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: 0,
+                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: (0, 0),
                     isExact: true, container: "pattern"))
         }
         return AssetContents(
@@ -125,7 +126,7 @@ struct AssetLoader {
 
     private static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, discarded: Int, isExact: Bool, container: String
+        measured: TrackMeasurement?, discarded: (all: Int, leading: Int), isExact: Bool, container: String
     ) -> AssetTrack {
         let isMatroska = container == "matroska"
         // Where only decoding times are told, a picture is shown when the next one of its kind is decoded.
@@ -153,7 +154,7 @@ struct AssetLoader {
         if let measured {
             count = measured.shownPackets
         } else if isExact, stream.indexedPackets > 0 {
-            count = stream.indexedPackets - discarded
+            count = stream.indexedPackets - discarded.all
         }
         return AssetTrack(
             index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
@@ -162,7 +163,7 @@ struct AssetLoader {
             timeRange: range, isTimeRangeExact: measured != nil || isExact,
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
-            editStart: editStart, edits: edits,
+            editStart: editStart, edits: edits, hidesFirstPackets: discarded.leading > 0,
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,

@@ -46,6 +46,8 @@ public struct AssetTrack: Sendable {
     public let editStart: MediaTime?
     /// Its edits, in order; empty where the container has none.
     public let edits: [TrackEdit]
+    /// Its index begins with packets that an edit list hides as a whole.
+    public let hidesFirstPackets: Bool
     /// How many samples are shown; nil where only a measurement could tell.
     public let sampleCount: Int?
     /// Average frames per second.
@@ -73,11 +75,20 @@ public struct AssetTrack: Sendable {
         }
     }
 
-    /// Sound of whose beginning something is decoded and not heard: an encoder's delay, or what an edit list hides.
+    /// Something of its beginning is decoded and not heard or shown: an encoder's delay, or what an edit list hides.
     public var hidesBeginning: Bool {
+        if mediaType == .video { return hidesFirstPackets }
         guard mediaType == .audio else { return false }
         return editStart != nil || edits.first { $0.mediaStart != nil }?.mediaStart.map { $0 > .zero } == true
             || format.codec == "opus" && format.parameters.initialPadding > 0
+    }
+
+    /// Samples of the packet that is heard first which an edit list hides; 0 where it hides whole packets or none.
+    public var hiddenPartOfPacket: Int {
+        guard mediaType == .audio, format.parameters.frameSize > 0, format.codec != "opus",
+            let start = edits.first(where: { $0.mediaStart != nil })?.mediaStart, start > .zero
+        else { return 0 }
+        return Int(start.ticks(in: Rational(1, format.sampleRate))) % format.parameters.frameSize
     }
 
     /// The profile of its Dolby Vision: the third byte of its configuration record.

@@ -29,6 +29,8 @@ public struct FormatDescription: Sendable {
     public let color: ColorDescription
     /// Coded as fields; nil where unknown.
     public let isInterlaced: Bool?
+    /// Which of two fields comes first; nil for whole frames, and where unknown.
+    public let fieldOrder: FieldOrder?
 
     /// Samples per second.
     public let sampleRate: Int32
@@ -64,6 +66,7 @@ public struct FormatDescription: Sendable {
         pixelFormat = parameters.mediaType == .video ? parameters.pixelFormat : .none
         color = parameters.color
         isInterlaced = parameters.isInterlaced
+        fieldOrder = parameters.fieldOrder
         sampleRate = parameters.sampleRate
         sampleFormat = parameters.mediaType == .audio ? parameters.sampleFormat : .none
         channelLayout = parameters.mediaType == .audio ? parameters.channelLayout : nil

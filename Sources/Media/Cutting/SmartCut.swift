@@ -192,6 +192,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         configuration.sampleAspectRatio = format.pixelAspectRatio
         configuration.color = format.color
         configuration.isInterlaced = codec == .h264 && format.isInterlaced == true
+        configuration.fieldOrder = configuration.isInterlaced ? format.fieldOrder : nil
         // A few pictures may be large; what slower presets save doesn't matter.
         configuration.options = [
             MetadataEntry(key: "crf", value: "12"), MetadataEntry(key: "preset", value: "veryfast"),

@@ -70,9 +70,12 @@ final class VideoConverter {
 
     private func chain(_ size: PixelSize) -> String {
         var steps = settings.steps(for: size)
-        // Pictures that change size in mid-stream come out in one.
-        if settings.size == nil, let size = target.size {
-            steps.append("scale=\(size.width):\(size.height):flags=bicubic")
+        // Pictures that change size in mid-stream come out in one. Of those that don't, colour that becomes denser is made
+        // of the lines of one field, where frames say that they have two.
+        if settings.size == nil, let wanted = target.size {
+            let keepsFields = size == wanted && size.height.isMultiple(of: 4)
+            steps.append(
+                "scale=\(wanted.width):\(wanted.height):flags=bicubic\(keepsFields ? ":interl=-1" : "")")
         }
         steps.append("format=\(target.format)")
         if let rate = settings.frameRate { steps.append("fps=fps=\(rate):start_time=0:round=near") }

@@ -182,6 +182,9 @@ public final class ContainerType: Hashable, Sendable {
     /// Its tracks can have tags beside their language and their name.
     public var hasTrackTags: Bool { ["mkv", "webm"].contains(name) }
 
+    /// It has a place for an alpha plane beside a packet of VP8 or VP9.
+    public var holdsAlphaBeside: Bool { ["mkv", "webm"].contains(name) }
+
     /// It can say at what time of day its pictures begin.
     public var hasTimecode: Bool { ["mp4", "mov", "mkv"].contains(name) }
 

@@ -15,13 +15,17 @@ struct SoundTrimming {
     private let frame: Int64
     /// The unit counts samples, so that a packet is known to be shorter than others.
     private let isExact: Bool
+    /// Vorbis' packets differ, and say themselves how long they are.
+    private let vorbis: VorbisPackets?
     private var longest: Int64 = 0
     private var hasBegun = false
 
     /// Nil where there is nothing to say, or no place for it.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
-        guard container.muxer == "matroska", Self.codecs.contains(parameters.codecName),
-            parameters.sampleRate > 0, parameters.frameSize > 0
+        let isVorbis = parameters.codecName == "vorbis"
+        vorbis = isVorbis ? VorbisPackets(parameters) : nil
+        guard container.muxer == "matroska", parameters.sampleRate > 0,
+            vorbis != nil || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
         else { return nil }
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))
         unit = timeBase
@@ -33,6 +37,15 @@ struct SoundTrimming {
     /// Tells a packet, whose times are the output's in the track's unit, what of it is not heard.
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
         let told = packet.skippedSamples
+        if let vorbis {
+            // Its decoder gives nothing for the first packet: no delay is to be told of.
+            guard let samples = vorbis.samples(of: packet), isExact else { return }
+            let surplus = Int64(samples) - unit.rescale(packet.duration, to: self.samples)
+            let end = max(surplus, Int64(told.end))
+            if hasBegun, end > 0 { try packet.setSkippedSamples(end: UInt32(clamping: end)) }
+            hasBegun = true
+            return
+        }
         longest = max(longest, packet.duration)
         let hidden = hasBegun ? 0 : Int64(told.start)
         hasBegun = true

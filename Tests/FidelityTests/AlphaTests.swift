@@ -1,0 +1,92 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobRun
+import TestSupport
+import Testing
+
+/// The alpha plane goes with the picture, also where it lies beside it, or somebody says that it doesn't.
+@Suite struct AlphaTests {
+    private func movie(in scratch: Scratch) throws -> String {
+        try ffmpeg(
+            "-f", "lavfi", "-i",
+            "testsrc2=s=160x120:r=25:d=1,format=yuva444p10le,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='mod(X*4+N*8,1024)'",
+            "-c:v", "prores_ks", "-profile:v", "4444", scratch.file("s.mov"))
+        return scratch.file("s.mov")
+    }
+
+    /// Hashes of the alpha planes as libvpx or another decoder gives them.
+    private func alpha(_ path: String, decoder: [String] = ["-c:v", "libvpx-vp9"]) throws -> [String] {
+        try program(
+            "ffmpeg",
+            ["-v", "error"] + decoder
+                + [
+                    "-i", path, "-vf", "format=yuva420p,alphaextract", "-fps_mode", "passthrough", "-f",
+                    "framemd5", "-",
+                ]
+        ).text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            $0.split(separator: " ").last.map(String.init)
+        }
+    }
+
+    private func job(_ asset: String, _ how: String, _ output: String, _ more: String = "") -> String {
+        """
+        version: 1
+        jobs:
+          j: { asset: \(asset), tracks: [ { video: first, \(how) } ], destination: \(output)\(more) }
+        """
+    }
+
+    /// ProRes to VP9, a copy of that, and back to a codec that has it in the picture.
+    @Test func alphaBesideThePictureGoesAlong() async throws {
+        let scratch = try Scratch()
+        let source = try movie(in: scratch)
+        _ = try success(
+            try await run(job(source, "encode: { codec: vp9, preset: realtime }", "a.webm"), in: scratch.path)
+        )
+        let shown = try alpha(scratch.file("a.webm"))
+        #expect(shown.count == 25 && Set(shown).count > 1)
+        #expect(
+            try program(
+                "ffprobe",
+                [
+                    "-v", "error", "-show_entries", "stream_tags=alpha_mode", "-of", "csv=p=0",
+                    scratch.file("a.webm"),
+                ]
+            )
+            .text.hasPrefix("1"))
+        for (name, more) in [("b.mkv", ""), ("c.webm", ", metadata: { keep: none }")] {
+            let records = try await run(job("./a.webm", "copy: true", name, more), in: scratch.path)
+            _ = try success(records)
+            #expect(try alpha(scratch.file(name)) == shown)
+            #expect(
+                try #require(records.first?.plan).ledger.contains {
+                    $0.item.lowercased() == "tag alpha_mode" && $0.outcome == .copied
+                })
+        }
+        _ = try success(try await run(job("./b.mkv", "encode: { codec: ffv1 }", "d.mkv"), in: scratch.path))
+        #expect(try alpha(scratch.file("d.mkv"), decoder: []) == shown)
+        #expect(try Judge(scratch.file("d.mkv")).stream("v:0", "pix_fmt")["pix_fmt"] as? String == "yuva420p")
+    }
+
+    /// Where it can't go is said.
+    @Test func lostAlphaIsSaid() async throws {
+        let scratch = try Scratch()
+        let source = try movie(in: scratch)
+        let encoded = try await run(
+            job(source, "encode: { codec: vp9, preset: realtime }", "a.mp4"), in: scratch.path)
+        _ = try success(encoded)
+        #expect(try #require(encoded.first?.plan).notes.contains { $0.contains("the alpha plane is left") })
+        _ = try success(
+            try await run(job(source, "encode: { codec: vp9, preset: realtime }", "a.webm"), in: scratch.path)
+        )
+        let copied = try await run(job("./a.webm", "copy: true", "b.mp4"), in: scratch.path)
+        _ = try success(copied)
+        #expect(
+            try #require(copied.first?.plan).ledger.contains {
+                $0.item == "alpha plane" && $0.outcome == .left
+            })
+        let wrong = decode(job("./a.webm", "encode: { codec: vp9, pixel_format: yuva420p }", "c.mp4"))
+        #expect(wrong.sink.diagnostics.contains { $0.message.contains("no place for the alpha plane") })
+    }
+}
