@@ -91,7 +91,7 @@ let package = Package(
         .testTarget(
             name: "JobPlanTests",
             dependencies: [
-                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV",
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "Locking",
                 "TestSupport",
             ],
             swiftSettings: house),

@@ -13,11 +13,7 @@ public struct JobCost: Hashable, Sendable {
 
     /// Of a plan.
     public init(_ plan: JobPlan) {
-        // What only copies waits for its disk for a third of its time (measured on two processors).
-        let isCopy = plan.tracks.allSatisfy {
-            if case .encode = $0.action { false } else { true }
-        }
-        var (cores, memory, work) = (isCopy ? 2.0 / 3 : 1, Int64(48) << 20, 0.02)
+        var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         let seconds = max(0, plan.expectedDuration.seconds)
         for track in plan.tracks {
             guard case .encode(let encoding) = track.action else {

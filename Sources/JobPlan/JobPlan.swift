@@ -126,7 +126,7 @@ extension JobPlan {
         (plan.sourceDescription.tracks, plan.sourceDescription.metadata) = ([], [])
         plan.sourceDescription.chapters = []
         for index in plan.tracks.indices {
-            plan.tracks[index].source.tags = []
+            (plan.tracks[index].source.tags, plan.tracks[index].tags) = ([], [])
             guard case .encode(var encoding) = plan.tracks[index].action else { continue }
             encoding.settings = []
             plan.tracks[index].action = .encode(encoding)

@@ -3,47 +3,77 @@ import Dispatch
 import JobPlan
 import JobRun
 import JobSpec
-import Synchronization
+import Locking
 import TestSupport
 import Testing
 
 /// When jobs start, with work that does nothing: order, processors, memory, room on the disk.
 @Suite struct BatchRunnerTests {
-    /// Takes a moment over every job, and remembers how many it had at once.
+    /// Holds its jobs until it has as many at once as it is to get, and a moment longer, in which more might come.
     private final class Idler: WorkPerformer {
         private final class Handle: WorkHandle {
             func cancel() {}
             var progress: WorkProgress { WorkProgress() }
         }
-        let running = Atomic<Int>(0)
-        let most = Atomic<Int>(0)
+        private struct Jobs: Sendable {
+            var held: [@Sendable (WorkOutcome) -> Void] = []
+            var begun = 0
+            var most = 0
+        }
+        private let jobs = Guarded(Jobs())
+        private let atOnce: Int
+        private let all: Int
+        /// The jobs that suit it; nil for all.
+        private let suiting: Set<String>?
+
+        init(atOnce: Int, of all: Int, suiting: Set<String>?) {
+            self.atOnce = atOnce
+            self.all = all
+            self.suiting = suiting
+        }
+
+        /// How many it had at once.
+        var most: Int { jobs.withLock { $0.most } }
+
+        func isPrepared(for job: JobPlan) -> Bool { suiting?.contains(job.id) ?? true }
 
         func perform(
             _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
         ) -> any WorkHandle {
-            most.max(running.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-            DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { @Sendable in
-                self.running.subtract(1, ordering: .relaxed)
-                completion(.cancelled)
+            let isEnough = jobs.withLock { jobs in
+                jobs.held.append(completion)
+                jobs.begun += 1
+                jobs.most = max(jobs.most, jobs.held.count)
+                return jobs.held.count >= atOnce || jobs.begun == all
+            }
+            // Those that never become enough are let go too, and too few are counted.
+            DispatchQueue.global().asyncAfter(deadline: .now() + (isEnough ? 0.05 : 20)) { @Sendable in
+                for completion in self.jobs.withLock({ jobs in
+                    defer { jobs.held = [] }
+                    return jobs.held
+                }) { completion(.cancelled) }
             }
             return Handle()
         }
     }
 
+    /// `atOnce` is how many are to run at a time, `most` how many did.
     private func run(
-        _ jobs: String, budget: ResourceBudget, space: Int64? = nil, in scratch: Scratch
+        _ jobs: String, budget: ResourceBudget, atOnce: Int = 1, space: Int64? = nil,
+        suiting: Set<String>? = nil, in scratch: Scratch
     ) async throws -> (records: [JobRecord], most: Int, order: [String]) {
         let (file, sink) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
         let result = Planner.plan([try #require(file, "\(sink.diagnostics)")])
         #expect(result.plan.refusals.isEmpty, "\(result.plan.refusals)")
         var policy = RunPolicy(budget: budget)
         if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
-        let (idler, recorder) = (Idler(), Recorder())
+        let recorder = Recorder()
+        let idler = Idler(atOnce: atOnce, of: result.plan.jobs.count, suiting: suiting)
         let records = await BatchRunner(
             plan: result.plan, files: result.files, policy: policy, performer: idler, observer: recorder
         ).run()
         let order = recorder.heard.filter { $0.hasPrefix("started") }.map { String($0.dropFirst(8)) }
-        return (records, idler.most.load(ordering: .relaxed), order)
+        return (records, idler.most, order)
     }
 
     private func sound(_ id: String, seconds: Int = 10, more: String = "") -> String {
@@ -61,18 +91,63 @@ import Testing
     @Test func processorsAreFullAndNotMore() async throws {
         let scratch = try Scratch()
         let small = (0..<8).map { pictures("small\($0)", size: "320x180") }.joined()
-        #expect(try await run(small, budget: budget(cores: 4), in: scratch).most == 4)
+        #expect(try await run(small, budget: budget(cores: 4), atOnce: 4, in: scratch).most == 4)
         // A picture of 1080p keeps nine processors busy.
         let large = (0..<4).map { pictures("large\($0)", size: "1920x1080") }.joined()
         #expect(try await run(large, budget: budget(cores: 4), in: scratch).most == 1)
-        #expect(try await run(large, budget: budget(cores: 4, jobs: 3), in: scratch).most == 3)
-        #expect(try await run(large, budget: budget(cores: 18), in: scratch).most == 2)
+        #expect(try await run(large, budget: budget(cores: 4, jobs: 3), atOnce: 3, in: scratch).most == 3)
+        #expect(try await run(large, budget: budget(cores: 18), atOnce: 2, in: scratch).most == 2)
+    }
+
+    /// Of jobs that are about as long, one whose source a free worker knows begins first; a much longer one, or one of
+    /// higher priority, doesn't wait for it.
+    @Test func whatIsKnownBeginsFirst() async throws {
+        let scratch = try Scratch()
+        let equals = (0..<5).map { sound("j\($0)") }.joined()
+        let one = budget(cores: 1)
+        #expect(
+            try await run(equals, budget: one, suiting: ["j3"], in: scratch).order == [
+                "j3", "j0", "j1", "j2", "j4",
+            ])
+        #expect(
+            try await run(equals, budget: one, suiting: [], in: scratch).order == [
+                "j0", "j1", "j2", "j3", "j4",
+            ])
+        let longer = sound("long", seconds: 60) + sound("urgent", more: "priority: 1,") + equals
+        #expect(
+            try await run(longer, budget: one, suiting: ["j3"], in: scratch).order.prefix(3)
+                == ["urgent", "long", "j3"])
+    }
+
+    /// An output on its way to disk takes no processor, but a slow disk is not given more and more of them.
+    @Test func publishingTakesNoProcessor() async throws {
+        let scratch = try Scratch()
+        let (file, _) = decode("version: 1\njobs:\n" + sound("a"), directory: scratch.path)
+        let parsed = try #require(file)
+        let plan = try #require(Planner.plan([parsed]).plan.jobs.first)
+        let cost = JobCost(plan)
+        var budget = budget(cores: 2)
+        for _ in 0..<2 {
+            #expect(budget.admits(cost))
+            budget.take(cost)
+        }
+        #expect(!budget.admits(cost))
+        budget.wait(cost, for: true)
+        #expect(budget.admits(cost))
+        budget.take(cost)
+        budget.wait(cost, for: true)
+        budget.take(cost)
+        #expect(!budget.admits(cost))
+        budget.give(back: cost, afterWaiting: true)
+        #expect(!budget.admits(cost))
+        budget.give(back: cost)
+        #expect(budget.admits(cost))
     }
 
     @Test func memoryBoundsWhatRunsAtOnce() async throws {
         let scratch = try Scratch()
         let jobs = (0..<4).map { pictures("large\($0)", size: "1920x1080") }.joined()
-        let two = try await run(jobs, budget: budget(cores: 99, memory: 1000 << 20), in: scratch)
+        let two = try await run(jobs, budget: budget(cores: 99, memory: 1000 << 20), atOnce: 2, in: scratch)
         #expect(two.most == 2 && two.records.count == 4)
         // One that fits nowhere runs alone.
         #expect(try await run(jobs, budget: budget(cores: 99, memory: 1), in: scratch).most == 1)
@@ -82,7 +157,9 @@ import Testing
         let scratch = try Scratch()
         let jobs = (0..<4).map { sound("s\($0)") }.joined()
         let size = Int64(10 * 48_000 * 2)
-        #expect(try await run(jobs, budget: budget(cores: 9), space: size * 9 / 2, in: scratch).most == 4)
+        #expect(
+            try await run(jobs, budget: budget(cores: 9), atOnce: 4, space: size * 9 / 2, in: scratch).most
+                == 4)
         let tight = try await run(jobs, budget: budget(cores: 9), space: size * 3 / 2, in: scratch)
         #expect(tight.most == 1 && tight.order.count == 4)
         let none = try await run(

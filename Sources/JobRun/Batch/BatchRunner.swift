@@ -61,6 +61,8 @@ public final class BatchRunner: @unchecked Sendable {
         /// The file system that its output fills, and by about how much.
         let fills: RunPolicy.FreeSpace?
         var attempts = 1
+        /// Its work is done, and its output on the way to disk: its processors are others'.
+        var isPublishing = false
     }
     private var running: [JobKey: Running] = [:]
     /// Jobs whose source, another job's output, is being looked at.
@@ -219,7 +221,9 @@ public final class BatchRunner: @unchecked Sendable {
 
     /// Starts what may start; on `control`.
     private func admit() {
-        while stop == nil, let index = queue.next {
+        while stop == nil {
+            queue.bringForward { performer.isPrepared(for: plan.jobs[$0]) }
+            guard let index = queue.next else { break }
             let job = plan.jobs[index]
             if let why = obstacle(to: job) {
                 queue.takeNext()
@@ -347,9 +351,19 @@ public final class BatchRunner: @unchecked Sendable {
             onWork: { @Sendable in
                 if job.attempts == 1 { self.control.async { @Sendable in self.observer.jobStarted(plan) } }
             },
+            onPublish: { @Sendable in self.control.async { @Sendable in self.publishes(plan) } },
             completion: { @Sendable outcome in
                 self.control.async { @Sendable in self.ended(plan, outcome) }
             })
+    }
+
+    /// What is left of a job needs no processor.
+    private func publishes(_ plan: JobPlan) {
+        let key = JobKey(file: plan.file, id: plan.id)
+        guard let job = running[key], !job.isPublishing else { return }
+        running[key]?.isPublishing = true
+        budget.wait(job.cost, for: true)
+        admit()
     }
 
     /// An attempt has ended; one whose reason can pass is made again, in the place that it holds.
@@ -359,6 +373,8 @@ public final class BatchRunner: @unchecked Sendable {
             job.attempts <= plan.scheduling.retries
         else { return finish(plan, outcome) }
         let key = JobKey(file: plan.file, id: plan.id)
+        if job.isPublishing { budget.wait(job.cost, for: false) }
+        running[key]?.isPublishing = false
         pausing[key] = (plan, outcome)
         let pause = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
         control.asyncAfter(deadline: .now() + pause) { @Sendable in
@@ -375,7 +391,7 @@ public final class BatchRunner: @unchecked Sendable {
     private func finish(_ plan: JobPlan, _ outcome: JobOutcome) {
         let key = JobKey(file: plan.file, id: plan.id)
         let job = running.removeValue(forKey: key)
-        if let job { budget.give(back: job.cost) }
+        if let job { budget.give(back: job.cost, afterWaiting: job.isPublishing) }
         workDone += work(plan)
         if outcome.preview != nil { previewsMade += 1 }
         outcomes[key] = outcome

@@ -22,6 +22,8 @@ struct JobQueue {
     }
 
     private var ready: Heap<Ready> = []
+    /// One of those that are ready, before its turn.
+    private var front: Ready?
     /// How much of what a job waits for is still open: the run it reads, and each job that it needs.
     private var open: [Int]
     private var isWaiting: [Bool]
@@ -59,12 +61,26 @@ struct JobQueue {
     }
 
     /// The next job that waits for nothing; nil when there is none now. It stays until it is taken.
-    var next: Int? { ready.max?.index }
+    var next: Int? { (front ?? ready.max)?.index }
 
     /// Takes out the next one.
     mutating func takeNext() {
-        guard let rank = ready.popMax() else { return }
+        guard let rank = front.take() ?? ready.popMax() else { return }
         isWaiting[rank.index] = false
+    }
+
+    /// Of the first few, which are about as long, one that suits better comes next.
+    mutating func bringForward(_ suits: (Int) -> Bool) {
+        if let front = front.take() { ready.insert(front) }
+        guard let first = ready.max, !suits(first.index) else { return }
+        var passed: [Ready] = []
+        while front == nil, passed.count < 8, let rank = ready.max, rank.priority == first.priority,
+            rank.work >= first.work * 0.8
+        {
+            ready.removeMax()
+            if suits(rank.index) { front = rank } else { passed.append(rank) }
+        }
+        for rank in passed { ready.insert(rank) }
     }
 
     /// A run has ended, whatever came of it.
@@ -87,7 +103,7 @@ struct JobQueue {
     mutating func drain() -> [Int] {
         let left = isWaiting.indices.filter { isWaiting[$0] }
         for index in left { isWaiting[index] = false }
-        ready = []
+        (ready, front) = ([], nil)
         return left
     }
 }

@@ -44,8 +44,8 @@ public struct ResourceBudget: Sendable {
         if running == 0 { return true }
         guard usedMemory + cost.memory <= memory else { return false }
         if let jobs { return running < jobs }
-        // Thirds that make a whole are as much.
-        return usedCores < Double(cores) - 0.01
+        // What waits for its disk takes no processor; where the disk is slow, others wait for it too.
+        return usedCores < Double(cores) && running < 2 * cores
     }
 
     /// It starts.
@@ -55,10 +55,15 @@ public struct ResourceBudget: Sendable {
         usedMemory += cost.memory
     }
 
-    /// It has ended.
-    public mutating func give(back cost: JobCost) {
+    /// It goes on without processors: all that is left is to bring its output to disk; or it needs them again.
+    public mutating func wait(_ cost: JobCost, for disk: Bool) {
+        usedCores += disk ? -cost.cores : cost.cores
+    }
+
+    /// It has ended, without processors where it waited for its disk.
+    public mutating func give(back cost: JobCost, afterWaiting: Bool = false) {
         running -= 1
-        usedCores -= cost.cores
+        usedCores -= afterWaiting ? 0 : cost.cores
         usedMemory -= cost.memory
     }
 }

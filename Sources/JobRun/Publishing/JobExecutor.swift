@@ -52,13 +52,15 @@ final class JobExecutor: @unchecked Sendable {
         self.performer = performer
     }
 
-    /// Begins; `completion` is called once, on a private queue. `onWork` says that there is something to do.
+    /// Begins; `completion` is called once, on a private queue. `onWork` says that there is something to do, `onPublish`
+    /// that the work is done.
     func start(
-        onWork: @escaping @Sendable () -> Void, completion: @escaping @Sendable (JobOutcome) -> Void
+        onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
+        completion: @escaping @Sendable (JobOutcome) -> Void
     ) {
         queue.async { @Sendable in
             do {
-                try self.begin(onWork, completion)
+                try self.begin(onWork, onPublish, completion)
             } catch {
                 completion(self.outcome(of: error))
             }
@@ -98,7 +100,8 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     private func begin(
-        _ onWork: @Sendable () -> Void, _ completion: @escaping @Sendable (JobOutcome) -> Void
+        _ onWork: @Sendable () -> Void, _ onPublish: @escaping @Sendable () -> Void,
+        _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
         guard PathRoot.holds(plan.destination) else {
             throw JobFailure(
@@ -126,6 +129,7 @@ final class JobExecutor: @unchecked Sendable {
         // A report's pictures are not the job's to pay for.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
+            onPublish()
             self.queue.async { @Sendable in
                 self.timer?.cancel()
                 scratch?.discard()

@@ -79,6 +79,13 @@ public protocol WorkPerformer: Sendable {
     func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle
+    /// Whoever would begin with it now has looked into its source before, or nobody has.
+    func isPrepared(for job: JobPlan) -> Bool
+}
+
+extension WorkPerformer {
+    /// As good as for any other.
+    public func isPrepared(for job: JobPlan) -> Bool { true }
 }
 
 /// Does work in this process.

@@ -129,6 +129,15 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         return handle
     }
 
+    /// See `WorkPerformer`.
+    public func isPrepared(for job: JobPlan) -> Bool {
+        guard case .file(let path, _) = job.source else { return true }
+        return workers.withLock { workers in
+            guard let looker = workers.lookers[path] else { return true }
+            return workers.idle.contains { ObjectIdentifier($0) == looker }
+        }
+    }
+
     /// Looks into a source; see `SourceScout`.
     public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
         let name = question.path.split(separator: "/").last.map(String.init) ?? ""
