@@ -75,6 +75,15 @@ struct CopyPlanner {
                 at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
+        // libavformat 5.1 gives it another name in mp4, by which players take it for usual pictures.
+        if track.dolbyVisionProfile == 5, type.name != "mkv" {
+            sink.error(
+                .containerCodec,
+                "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
+                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                help: "mkv can")
+            return nil
+        }
         guard let range = ranges.first else { return whole(track, into: &sink) }
         switch track.mediaType {
         case .video:

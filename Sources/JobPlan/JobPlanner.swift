@@ -411,6 +411,13 @@ struct JobPlanner {
         let shown = joined.isEmpty ? end - start : span
         let expected = TrackPlan.Expectation(
             frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
+        if case .copy = action, start > .zero || !joined.isEmpty,
+            ["hdmv_pgs_subtitle", "dvb_subtitle"].contains(track.codec)
+        {
+            notes.append(
+                "what \(label(track)) shows where a range begins comes with its next change: \(track.codec) doesn't say how long a cue is"
+            )
+        }
         let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,
@@ -441,7 +448,7 @@ struct JobPlanner {
     /// HDR's descriptions go along; Dolby Vision's goes only with its own packets.
     private func carriedSideData(_ track: SourceDescription.Track, _ action: TrackPlan.Action) -> [String] {
         track.sideData.filter { kind in
-            if case .copy = action { return ["mastering", "cll", "dovi"].contains(kind) }
+            if case .copy = action, kind == "dovi" { return container.value.holdsDolbyVision }
             // They describe a light that is no longer there.
             if case .encode(let encoding) = action, encoding.video?.mapsTones == true { return false }
             return ["mastering", "cll"].contains(kind)

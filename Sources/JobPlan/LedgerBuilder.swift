@@ -158,20 +158,23 @@ struct LedgerBuilder {
         if let turn = track.transform, !turn.isIdentity {
             result.append(self.turn(of: track, in: uses.map(\.element)))
         }
+        let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
         let carried = Set(uses.flatMap(\.element.sideData))
         for kind in track.sideData where kind != SourceDescription.Track.hiddenBeginning {
             let isCarried = carried.contains(kind)
             let reason =
                 isCarried
                 ? "goes along"
-                : kind == "dovi"
-                    ? "Dolby Vision's layer is gone once the picture is compressed anew" : "not carried over"
+                : kind == "dovi" && isCopied
+                    ? "\(container.name) can't hold it"
+                    : kind == "dovi"
+                        ? "Dolby Vision's layer is gone once the picture is compressed anew"
+                        : "not carried over"
             result.append(
                 LedgerEntry(
                     track: track.index, item: "side data \(kind)", outcome: isCarried ? .copied : .left,
                     reason: reason))
         }
-        let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
         if isCopied, track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
             if let entry = hiddenBeginning(of: track) { result.append(entry) }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import JobPlan
 import JobRun
 import TestSupport
 import Testing
@@ -232,6 +233,13 @@ extension Judge {
                 """, in: scratch.path)
             if target == "mkv" {
                 _ = try success(outcomes)
+                let part = try await run(
+                    """
+                    version: 1
+                    jobs:
+                      it: { asset: \(pgs), range: { start: 0.2 }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: part.mkv }
+                    """, in: scratch.path)
+                #expect(part.first?.plan?.notes.contains { $0.contains("how long a cue is") } == true)
                 #expect(
                     try Judge(scratch.file("out.mkv")).stream("s:0", "codec_name")["codec_name"] as? String
                         == "hdmv_pgs_subtitle")

@@ -234,6 +234,11 @@ final class JobExecutor: @unchecked Sendable {
                 : "pictures left out, their times did not increase"
             warnings.append("source track \(track.source.index): \(report.droppedSamples) \(what)")
         }
+        for (track, report) in zip(plan.tracks, reports) where report.captionsLeft > 0 {
+            warnings.append(
+                "source track \(track.source.index): the closed captions in \(report.captionsLeft) pictures are left: the encoder takes none"
+            )
+        }
         if plan.sourceDescription.missingBytes > 0 {
             warnings.append(
                 "the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")

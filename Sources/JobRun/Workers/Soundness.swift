@@ -45,7 +45,7 @@ enum Soundness {
         for report in findings.tracks {
             let numbers = [
                 report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
-                report.damage.skipped, report.hiddenSamples,
+                report.damage.skipped, report.hiddenSamples, report.captionsLeft,
             ]
             guard numbers.allSatisfy(counts.contains) else { return nil }
         }

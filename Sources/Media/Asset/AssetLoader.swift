@@ -164,6 +164,8 @@ struct AssetLoader {
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
             editStart: editStart, edits: edits, hidesFirstPackets: discarded.leading > 0,
+            hiddenStart: container == "mp3"
+                ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
             languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,

@@ -48,6 +48,8 @@ public struct AssetTrack: Sendable {
     public let edits: [TrackEdit]
     /// Its index begins with packets that an edit list hides as a whole.
     public let hidesFirstPackets: Bool
+    /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.
+    public let hiddenStart: MediaTime?
     /// How many samples are shown; nil where only a measurement could tell.
     public let sampleCount: Int?
     /// Average frames per second.
@@ -79,14 +81,15 @@ public struct AssetTrack: Sendable {
     public var hidesBeginning: Bool {
         if mediaType == .video { return hidesFirstPackets }
         guard mediaType == .audio else { return false }
-        return editStart != nil || edits.first { $0.mediaStart != nil }?.mediaStart.map { $0 > .zero } == true
+        return editStart != nil || (hiddenStart ?? .zero) > .zero
+            || edits.first { $0.mediaStart != nil }?.mediaStart.map { $0 > .zero } == true
             || format.codec == "opus" && format.parameters.initialPadding > 0
     }
 
     /// Samples of the packet that is heard first which an edit list hides; 0 where it hides whole packets or none.
     public var hiddenPartOfPacket: Int {
         guard mediaType == .audio, format.parameters.frameSize > 0, format.codec != "opus",
-            let start = edits.first(where: { $0.mediaStart != nil })?.mediaStart, start > .zero
+            let start = hiddenStart ?? edits.first(where: { $0.mediaStart != nil })?.mediaStart, start > .zero
         else { return 0 }
         return Int(start.ticks(in: Rational(1, format.sampleRate))) % format.parameters.frameSize
     }

@@ -1,5 +1,5 @@
 /// Decoding times made of presentation times: the n-th packet's is the (n − delay)-th presentation time in order, and
-/// those before the first go back by a picture's length each.
+/// those before the first lie before all that can be shown.
 struct DecodingClock {
     private let delay: Int
     private let step: Int64
@@ -18,9 +18,11 @@ struct DecodingClock {
         if count == 0 { first = pts }
         let place = pending.firstIndex { $0 > pts } ?? pending.count
         pending.insert(pts, at: place)
-        let dts = count < delay ? first - Int64(delay - count) * step : pending.removeFirst()
+        // Leading pictures of an open group are shown before the first, of which there are at most as many as the delay.
+        let lead = Int64(delay) * step + Int64(delay - count) * max(1, step / 4)
+        let dts = max(count < delay ? first - lead : pending.removeFirst(), last == .min ? .min : last + 1)
         count += 1
-        guard dts <= pts, dts > last else { return nil }
+        guard dts <= pts else { return nil }
         last = dts
         return dts
     }

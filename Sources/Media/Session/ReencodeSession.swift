@@ -20,6 +20,8 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var filledSamples: Int
     /// Pictures appended that an edit list hides: what is shown needs them.
     public var hiddenSamples: Int
+    /// Pictures whose closed captions the encoder left.
+    public var captionsLeft: Int
     /// Packets written.
     public var writtenPackets: Int
     /// Samples left out because their times did not increase.
@@ -122,7 +124,8 @@ public final class ReencodeSession: @unchecked Sendable {
                     appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets[index]) }
                         ?? lane.input.appendedSamples,
                     filledSamples: lane.input.ending.filledSamples,
-                    hiddenSamples: lane.input.hiddenSamples, writtenPackets: packets[index],
+                    hiddenSamples: lane.input.hiddenSamples, captionsLeft: lane.input.ending.captionsLeft,
+                    writtenPackets: packets[index],
                     droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
                     end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
             }

@@ -76,11 +76,13 @@ public final class AssetWriterInput: @unchecked Sendable {
             try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
             if let stage = stage as? AudioEncoderStage {
                 recorded.withLock {
-                    $0 = AudioEnding(delay: stage.delayedStart, filledSamples: stage.filledSamples)
+                    ($0.delay, $0.filledSamples) = (stage.delayedStart, stage.filledSamples)
                 }
             }
             if let stage = stage as? VideoEncoderStage {
-                recorded.withLock { $0.statistics = stage.statistics }
+                recorded.withLock {
+                    ($0.statistics, $0.captionsLeft) = (stage.statistics, stage.captionsLeft)
+                }
             }
             writer.finishInput(index)
         } catch {
@@ -246,7 +248,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                 stage =
                     mediaType == .audio
                     ? AudioEncoderStage(encoder: encoder, configuration: configuration, container: container)
-                    : VideoEncoderStage(encoder: encoder)
+                    : VideoEncoderStage(encoder: encoder, configuration: configuration)
                 return parameters
             } catch {
                 throw MediaError.encoding(track: label, error)
@@ -256,15 +258,16 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// What is known once the encoder is drained, or the first packet copied: how long the track is delayed and how much
     /// of it is the encoder's own delay (for the edit list that libavformat can't write), and silence that was filled in.
-    var ending: AudioEnding { recorded.withLock { $0 } }
-    private let recorded = Guarded(AudioEnding())
+    var ending: TrackEnding { recorded.withLock { $0 } }
+    private let recorded = Guarded(TrackEnding())
 }
 
 /// What is known of a track of sound at its end, in the packets' time base.
-struct AudioEnding: Sendable {
+struct TrackEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
     var statistics: String?
     var filledSamples = 0
+    var captionsLeft = 0
 }
 
 /// Turns samples into packets; confined to the appending queue.

@@ -185,6 +185,9 @@ public final class ContainerType: Hashable, Sendable {
     /// It has a place for an alpha plane beside a packet of VP8 or VP9.
     public var holdsAlphaBeside: Bool { ["mkv", "webm"].contains(name) }
 
+    /// Its muxer writes the configuration of Dolby Vision.
+    public var holdsDolbyVision: Bool { ["mp4", "mkv"].contains(name) }
+
     /// It can say at what time of day its pictures begin.
     public var hasTimecode: Bool { ["mp4", "mov", "mkv"].contains(name) }
 

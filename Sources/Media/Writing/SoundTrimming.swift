@@ -24,7 +24,7 @@ struct SoundTrimming {
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let isVorbis = parameters.codecName == "vorbis"
         vorbis = isVorbis ? VorbisPackets(parameters) : nil
-        guard container.muxer == "matroska", parameters.sampleRate > 0,
+        guard ["matroska", "webm"].contains(container.muxer), parameters.sampleRate > 0,
             vorbis != nil || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
         else { return nil }
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))

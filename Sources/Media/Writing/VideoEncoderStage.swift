@@ -6,9 +6,13 @@ final class VideoEncoderStage: EncoderStage {
     /// Lengths by presentation time, of the pictures inside the encoder.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
+    private let takesCaptions: Bool
+    /// Pictures whose closed captions the encoder leaves.
+    private(set) var captionsLeft = 0
 
-    init(encoder: consuming FrameEncoder) {
+    init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration) {
         self.encoder = encoder
+        takesCaptions = configuration.encoder == "libx264"
         durations.reserveCapacity(256)
     }
 
@@ -33,6 +37,7 @@ final class VideoEncoderStage: EncoderStage {
         guard let frame = sample.takeFrame() else {
             throw MediaError.misuse("an encoding input takes frames, not packets")
         }
+        if !takesCaptions, frame.hasCaptions { captionsLeft += 1 }
         frame.pts = pts
         frame.duration = max(1, until - pts)
         durations[pts] = max(1, until - pts)
