@@ -357,6 +357,13 @@ struct VideoEncodingPlanner {
             notes.append(
                 "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }
+        // Encoders that take none are found out by the pictures themselves.
+        if let rate = spec.frameRate?.value, let own = track.frameRate,
+            Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
+            encoder.name == "libx264", ["h264", "hevc", "mpeg2video"].contains(track.codec)
+        {
+            notes.append("closed captions, where it has any, lack those of the pictures that are left out")
+        }
         if track.hasAlphaBeside, !track.pixelFormat.hasAlpha {
             notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
         }

@@ -414,4 +414,22 @@ import Testing
             #expect(result.warnings.contains { $0.contains("closed captions in 25 pictures") } == !isKept)
         }
     }
+
+    /// Captions go with the pictures that are left out for a lower rate.
+    @Test func captionsOfLeftOutPicturesAreNoted() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=50:d=1", "-c:v", "libx264", scratch.file("s.mp4"))
+        for (rate, isNoted) in [("25", true), ("50", false), ("60", false)] {
+            let records = try await run(
+                """
+                version: 1
+                jobs:
+                  j: { asset: ./s.mp4, tracks: [ { video: first, encode: { codec: h264, frame_rate: \(rate) } } ], destination: \(rate).mp4 }
+                """, in: scratch.path)
+            _ = try success(records)
+            let notes = try #require(records.first?.plan?.notes)
+            #expect(notes.contains { $0.contains("closed captions") } == isNoted, "\(notes)")
+        }
+    }
 }
