@@ -53,7 +53,7 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     /// Begins; `completion` is called once, on a private queue. `onWork` says that there is something to do, `onPublish`
-    /// that the work is done.
+    /// that the work is done and its output good.
     func start(
         onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (JobOutcome) -> Void
@@ -129,7 +129,10 @@ final class JobExecutor: @unchecked Sendable {
         // A report's pictures are not the job's to pay for.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
-            onPublish()
+            // After a failure it may be that nothing more is to begin.
+            if case .finished(let findings) = outcome, findings.expectations.allSatisfy(\.holds) {
+                onPublish()
+            }
             self.queue.async { @Sendable in
                 self.timer?.cancel()
                 scratch?.discard()
