@@ -411,13 +411,6 @@ struct JobPlanner {
         let shown = joined.isEmpty ? end - start : span
         let expected = TrackPlan.Expectation(
             frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
-        if case .copy = action, start > .zero || !joined.isEmpty,
-            ["hdmv_pgs_subtitle", "dvb_subtitle"].contains(track.codec)
-        {
-            notes.append(
-                "what \(label(track)) shows where a range begins comes with its next change: \(track.codec) doesn't say how long a cue is"
-            )
-        }
         let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,

@@ -1,5 +1,4 @@
 import Foundation
-import JobPlan
 import JobRun
 import TestSupport
 import Testing
@@ -233,13 +232,6 @@ extension Judge {
                 """, in: scratch.path)
             if target == "mkv" {
                 _ = try success(outcomes)
-                let part = try await run(
-                    """
-                    version: 1
-                    jobs:
-                      it: { asset: \(pgs), range: { start: 0.2 }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: part.mkv }
-                    """, in: scratch.path)
-                #expect(part.first?.plan?.notes.contains { $0.contains("how long a cue is") } == true)
                 #expect(
                     try Judge(scratch.file("out.mkv")).stream("s:0", "codec_name")["codec_name"] as? String
                         == "hdmv_pgs_subtitle")
@@ -247,5 +239,81 @@ extension Judge {
                 #expect(throws: JudgeError.self) { try success(outcomes) }
             }
         }
+    }
+
+    /// Cues that are pictures say no length: what is on screen when a range begins comes first, also at a joint.
+    @Test func picturesThatAreOnScreenComeFirst() async throws {
+        let scratch = try Scratch()
+        // Display sets that are told apart by their number, every 0.4 s: odd ones show a small bar, the others clear.
+        var bytes: [UInt8] = []
+        for number in UInt8(0)..<5 {
+            let time = 36_000 * Int(number)
+            let stamp = (0..<4).map { UInt8(truncatingIfNeeded: time >> (24 - 8 * $0)) } + [0, 0, 0, 0]
+            func segment(_ type: UInt8, _ body: [UInt8]) {
+                bytes += [0x50, 0x47] + stamp + [type, 0, UInt8(body.count)] + body
+            }
+            let isShown = number % 2 == 1
+            let object: [UInt8] = isShown ? [1, 0, 0, 0, 0, 0, 8, 0, 8] : [0]
+            segment(0x16, [0, 160, 0, 120, 0x10, 0, number, 0x80, 0, 0] + object)
+            if isShown {
+                let line = [UInt8](repeating: 1, count: 8) + [0, 0]
+                segment(0x17, [1, 0, 0, 8, 0, 8, 0, 8, 0, 2])
+                segment(0x14, [0, 0, 1, 200, 128, 128, 255])
+                segment(0x15, [0, 0, 0, 0xc0, 0, 0, UInt8(4 + 2 * line.count), 0, 8, 0, 2] + line + line)
+            }
+            segment(0x80, [])
+            if number == 1 { try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("one.sup"))) }
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("s.sup")))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-i", scratch.file("s.sup"), "-map", "0",
+            "-map",
+            "1", "-c:v", "libx264", "-c:s", "copy", scratch.file("s.mkv"))
+        for (range, wanted) in [
+            ("{ start: 0.5, end: 1.3 }", [(0.0, 1), (0.3, 2), (0.7, 3)]),
+            ("{ start: 0.4, end: 1s }", [(0.0, 1), (0.4, 2)]),
+            ("[ { start: 0.5, end: 0.7 }, { start: 1.3, end: 2s } ]", [(0.0, 1), (0.2, 3), (0.5, 4)]),
+        ] as [(String, [(Double, Int)])] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      it: { asset: ./s.mkv, range: \(range), tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
+                    """, in: scratch.path))
+            try ffmpeg("-i", scratch.file("o.mkv"), "-map", "0:s", "-c", "copy", scratch.file("o.sup"))
+            let made = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("o.sup"))))
+            var found: [(time: Double, number: Int)] = []
+            var at = 0
+            while at + 13 <= made.count {
+                let time = made[(at + 2)..<(at + 6)].reduce(0) { $0 << 8 | Int($1) }
+                if made[at + 10] == 0x16 { found.append((Double(time) / 90_000, Int(made[at + 13 + 6]))) }
+                at += 13 + Int(made[at + 11]) << 8 + Int(made[at + 12])
+            }
+            #expect(found.map(\.number) == wanted.map(\.1), "\(range)")
+            #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.0) < 0.0015 }, "\(range): \(found)")
+        }
+        // The same as DVB subtitles, from a transport stream into one.
+        try ffmpeg(
+            "-i", scratch.file("s.mkv"), "-i", scratch.file("one.sup"), "-map", "0:v", "-map", "1", "-c:v",
+            "copy", "-c:s", "dvbsub", scratch.file("s.ts"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  it: { asset: ./s.ts, tracks: [ { video: first, copy: true }, { subtitle: first, copy: true } ], destination: o.ts }
+                """, in: scratch.path))
+        let packets = try ["s.ts", "o.ts"].map {
+            try program(
+                "ffprobe",
+                [
+                    "-v", "error", "-select_streams", "s", "-show_packets", "-show_data_hash", "md5",
+                    "-show_entries",
+                    "packet=data_hash", "-of", "csv=p=0", scratch.file($0),
+                ]
+            ).text.split(separator: "\n").map { $0.trimmingCharacters(in: [","]) }.filter { !$0.isEmpty }
+        }
+        #expect(!packets[0].isEmpty && packets[0] == packets[1], "\(packets)")
     }
 }

@@ -12,6 +12,12 @@ final class SubtitleProducer: SampleProducer {
     /// Where the codec can't say that two cues are shown at once.
     private var merger: CueMerger?
     private var isFinished = false
+    /// Cues that are pictures are shown until the next one: what is on screen when the range begins.
+    private var onScreen: Packet?
+    private var waiting: SampleBuffer?
+    private var isShownUntilNext: Bool {
+        !converts && ["hdmv_pgs_subtitle", "dvb_subtitle"].contains(track.format.codec)
+    }
     /// Cues that were left out where too many are shown at once.
     var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
@@ -61,22 +67,35 @@ final class SubtitleProducer: SampleProducer {
     }
 
     private func nextCue() throws -> SampleBuffer? {
+        if let sample = waiting.take() { return sample }
         while let packet = try packets.next() {
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             guard time != noTimestamp else { continue }
             let pts = time - zero
-            if let end, pts >= end { return nil }
-            // Where no length is said, a cue is shown until the next one, which can't be known of the first.
+            if let end, pts >= end { break }
+            // Where no length is said, a cue is shown until the next one.
             var until = pts + max(0, packet.duration)
+            if packet.duration <= 0, pts <= start, isShownUntilNext {
+                onScreen = consume packet
+                continue
+            }
             if packet.duration > 0 ? until <= start : pts < start { continue }
             if let end { until = min(until, end) }
             let shown = max(pts, start)
             guard let cue = try content(of: packet, at: pts) else { continue }
-            return SampleBuffer(
+            let sample = SampleBuffer(
                 packet: cue, pts: shown, dts: shown, duration: max(0, until - shown),
                 timeBase: track.timeBase)
+            guard let first = takeOnScreen() else { return sample }
+            waiting = consume sample
+            return first
         }
-        return nil
+        return takeOnScreen()
+    }
+
+    private func takeOnScreen() -> SampleBuffer? {
+        guard let packet = onScreen.take() else { return nil }
+        return SampleBuffer(packet: packet, pts: start, dts: start, duration: 0, timeBase: track.timeBase)
     }
 
     /// Nil for packets that show nothing: mov_text fills the time between cues with them, and muxers do so anew.

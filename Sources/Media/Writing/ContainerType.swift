@@ -79,7 +79,7 @@ public final class ContainerType: Hashable, Sendable {
             canOptimizeForNetwork: false, metadataKeys: nil),
         ContainerType(
             name: "ts", muxer: "mpegts", extensions: ["ts", "m2ts", "mts"],
-            mediaTypes: [.video, .audio, .data],
+            mediaTypes: [.video, .audio, .subtitle, .data],
             isSingleTrack: false, hasEditLists: false, hasTimestamps: true, hasDisplayMatrix: false,
             canOptimizeForNetwork: false, metadataKeys: []),
         sound(
@@ -147,7 +147,7 @@ public final class ContainerType: Hashable, Sendable {
             [
                 "h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "aac", "mp1", "mp2", "mp3", "ac3",
                 "eac3", "dts",
-                "truehd", "opus",
+                "truehd", "opus", "dvb_subtitle", "dvb_teletext",
             ].contains(codec)
         case "webvtt": codec == name
         // The muxer says yes when asked, and refuses them when it writes: they have boxes in MP4 alone.
