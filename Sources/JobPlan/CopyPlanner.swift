@@ -58,13 +58,11 @@ struct CopyPlanner {
         }
         let isData = track.mediaType == .data
         guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
-            sink.error(
-                .containerCodec, "\(type.name) can't hold \(track.codec), which \(label(track)) has",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+            return refuse(
+                "\(type.name) can't hold \(track.codec), which \(label(track)) has",
                 help: isData
                     ? "of data it holds \(type.dataCodecs.joined(separator: " and ")); `data: { codec: … }` selects them"
-                    : "`encode` it, or choose another container")
-            return nil
+                    : "`encode` it, or choose another container", into: &sink)
         }
         guard sayTimes(track) else {
             sink.error(
@@ -77,12 +75,9 @@ struct CopyPlanner {
         }
         // libavformat 5.1 gives it another name in mp4, by which players take it for usual pictures.
         if track.dolbyVisionProfile == 5, type.name != "mkv" {
-            sink.error(
-                .containerCodec,
+            return refuse(
                 "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "mkv can")
-            return nil
+                help: "mkv can", into: &sink)
         }
         guard let range = ranges.first else { return whole(track, into: &sink) }
         switch track.mediaType {
@@ -111,11 +106,16 @@ struct CopyPlanner {
         guard track.mediaType == .video, !type.hasEditLists,
             track.sideData.contains(SourceDescription.Track.hiddenBeginning)
         else { return .copy }
-        sink.error(
-            .containerCodec,
+        return refuse(
             "\(label(track)) begins with pictures that an edit list hides, and \(type.name) has none",
-            at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-            help: "`encode` it, or write mp4 or mov")
+            help: "`encode` it, or write mp4 or mov", into: &sink)
+    }
+
+    /// The container can't hold the track as it is.
+    private func refuse(_ message: String, help: String, into sink: inout DiagnosticSink) -> Answer? {
+        sink.error(
+            .containerCodec, message, at: place,
+            notes: [Diagnostic.Note("the container comes from here", at: container.range)], help: help)
         return nil
     }
 

@@ -63,19 +63,20 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) -> [(String, String)] {
         var options = configuration.options.map { ($0.key, $0.value) }
-        // What comes first in a list of the encoder's own stands behind what the user says there.
-        func add(_ text: String, to key: String) {
-            if let index = options.firstIndex(where: { $0.0 == key }) {
-                options[index].1 = text + ":" + options[index].1
-            } else {
+        // What stands last in a list of the encoder's own counts.
+        func add(_ text: String, to key: String, beforeUsers: Bool) {
+            guard let index = options.firstIndex(where: { $0.0 == key }) else {
                 options.append((key, text))
+                return
             }
+            let said = options[index].1
+            options[index].1 = beforeUsers ? text + ":" + said : said + ":" + text
         }
         // Frames tell libx264 their order too late for its headers.
         if configuration.encoder == "libx264", configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
-            add("bff=1", to: "x264-params")
+            add("bff=1", to: "x264-params", beforeUsers: true)
         }
         guard let pass = configuration.pass else { return options }
         let (number, path): (Int, String)
@@ -92,7 +93,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
                     code: tandem_einval, operation: "avcodec_open2",
                     detail: "the path for two passes has a character that x265 can't read: \(path)")
             }
-            add("pass=\(number):stats=\(path)", to: "x265-params")
+            add("pass=\(number):stats=\(path)", to: "x265-params", beforeUsers: false)
             return options
         }
         context.pointee.flags |= number == 1 ? AV_CODEC_FLAG_PASS1 : AV_CODEC_FLAG_PASS2

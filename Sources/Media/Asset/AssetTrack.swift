@@ -88,7 +88,8 @@ public struct AssetTrack: Sendable {
 
     /// Samples of the packet that is heard first which an edit list hides; 0 where it hides whole packets or none.
     public var hiddenPartOfPacket: Int {
-        guard mediaType == .audio, format.parameters.frameSize > 0, format.codec != "opus",
+        guard mediaType == .audio, format.parameters.frameSize > 0, format.sampleRate > 0,
+            format.codec != "opus",
             let start = hiddenStart ?? edits.first(where: { $0.mediaStart != nil })?.mediaStart, start > .zero
         else { return 0 }
         return Int(start.ticks(in: Rational(1, format.sampleRate))) % format.parameters.frameSize
