@@ -38,7 +38,10 @@ public func program(
 }
 
 /// ffmpeg, for making media that tests need; throws with its words when it fails.
-public func ffmpeg(_ arguments: String...) throws {
+public func ffmpeg(_ arguments: String...) throws { try ffmpeg(arguments) }
+
+/// The same of arguments that are put together.
+public func ffmpeg(_ arguments: [String]) throws {
     let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
     if result.status != 0 { throw JudgeError(message: "ffmpeg: \(result.errors)") }
 }

@@ -39,9 +39,11 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
     /// `container` is what it was found to be when it was opened before: some 350 demuxers need not be asked again.
+    /// `read` reads what a track's headers say of its pictures, by its codec; nil where some must be decoded.
     public static func open(
         path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
-        discovery: StreamDiscovery = .decoding, container: String? = nil
+        discovery: StreamDiscovery = .decoding, container: String? = nil,
+        read: (_ codec: String, _ headers: [UInt8]) -> PictureHeaders? = { _, _ in nil }
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
         let source = try SourceLocation.open(path, interrupt: interrupt)
@@ -54,7 +56,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         do throws(InputError) {
             let context = try openContext(
                 io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery,
-                container: container)
+                container: container, read: read)
             return Demuxer(
                 adopting: context, io: io, interrupt: interrupt, path: path, source: source)
         } catch {
@@ -65,7 +67,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     private static func openContext(
         io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag,
-        discovery: StreamDiscovery, container: String?
+        discovery: StreamDiscovery, container: String?, read: (String, [UInt8]) -> PictureHeaders?
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
         let format = try recognize(io: io, path: path, container: container)
         guard let allocated = LogBridge.fresh(avformat_alloc_context()) else {
@@ -100,7 +102,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             return context
         }
         do throws(InputError) {
-            try findStreams(context, path: path, limits: limits)
+            try findStreams(context, path: path, limits: limits, read: read)
         } catch {
             var copy: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&copy)
@@ -136,8 +138,11 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     private static func findStreams(
-        _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits
+        _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits,
+        read: (String, [UInt8]) -> PictureHeaders?
     ) throws(InputError) {
+        // Of other containers libavformat counts decoded pictures to find out when they are shown.
+        let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
         let count = Int(context.pointee.nb_streams)
         // One dictionary a stream known so far; those found later get the library's own limits.
         let options = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: max(count, 1))
@@ -149,6 +154,18 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         for i in 0..<count {
             av_dict_set_int(&options[i], "max_pixels", limits.maxPixels, 0)
             av_dict_set(&options[i], "threads", "1", 0)
+            guard isMovie, let stream = context.pointee.streams[i],
+                avformat_index_get_entries_count(stream) > 0, let parameters = stream.pointee.codecpar,
+                parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
+                let bytes = parameters.pointee.extradata, parameters.pointee.extradata_size > 0
+            else { continue }
+            let headers = [UInt8](
+                UnsafeBufferPointer(start: bytes, count: Int(parameters.pointee.extradata_size)))
+            let codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
+            // The first picture would be decoded for what its headers say: most of what looking into a file takes.
+            if let told = read(codec, headers), told.tell(&parameters.pointee, maxPixels: limits.maxPixels) {
+                av_dict_set(&options[i], "skip_frame", "all", 0)
+            }
         }
         let code = avformat_find_stream_info(context, count > 0 ? options : nil)
         guard code >= 0 else {

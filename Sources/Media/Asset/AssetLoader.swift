@@ -15,7 +15,8 @@ struct AssetLoader {
 
     private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
         let demuxer = try Demuxer.open(
-            path: path, limits: limits, interrupt: interrupt, discovery: discovery)
+            path: path, limits: limits, interrupt: interrupt, discovery: discovery,
+            read: Self.pictureHeaders)
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
         let movie = names.contains("mov") ? MovieInspector(demuxer.source) : nil
@@ -68,6 +69,11 @@ struct AssetLoader {
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
             metadata: Self.metadata(demuxer, streams: streams),
             chapters: demuxer.chapters.map { Self.chapter($0, timeZero: timeZero) })
+    }
+
+    /// What a track's headers say of all its pictures; nil where some must be decoded to find out.
+    static func pictureHeaders(codec: String, headers: [UInt8]) -> PictureHeaders? {
+        codec == "h264" ? AVCHeaders(headers).flatMap { AVCSets($0) }?.pictureHeaders : nil
     }
 
     /// Ogg keeps a file's tags in its first stream.

@@ -14,6 +14,8 @@ struct AVCSets: Hashable {
         var gapsPosition = 0
         /// Frames a second, where it says that.
         var frameRate: Rational?
+        /// What it says of its pictures; nil where that isn't all that a decoder would find out.
+        var headers: PictureHeaders?
     }
 
     /// Of pictures.
@@ -60,6 +62,9 @@ struct AVCSets: Hashable {
         return true
     }
 
+    /// What they say of all pictures, where there is one sequence's set.
+    var pictureHeaders: PictureHeaders? { sequences.count == 1 ? sequences.first?.value.headers : nil }
+
     /// A sequence's set is one of those that are known.
     func isKnown(_ unit: some Collection<UInt8>) -> Bool { units.values.contains { unit.elementsEqual($0) } }
 
@@ -78,11 +83,13 @@ struct AVCSets: Hashable {
         var sequence = Sequence()
         guard let profile = bits.bits(8), bits.bits(16) != nil, let id = bits.number() else { return nil }
         sequence.id = id
+        var depths = (luma: 8, chroma: 8)
         if [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(profile) {
-            guard let chroma = bits.number(), chroma < 3, bits.number() != nil, bits.number() != nil,
-                bits.bits(1) != nil, let hasMatrices = bits.bits(1)
+            guard let chroma = bits.number(), chroma < 3, let lumaDepth = bits.number(),
+                let chromaDepth = bits.number(), bits.bits(1) != nil, let hasMatrices = bits.bits(1)
             else { return nil }
             sequence.chromaFormat = chroma
+            depths = (8 &+ lumaDepth, 8 &+ chromaDepth)
             if hasMatrices == 1 {
                 for list in 0..<8 where !skipScalingList(list < 6 ? 16 : 64, &bits) { return nil }
             }
@@ -98,35 +105,108 @@ struct AVCSets: Hashable {
         }
         guard bits.number() != nil else { return nil }
         sequence.gapsPosition = bits.position
-        guard bits.bits(1) != nil, bits.number() != nil, bits.number() != nil, let isFramesOnly = bits.bits(1)
+        guard bits.bits(1) != nil, let columns = bits.number(), let rows = bits.number(),
+            let isFramesOnly = bits.bits(1)
         else { return nil }
         sequence.isFramesOnly = isFramesOnly == 1
-        sequence.frameRate = frameRate(&bits, isFramesOnly: isFramesOnly == 1)
+        if depths.luma == depths.chroma, 1...2 ~= sequence.chromaFormat, columns < 4096, rows < 4096 {
+            sequence.headers = PictureHeaders(
+                width: 16 * (columns + 1), height: 16 * (rows + 1) * (2 - isFramesOnly),
+                chroma: sequence.chromaFormat == 1 ? .yuv420 : .yuv422, bitDepth: depths.luma)
+        }
+        if !readUsability(&bits, into: &sequence) { sequence.headers = nil }
         return sequence
     }
 
-    /// What the usability information says of time, behind `frame_mbs_only_flag`.
-    private static func frameRate(_ bits: inout NALBits, isFramesOnly: Bool) -> Rational? {
-        guard bits.bits(isFramesOnly ? 1 : 2) != nil, let isCropped = bits.bits(1) else { return nil }
-        for _ in 0..<(isCropped == 1 ? 4 : 0) where bits.number() == nil { return nil }
-        guard bits.bits(1) == 1, let hasAspect = bits.bits(1) else { return nil }
-        if hasAspect == 1 {
-            guard let kind = bits.bits(8), kind != 255 || bits.bits(32) != nil else { return nil }
+    /// What stands behind `frame_mbs_only_flag`. False where it isn't said how pictures are reordered: libavformat
+    /// counts decoded ones then.
+    private static func readUsability(_ bits: inout NALBits, into sequence: inout Sequence) -> Bool {
+        guard bits.bits(sequence.isFramesOnly ? 1 : 2) != nil, let isCropped = bits.bits(1) else {
+            return false
         }
+        if isCropped == 1, !crop(&bits, &sequence) { return false }
+        guard bits.bits(1) == 1, let hasAspect = bits.bits(1) else { return false }
+        if hasAspect == 1, !readAspect(&bits, into: &sequence) { return false }
         guard let hasOverscan = bits.bits(1), bits.bits(hasOverscan) != nil, let hasSignal = bits.bits(1)
-        else { return nil }
+        else { return false }
         if hasSignal == 1 {
-            guard bits.bits(4) != nil, let hasColor = bits.bits(1), bits.bits(24 * hasColor) != nil else {
-                return nil
+            guard bits.bits(3) != nil, let isFull = bits.bits(1), let hasColor = bits.bits(1) else {
+                return false
+            }
+            sequence.headers?.isFullRange = isFull == 1
+            if hasColor == 1 {
+                guard let primaries = bits.bits(8), let transfer = bits.bits(8), let matrix = bits.bits(8)
+                else { return false }
+                sequence.headers?.color = PictureHeaders.Color(
+                    primaries: UInt32(primaries), transfer: UInt32(transfer), matrix: UInt32(matrix))
             }
         }
-        guard let hasPlaces = bits.bits(1) else { return nil }
-        for _ in 0..<(2 * hasPlaces) where bits.number() == nil { return nil }
-        guard bits.bits(1) == 1, let unit = bits.bits(32), let scale = bits.bits(32),
-            (1...0x3fff_ffff).contains(unit), (1...0x7fff_ffff).contains(scale)
-        else { return nil }
-        // A unit is a field's.
-        return Rational(Int32(scale), Int32(2 * unit))
+        guard let hasPlaces = bits.bits(1) else { return false }
+        if hasPlaces == 1 {
+            guard let place = bits.number(), bits.number() != nil else { return false }
+            sequence.headers?.chromaLocation = place
+        }
+        guard let hasTiming = bits.bits(1) else { return false }
+        if hasTiming == 1 {
+            guard let unit = bits.bits(32), let scale = bits.bits(32), bits.bits(1) != nil else {
+                return false
+            }
+            if (1...0x3fff_ffff).contains(unit), (1...0x7fff_ffff).contains(scale) {
+                // A unit is a field's.
+                sequence.frameRate = Rational(Int32(scale), Int32(2 * unit))
+            }
+        }
+        var hasBuffers = false
+        for _ in 0..<2 {
+            guard let isThere = bits.bits(1) else { return false }
+            if isThere == 1 {
+                guard skipBuffers(&bits) else { return false }
+                hasBuffers = true
+            }
+        }
+        guard bits.bits(hasBuffers ? 2 : 1) != nil, bits.bits(1) == 1, bits.bits(1) != nil else {
+            return false
+        }
+        for _ in 0..<4 where bits.number() == nil { return false }
+        guard let delay = bits.number(), delay <= 16, bits.number() != nil else { return false }
+        sequence.headers?.reorderDelay = delay
+        return true
+    }
+
+    private static func crop(_ bits: inout NALBits, _ sequence: inout Sequence) -> Bool {
+        guard let left = bits.number(), let right = bits.number(), let top = bits.number(),
+            let bottom = bits.number(), [left, right, top, bottom].allSatisfy({ $0 < 1 << 16 })
+        else { return false }
+        let lines = (sequence.chromaFormat == 1 ? 2 : 1) * (sequence.isFramesOnly ? 1 : 2)
+        sequence.headers?.width -= 2 * (left + right)
+        sequence.headers?.height -= lines * (top + bottom)
+        return true
+    }
+
+    private static func readAspect(_ bits: inout NALBits, into sequence: inout Sequence) -> Bool {
+        let usual: [(Int32, Int32)] = [
+            (0, 1), (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33),
+            (18, 11), (15, 11), (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
+        ]
+        guard let kind = bits.bits(8) else { return false }
+        if kind < usual.count {
+            sequence.headers?.sampleAspectRatio = Rational(usual[kind].0, usual[kind].1)
+            return true
+        }
+        guard kind == 255, let width = bits.bits(16), let height = bits.bits(16) else { return false }
+        if width > 0, height > 0 {
+            sequence.headers?.sampleAspectRatio = Rational(Int32(width), Int32(height))
+        }
+        return true
+    }
+
+    /// Passes the parameters of a hypothetical decoder's buffers (`hrd_parameters`).
+    private static func skipBuffers(_ bits: inout NALBits) -> Bool {
+        guard let count = bits.number(), count < 32, bits.bits(8) != nil else { return false }
+        for _ in 0...count {
+            guard bits.number() != nil, bits.number() != nil, bits.bits(1) != nil else { return false }
+        }
+        return bits.bits(20) != nil
     }
 
     private static func skipScalingList(_ size: Int, _ bits: inout NALBits) -> Bool {

@@ -1,0 +1,109 @@
+import Foundation
+import LibAV
+import TestSupport
+import Testing
+
+@testable import Media
+
+/// What is read of H.264's headers is what a decoder finds out.
+@Suite struct PictureHeadersTests {
+    /// What a file's tracks are, as told, and the headers that were read.
+    private static func look(
+        _ path: String, read: (String, [UInt8]) -> PictureHeaders? = { _, _ in nil }
+    ) throws -> (tracks: [[String]], headers: [PictureHeaders]) {
+        var found: [PictureHeaders] = []
+        let demuxer = try Demuxer.open(
+            path: path,
+            read: { codec, headers in
+                let headers = read(codec, headers)
+                found += headers.map { [$0] } ?? []
+                return headers
+            })
+        var tracks: [[String]] = []
+        for index in 0..<demuxer.streamCount {
+            let stream = try demuxer.stream(index)
+            let parameters = stream.parameters
+            tracks.append([
+                parameters.codecName, "\(parameters.profileName ?? "")", "\(parameters.level ?? 0)",
+                "\(parameters.width)x\(parameters.height)", "\(parameters.pixelFormat)",
+                "\(parameters.sampleAspectRatio)", "\(parameters.color)",
+                "\(parameters.isInterlaced as Bool?)",
+                "\(parameters.reorderDelay)", "\(parameters.bitRate)", "\(stream.startTime as Int64?)",
+                "\(stream.duration as Int64?)", "\(stream.averageFrameRate as Rational?)",
+                "\(stream.baseFrameRate as Rational?)",
+            ])
+        }
+        return (tracks, found)
+    }
+
+    @Test(arguments: [
+        [], ["-movflags", "frag_keyframe+empty_moov"], ["-bf", "4", "-b-pyramid", "2"],
+        ["-vf", "crop=63:47"], ["-pix_fmt", "yuv422p"], ["-pix_fmt", "yuv420p10le"],
+        ["-pix_fmt", "yuv422p10le"], ["-pix_fmt", "yuvj420p"], ["-pix_fmt", "yuvj422p"],
+        ["-vf", "setsar=4/3"], ["-vf", "setsar=17/13"], ["-bf", "0"], ["-flags", "+ilme+ildct"],
+        ["-vf", "crop=64:44", "-flags", "+ilme+ildct"], ["-profile:v", "baseline"],
+        ["-x264-params", "nal-hrd=vbr:vbv-maxrate=500:vbv-bufsize=500"],
+        ["-x264-params", "overscan=show:videoformat=ntsc:chromaloc=2"],
+        [
+            "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc",
+            "-color_range",
+            "tv",
+        ],
+        ["-color_primaries", "smpte170m", "-color_range", "pc"],
+    ])
+    func whatHeadersSayIsWhatPicturesShow(_ options: [String]) throws {
+        let scratch = try Scratch()
+        let path = scratch.file("a.mp4")
+        try ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p"] + options
+                + ["-c:v", "libx264", path])
+        let decoded = try Self.look(path)
+        let told = try Self.look(path, read: AssetLoader.pictureHeaders)
+        #expect(told.headers.count == 1)
+        #expect(told.tracks == decoded.tracks)
+    }
+
+    /// What isn't all of the same kind, or not said, is left to the decoder.
+    @Test(arguments: [["-pix_fmt", "yuv444p"], ["-pix_fmt", "gray"]])
+    func othersAreDecoded(_ options: [String]) throws {
+        let scratch = try Scratch()
+        let path = scratch.file("a.mp4")
+        try ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1"] + options
+                + ["-c:v", "libx264", path])
+        let told = try Self.look(path, read: AssetLoader.pictureHeaders)
+        #expect(told.headers.isEmpty)
+        #expect(told.tracks == (try Self.look(path)).tracks)
+    }
+
+    /// A container that says another size than its pictures have is not believed.
+    @Test func theirSizeCounts() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("a.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", path)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        // The sample entry stands last: before it the brand is spelled the same.
+        let entry = try #require(bytes.indices.last { bytes[$0...].starts(with: "avc1".utf8) })
+        // Width and height of the visual sample entry.
+        #expect(bytes[entry + 29] == 64 && bytes[entry + 31] == 48)
+        bytes[entry + 29] = 32
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("b.mp4")))
+        let told = try Self.look(scratch.file("b.mp4"), read: AssetLoader.pictureHeaders)
+        #expect(told.headers.count == 1)
+        #expect(told.tracks[0].contains("64x48") && told.tracks[0].contains("yuv420p"))
+    }
+
+    @Test(.enabled(if: Places.media != nil))
+    func realFilesAreWhatTheirPicturesAre() throws {
+        let media = try #require(Places.media)
+        var count = 0
+        for name in Places.mediaFiles where name.hasSuffix(".mp4") || name.hasSuffix(".mov") {
+            guard let decoded = try? Self.look(media + "/" + name) else { continue }
+            let told = try Self.look(media + "/" + name, read: AssetLoader.pictureHeaders)
+            #expect(told.tracks == decoded.tracks, "\(name)")
+            count += told.headers.count
+        }
+        #expect(count > 10)
+    }
+}
