@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
         .target(name: "Locking", swiftSettings: house),
+        .target(name: "BinaryCoding", swiftSettings: house),
         .target(name: "Diagnostics", dependencies: ["Locking"], swiftSettings: house),
         // Floor 1
         .target(name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "Locking"], swiftSettings: house),
@@ -53,13 +54,14 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
-            name: "JobPlan", dependencies: ["JobSpec", "CLinux", "Diagnostics", "Locking", "Media", "LibAV"],
+            name: "JobPlan",
+            dependencies: ["BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "Locking", "Media", "LibAV"],
             swiftSettings: house),
         // Floor 4
         .target(
             name: "JobRun",
             dependencies: [
-                "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking", "CLinux",
+                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking", "CLinux",
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -95,6 +97,7 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: house),
+        .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),
         .testTarget(
             name: "MediaTests", dependencies: ["Media", "LibAV", "CFFmpeg", "TestSupport"],
             swiftSettings: house),

@@ -1,5 +1,5 @@
+internal import BinaryCoding
 internal import Diagnostics
-internal import FoundationEssentials
 internal import JobSpec
 internal import Media
 public import LibAV
@@ -56,8 +56,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         self.parts = parts
         var hasher = SHA256Hasher()
         for part in parts { hasher.update("\(part.key)\0\(part.value)\n") }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var encoder = BinaryEncoder()
         encoder.userInfo[.omitsPlaces] = true
         hasher.update(try encoder.encode(Self.essence(of: plan, isByContent: content != nil)))
         value = hasher.finish()

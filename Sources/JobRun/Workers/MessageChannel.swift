@@ -1,5 +1,5 @@
+internal import BinaryCoding
 internal import CLinux
-internal import FoundationEssentials
 internal import Glibc
 internal import Locking
 
@@ -18,7 +18,7 @@ final class MessageChannel: Sendable {
 
     /// Sends a message; false where nobody is there any more, or takes it.
     func send(_ message: some Encodable, descriptors: [Int32] = []) -> Bool {
-        guard let body = try? JSONEncoder().encode(message) else { return false }
+        guard let body = try? BinaryEncoder().encode(message) else { return false }
         var bytes = withUnsafeBytes(of: UInt32(body.count).littleEndian) { Array($0) }
         bytes += body
         return sending.withLock { _ in
@@ -68,9 +68,9 @@ struct MessageBuffer {
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
         guard length <= MessageChannel.limit else { throw StateError("a message of \(length) bytes") }
         guard bytes.count >= 4 + length else { return nil }
-        let body = Data(bytes[4..<4 + length])
+        let body = Array(bytes[4..<4 + length])
         bytes.removeFirst(4 + length)
-        return try JSONDecoder().decode(type, from: body)
+        return try BinaryDecoder().decode(type, from: body)
     }
 
     /// Takes the descriptors that came.

@@ -1,9 +1,9 @@
 internal import JobPlan
 
-/// What supervisor and worker say to each other: JSON after its length in four bytes, descriptors beside it.
+/// What supervisor and worker say to each other: `BinaryCoding` after its length in four bytes, descriptors beside it.
 enum WorkerMessage {
     /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
-    static let version = 1
+    static let version = 2
 
     /// From the supervisor.
     enum Order: Codable, Sendable {

@@ -1,5 +1,4 @@
 internal import CFFmpeg
-public import FoundationEssentials
 
 /// SHA-256 by libavutil (`av_sha_init`), for telling contents apart.
 public struct SHA256Hasher: ~Copyable {
@@ -19,8 +18,8 @@ public struct SHA256Hasher: ~Copyable {
         av_sha_update(context, base, bytes.count)
     }
 
-    /// Takes in data.
-    public mutating func update(_ data: Data) { data.withUnsafeBytes { update($0) } }
+    /// Takes in bytes.
+    public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
     /// Takes in text, as UTF-8.
     public mutating func update(_ text: String) {

@@ -1,0 +1,147 @@
+/// Writes values in few bytes and little time, for a reader of the same version: messages between processes of one
+/// program, and what a digest is made of. Equal values give equal bytes, as long as they hold no dictionaries.
+public struct BinaryEncoder {
+    /// What values may ask for while they are written.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// Makes one.
+    public init() {}
+
+    /// The bytes of a value.
+    /// - Throws: `EncodingError` where a number isn't finite, and what the value throws.
+    public func encode(_ value: some Encodable) throws -> [UInt8] {
+        let writer = BinaryWriter(userInfo: userInfo)
+        try writer.writeValue(value)
+        return writer.finish()
+    }
+}
+
+/// One value on its way.
+struct ValueEncoder: Encoder {
+    let writer: BinaryWriter
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { writer.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(KeyedValues(writer: writer, depth: writer.begin(.keyed)))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        ListedValues(writer: writer, depth: writer.begin(.list))
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { SingleValue(writer: writer) }
+}
+
+private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let writer: BinaryWriter
+    let depth: Int
+
+    var codingPath: [any CodingKey] { [] }
+
+    private func begin(_ key: String) {
+        writer.close(to: depth)
+        writer.key(key)
+    }
+
+    mutating func encodeNil(forKey key: Key) {
+        begin(key.stringValue)
+        writer.null()
+    }
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        begin(key.stringValue)
+        try writer.writeValue(value)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        begin(key.stringValue)
+        return ValueEncoder(writer: writer).container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        begin(key.stringValue)
+        return ValueEncoder(writer: writer).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        begin("super")
+        return ValueEncoder(writer: writer)
+    }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
+        begin(key.stringValue)
+        return ValueEncoder(writer: writer)
+    }
+}
+
+private struct ListedValues: UnkeyedEncodingContainer {
+    let writer: BinaryWriter
+    let depth: Int
+    private(set) var count = 0
+
+    init(writer: BinaryWriter, depth: Int) {
+        self.writer = writer
+        self.depth = depth
+    }
+
+    var codingPath: [any CodingKey] { [] }
+
+    private mutating func begin() {
+        writer.close(to: depth)
+        count += 1
+    }
+
+    mutating func encodeNil() {
+        begin()
+        writer.null()
+    }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        begin()
+        try writer.writeValue(value)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type
+    ) -> KeyedEncodingContainer<Nested> {
+        begin()
+        return ValueEncoder(writer: writer).container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        begin()
+        return ValueEncoder(writer: writer).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        begin()
+        return ValueEncoder(writer: writer)
+    }
+}
+
+private struct SingleValue: SingleValueEncodingContainer {
+    let writer: BinaryWriter
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil() { writer.null() }
+    func encode(_ value: Bool) { writer.write(value) }
+    func encode(_ value: String) { writer.write(value) }
+    func encode(_ value: Double) throws { try writer.write(value) }
+    func encode(_ value: Float) throws { try writer.write(Double(value)) }
+    func encode(_ value: Int) { writer.writeNumber(value) }
+    func encode(_ value: Int8) { writer.writeNumber(value) }
+    func encode(_ value: Int16) { writer.writeNumber(value) }
+    func encode(_ value: Int32) { writer.writeNumber(value) }
+    func encode(_ value: Int64) { writer.writeNumber(value) }
+    func encode(_ value: UInt) { writer.writeNumber(value) }
+    func encode(_ value: UInt8) { writer.writeNumber(value) }
+    func encode(_ value: UInt16) { writer.writeNumber(value) }
+    func encode(_ value: UInt32) { writer.writeNumber(value) }
+    func encode(_ value: UInt64) { writer.writeNumber(value) }
+    func encode<Value: Encodable>(_ value: Value) throws { try writer.writeValue(value) }
+}

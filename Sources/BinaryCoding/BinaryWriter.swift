@@ -1,0 +1,125 @@
+/// The kinds of values, each the first byte of one.
+enum BinaryTag: UInt8 {
+    case null, no, yes
+    /// A number from 0 on.
+    case number
+    /// One below 0, as its distance from -1.
+    case negative
+    case float
+    case text
+    /// Members behind their length in bytes, each a key's number and a value.
+    case keyed
+    /// Members behind their length in bytes.
+    case list
+}
+
+/// Bytes as values are written. Containers that are still open are closed by whatever is written outside of them.
+final class BinaryWriter {
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    private var bytes: [UInt8] = []
+    private var numbers: [String: Int] = [:]
+    private var keys: [String] = []
+    /// Where the lengths of open containers stand.
+    private var open: [Int] = []
+
+    init(userInfo: [CodingUserInfoKey: any Sendable]) {
+        self.userInfo = userInfo
+        bytes.reserveCapacity(4096)
+    }
+
+    /// How many containers are open.
+    var depth: Int { open.count }
+
+    /// Opens a container; the depth at which it is written.
+    func begin(_ tag: BinaryTag) -> Int {
+        bytes.append(tag.rawValue)
+        open.append(bytes.count)
+        bytes.append(contentsOf: [0, 0, 0, 0])
+        return open.count
+    }
+
+    /// Closes all containers but so many.
+    func close(to depth: Int) {
+        while open.count > depth {
+            let start = open.removeLast()
+            let length = UInt32(truncatingIfNeeded: bytes.count - start - 4)
+            for index in 0..<4 {
+                bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index)))
+            }
+        }
+    }
+
+    func key(_ key: String) {
+        let number = numbers[key] ?? keys.count
+        if number == keys.count {
+            numbers[key] = number
+            keys.append(key)
+        }
+        Self.count(UInt64(number), to: &bytes)
+    }
+
+    func null() { bytes.append(BinaryTag.null.rawValue) }
+
+    func write(_ value: Bool) { bytes.append((value ? BinaryTag.yes : .no).rawValue) }
+
+    func writeNumber(_ value: some FixedWidthInteger) {
+        if value < 0 {
+            bytes.append(BinaryTag.negative.rawValue)
+            Self.count(UInt64(~Int64(value)), to: &bytes)
+        } else {
+            bytes.append(BinaryTag.number.rawValue)
+            Self.count(UInt64(value), to: &bytes)
+        }
+    }
+
+    /// Readers can rely on numbers being numbers.
+    func write(_ value: Double) throws {
+        guard value.isFinite else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: [], debugDescription: "no finite number"))
+        }
+        bytes.append(BinaryTag.float.rawValue)
+        for index in 0..<8 {
+            bytes.append(UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt64(index))))
+        }
+    }
+
+    func write(_ value: String) {
+        bytes.append(BinaryTag.text.rawValue)
+        Self.text(value, to: &bytes)
+    }
+
+    func writeValue(_ value: some Encodable) throws {
+        let (depth, start) = (depth, bytes.count)
+        try value.encode(to: ValueEncoder(writer: self))
+        close(to: depth)
+        // What writes nothing of itself is there nevertheless.
+        if bytes.count == start { close(to: begin(.keyed) - 1) }
+    }
+
+    /// All of it: the keys, and the value.
+    func finish() -> [UInt8] {
+        close(to: 0)
+        var all: [UInt8] = []
+        all.reserveCapacity(bytes.count + 16 * keys.count)
+        Self.count(UInt64(keys.count), to: &all)
+        for key in keys { Self.text(key, to: &all) }
+        all += bytes
+        return all
+    }
+
+    private static func text(_ value: String, to bytes: inout [UInt8]) {
+        count(UInt64(value.utf8.count), to: &bytes)
+        bytes.append(contentsOf: value.utf8)
+    }
+
+    /// Seven bits a byte, the low ones first.
+    private static func count(_ value: UInt64, to bytes: inout [UInt8]) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
