@@ -52,9 +52,10 @@ private final class KeyedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol
     var allKeys: [Key] { members.compactMap { Key(stringValue: reader.keys[$0.key]) } }
 
     private func find(_ key: String) -> Int? {
+        guard let number = reader.number(of: key) else { return nil }
         for step in 0..<members.count {
             let index = (next + step) % members.count
-            if reader.keys[members[index].key] == key {
+            if members[index].key == number {
                 next = index
                 return members[index].position
             }
@@ -88,10 +89,7 @@ private final class KeyedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol
         try value(key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder {
-        guard let position = find("super") else { throw BinaryReader.corrupted("no `super`") }
-        return ValueDecoder(reader: reader, position: position)
-    }
+    func superDecoder() throws -> any Decoder { throw BinaryReader.corrupted("a class with a superclass") }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
 }

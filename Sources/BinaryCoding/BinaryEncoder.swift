@@ -8,27 +8,40 @@ public struct BinaryEncoder {
     public init() {}
 
     /// The bytes of a value.
-    /// - Throws: `EncodingError` where a number isn't finite, and what the value throws.
+    /// - Throws: `EncodingError` where a number isn't finite, where there are more than 4096 keys or one that isn't ASCII,
+    ///   and where containers are written in turns or beside each other; what the value throws.
     public func encode(_ value: some Encodable) throws -> [UInt8] {
         let writer = BinaryWriter(userInfo: userInfo)
         try writer.writeValue(value)
-        return writer.finish()
+        return try writer.finish()
     }
 }
 
 /// One value on its way.
 struct ValueEncoder: Encoder {
     let writer: BinaryWriter
+    /// How many containers it is in.
+    private let depth: Int
+
+    init(writer: BinaryWriter) {
+        self.writer = writer
+        depth = writer.depth
+    }
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { writer.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(KeyedValues(writer: writer, depth: writer.begin(.keyed)))
+        KeyedEncodingContainer(KeyedValues(writer: writer, container: begin(.keyed)))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        ListedValues(writer: writer, depth: writer.begin(.list))
+        ListedValues(writer: writer, container: begin(.list))
+    }
+
+    private func begin(_ tag: BinaryTag) -> BinaryWriter.Container {
+        if writer.depth != depth { writer.flaw = "a value of two containers" }
+        return writer.begin(tag)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleValue(writer: writer) }
@@ -36,12 +49,12 @@ struct ValueEncoder: Encoder {
 
 private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let writer: BinaryWriter
-    let depth: Int
+    let container: BinaryWriter.Container
 
     var codingPath: [any CodingKey] { [] }
 
     private func begin(_ key: String) {
-        writer.close(to: depth)
+        writer.resume(container)
         writer.key(key)
     }
 
@@ -67,31 +80,29 @@ private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
         return ValueEncoder(writer: writer).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder {
-        begin("super")
-        return ValueEncoder(writer: writer)
-    }
+    mutating func superEncoder() -> any Encoder { unsupported() }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { unsupported() }
 
-    mutating func superEncoder(forKey key: Key) -> any Encoder {
-        begin(key.stringValue)
+    /// It may be left without a value.
+    private func unsupported() -> any Encoder {
+        writer.flaw = "a class with a superclass"
         return ValueEncoder(writer: writer)
     }
 }
 
 private struct ListedValues: UnkeyedEncodingContainer {
     let writer: BinaryWriter
-    let depth: Int
+    let container: BinaryWriter.Container
     private(set) var count = 0
 
-    init(writer: BinaryWriter, depth: Int) {
-        self.writer = writer
-        self.depth = depth
+    init(writer: BinaryWriter, container: BinaryWriter.Container) {
+        (self.writer, self.container) = (writer, container)
     }
 
     var codingPath: [any CodingKey] { [] }
 
     private mutating func begin() {
-        writer.close(to: depth)
+        writer.resume(container)
         count += 1
     }
 
@@ -118,7 +129,7 @@ private struct ListedValues: UnkeyedEncodingContainer {
     }
 
     mutating func superEncoder() -> any Encoder {
-        begin()
+        writer.flaw = "a class with a superclass"
         return ValueEncoder(writer: writer)
     }
 }

@@ -3,6 +3,7 @@ final class BinaryReader {
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let bytes: [UInt8]
     private(set) var keys: [String] = []
+    private var numbers: [String: Int] = [:]
     /// Where the value begins.
     private(set) var start = 0
 
@@ -10,13 +11,21 @@ final class BinaryReader {
         self.bytes = bytes
         self.userInfo = userInfo
         let number = try count(at: &start, before: bytes.count)
-        guard number <= bytes.count else { throw Self.corrupted("more keys than bytes") }
-        keys.reserveCapacity(number)
-        for _ in 0..<number { keys.append(try text(at: &start, before: bytes.count)) }
+        guard number <= BinaryLimit.keys else { throw Self.corrupted("too many keys") }
+        for number in 0..<number {
+            let begin = start
+            keys.append(try text(at: &start, before: bytes.count))
+            guard start - begin <= BinaryLimit.key + 2,
+                numbers.updateValue(number, forKey: keys[number]) == nil
+            else { throw Self.corrupted("no key") }
+        }
         guard try end(of: start, before: bytes.count) == bytes.count else {
             throw Self.corrupted("something behind the value")
         }
     }
+
+    /// The number of a key; nil where no container has it.
+    func number(of key: String) -> Int? { numbers[key] }
 
     static func corrupted(_ reason: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: [], debugDescription: reason))
@@ -102,7 +111,7 @@ final class BinaryReader {
             let key = try count(at: &next, before: members.upperBound)
             guard key < keys.count else { throw Self.corrupted("an unknown key") }
             // Each is compared with each that is looked for.
-            guard found.count < 1 << 16 else { throw Self.corrupted("too many keys") }
+            guard found.count < BinaryLimit.keys else { throw Self.corrupted("too many keys") }
             found.append((key, next))
             next = try end(of: next, before: members.upperBound)
         }

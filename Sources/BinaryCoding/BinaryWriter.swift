@@ -13,14 +13,33 @@ enum BinaryTag: UInt8 {
     case list
 }
 
+/// What neither side goes beyond.
+enum BinaryLimit {
+    /// Keys of all containers together.
+    static let keys = 4096
+    /// Bytes of a key.
+    static let key = 256
+}
+
 /// Bytes as values are written. Containers that are still open are closed by whatever is written outside of them.
 final class BinaryWriter {
+    /// An open container.
+    struct Container {
+        /// How many are open with it.
+        var depth: Int
+        /// Tells it from others that were open at its depth.
+        var number: Int
+    }
+
     let userInfo: [CodingUserInfoKey: any Sendable]
+    /// Why what was written can't be read.
+    var flaw: String?
     private var bytes: [UInt8] = []
     private var numbers: [String: Int] = [:]
     private var keys: [String] = []
-    /// Where the lengths of open containers stand.
-    private var open: [Int] = []
+    /// Where the lengths of open containers stand, and the containers' numbers.
+    private var open: [(start: Int, number: Int)] = []
+    private var containers = 0
 
     init(userInfo: [CodingUserInfoKey: any Sendable]) {
         self.userInfo = userInfo
@@ -30,18 +49,25 @@ final class BinaryWriter {
     /// How many containers are open.
     var depth: Int { open.count }
 
-    /// Opens a container; the depth at which it is written.
-    func begin(_ tag: BinaryTag) -> Int {
+    /// Opens a container.
+    func begin(_ tag: BinaryTag) -> Container {
         bytes.append(tag.rawValue)
-        open.append(bytes.count)
+        containers += 1
+        open.append((bytes.count, containers))
         bytes.append(contentsOf: [0, 0, 0, 0])
-        return open.count
+        return Container(depth: open.count, number: containers)
+    }
+
+    /// Something follows in a container: those in it are over.
+    func resume(_ container: Container) {
+        close(to: container.depth)
+        if open.last?.number != container.number { flaw = "two containers are written in turns" }
     }
 
     /// Closes all containers but so many.
     func close(to depth: Int) {
         while open.count > depth {
-            let start = open.removeLast()
+            let start = open.removeLast().start
             let length = UInt32(truncatingIfNeeded: bytes.count - start - 4)
             for index in 0..<4 {
                 bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index)))
@@ -52,6 +78,9 @@ final class BinaryWriter {
     func key(_ key: String) {
         let number = numbers[key] ?? keys.count
         if number == keys.count {
+            if key.utf8.count > BinaryLimit.key || !key.utf8.allSatisfy({ $0 < 0x80 }) {
+                flaw = "the key `\(key)`"
+            }
             numbers[key] = number
             keys.append(key)
         }
@@ -91,15 +120,29 @@ final class BinaryWriter {
 
     func writeValue(_ value: some Encodable) throws {
         let (depth, start) = (depth, bytes.count)
-        try value.encode(to: ValueEncoder(writer: self))
+        do {
+            try value.encode(to: ValueEncoder(writer: self))
+        } catch {
+            flaw = "\(error)"
+            throw error
+        }
         close(to: depth)
         // What writes nothing of itself is there nevertheless.
-        if bytes.count == start { close(to: begin(.keyed) - 1) }
+        if bytes.count == start {
+            _ = begin(.keyed)
+            close(to: depth)
+        }
     }
 
     /// All of it: the keys, and the value.
-    func finish() -> [UInt8] {
+    func finish() throws -> [UInt8] {
         close(to: 0)
+        if keys.count > BinaryLimit.keys { flaw = "\(keys.count) keys" }
+        if bytes.count > UInt32.max { flaw = "\(bytes.count) bytes" }
+        if let flaw {
+            throw EncodingError.invalidValue(
+                flaw, .init(codingPath: [], debugDescription: "can't be written: \(flaw)"))
+        }
         var all: [UInt8] = []
         all.reserveCapacity(bytes.count + 16 * keys.count)
         Self.count(UInt64(keys.count), to: &all)

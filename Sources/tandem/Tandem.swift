@@ -27,11 +27,28 @@ enum Program {
         }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)
-        Task {
-            await Tandem.main()
-            exit(0)
-        }
+        Task { await run() }
         dispatchMain()
+    }
+
+    /// As `AsyncParsableCommand.main`, but that what standard output didn't take is no success.
+    private static func run() async -> Never {
+        var problem: (any Error)?
+        do {
+            var command = try Tandem.parseAsRoot()
+            if var async = command as? any AsyncParsableCommand {
+                try await async.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            problem = error
+        }
+        if let loss = Terminal.loss {
+            Terminal.report("error: standard output can't be written: \(loss)\n")
+            problem = problem ?? ExitCode.environment
+        }
+        Tandem.exit(withError: problem)
     }
 }
 

@@ -14,6 +14,7 @@ import Testing
     }
 
     private struct Inner: Codable, Hashable {
+        enum CodingKeys: CodingKey { case text, maybe, list }
         var text = "é\u{0}\"\n"
         var maybe: Double?
         var list: [String] = []
@@ -78,6 +79,48 @@ import Testing
         #expect(throws: DecodingError.self) { try BinaryDecoder().decode(Int32.self, from: great) }
         let below = try BinaryEncoder().encode(-1)
         #expect(throws: DecodingError.self) { try BinaryDecoder().decode(UInt.self, from: below) }
+    }
+
+    /// What could not be read again is not written.
+    @Test func whatIsNotOneValueIsRefused() throws {
+        struct Twice: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var first = encoder.container(keyedBy: Inner.CodingKeys.self)
+                try first.encode("t", forKey: .text)
+                try Inner().encode(to: encoder)
+            }
+        }
+        struct InTurns: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var outer = encoder.container(keyedBy: Inner.CodingKeys.self)
+                var first = outer.nestedUnkeyedContainer(forKey: .text)
+                _ = outer.nestedUnkeyedContainer(forKey: .list)
+                try first.encode(1)
+            }
+        }
+        struct Swallowed: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var outer = encoder.container(keyedBy: Inner.CodingKeys.self)
+                try? outer.encode(Double.nan, forKey: .maybe)
+            }
+        }
+        let many = Dictionary(uniqueKeysWithValues: (0...4096).map { ("\($0)", 0) })
+        let values: [any Encodable] = [
+            Twice(), InTurns(), Swallowed(), many, ["é": 1], [String(repeating: "x", count: 257): 1],
+        ]
+        for value in values {
+            #expect(throws: EncodingError.self) { try BinaryEncoder().encode(value) }
+        }
+    }
+
+    /// Keys are few and short, and each is there once: whoever sends others gets no memory for them.
+    @Test func manyKeysAreRefused() {
+        for keys in [[UInt8]](
+            arrayLiteral: [0x81, 0x20] + Array(repeating: 0, count: 4097), [2, 1, 0x61, 1, 0x61],
+            [1, 0x81, 0x02] + Array(repeating: 0x61, count: 257), [0xff, 0xff, 0xff, 0xff, 0x7f])
+        {
+            #expect(throws: DecodingError.self) { try BinaryDecoder().decode(Int.self, from: keys + [3, 1]) }
+        }
     }
 
     /// The same bytes in another process: what a digest is made of.

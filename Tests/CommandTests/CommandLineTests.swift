@@ -77,6 +77,17 @@ import Testing
     }
 
     /// Over every real file, the damaged ones included: an error or an output, never a crash or a hang.
+    /// What standard output doesn't take is no success; who stops reading wants no more.
+    @Test func aFullStandardOutputIsAnError() throws {
+        for command in ["schema", "codecs --format json"] {
+            let full = try program("sh", ["-c", "'\(Places.tandem)' \(command) > /dev/full"])
+            #expect(full.status == 4)
+            #expect(full.errors.contains("standard output can't be written: No space left on device"))
+            let read = try program("bash", ["-c", "set -o pipefail; '\(Places.tandem)' \(command) | head -c 1"])
+            #expect(read.errors.isEmpty)
+        }
+    }
+
     @Test(.enabled(if: Places.media != nil)) func everyRealFileEndsSomehow() throws {
         let media = try #require(Places.media)
         let scratch = try Scratch()

@@ -9,13 +9,13 @@ import Testing
 @Suite struct PictureHeadersTests {
     /// What a file's tracks are, as told, and the headers that were read.
     private static func look(
-        _ path: String, read: (String, [UInt8]) -> PictureHeaders? = { _, _ in nil }
+        _ path: String, read: (String, [UInt8], PacketOpening) -> PictureHeaders? = { _, _, _ in nil }
     ) throws -> (tracks: [[String]], headers: [PictureHeaders]) {
         var found: [PictureHeaders] = []
         let demuxer = try Demuxer.open(
             path: path,
-            read: { codec, headers in
-                let headers = read(codec, headers)
+            read: { codec, headers, opening in
+                let headers = read(codec, headers, opening)
                 found += headers.map { [$0] } ?? []
                 return headers
             })
@@ -92,6 +92,50 @@ import Testing
         let told = try Self.look(scratch.file("b.mp4"), read: AssetLoader.pictureHeaders)
         #expect(told.headers.count == 1)
         #expect(told.tracks[0].contains("64x48") && told.tracks[0].contains("yuv420p"))
+    }
+
+    /// What the first packet says otherwise counts: sets of its own, a message about colour, or nothing that can be read.
+    @Test(arguments: [
+        ["filter_units=remove_types=6", "h264_metadata=transfer_characteristics=16"], ["sei"], ["noise"],
+    ])
+    func whatTheFirstPacketSaysCounts(_ kind: [String]) throws {
+        let scratch = try Scratch()
+        let (path, other) = (scratch.file("a.mp4"), scratch.file("b.mp4"))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", path)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: "mdat".utf8) }) + 4
+        let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        // x264 says what it is in a message of some 700 bytes before the first picture: room for another one.
+        try #require(bytes[start + 4] == 6 && length > 200)
+        func put(_ units: [UInt8]...) {
+            var all: [UInt8] = []
+            for unit in units { all += [0, 0, 0, UInt8(unit.count)] + unit }
+            let rest = length - all.count
+            all += [0, 0, UInt8(rest >> 8), UInt8(rest & 0xff), 12]
+            all += [UInt8](repeating: 0xff, count: rest - 2) + [0x80]
+            bytes.replaceSubrange(start..<start + 4 + length, with: all)
+        }
+        switch kind[0] {
+        case "sei": put([6, 147, 1, 16, 0x80])
+        case "noise": for index in start..<start + length + 40 { bytes[index] ^= UInt8(index & 0x7f) | 0x81 }
+        default:
+            // Sets of the same numbers whose pictures mean other colours.
+            try ffmpeg("-i", path, "-c", "copy", "-bsf:v", kind.joined(separator: ","), other)
+            let changed = [UInt8](try Data(contentsOf: URL(fileURLWithPath: other)))
+            var place = try #require(changed.indices.last { changed[$0...].starts(with: "avcC".utf8) }) + 10
+            func set() -> [UInt8] {
+                let end = place + 2 + Int(changed[place]) << 8 + Int(changed[place + 1])
+                defer { place = end + 1 }
+                return Array(changed[place + 2..<end])
+            }
+            put(set(), set())
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: other))
+        let told = try Self.look(other, read: AssetLoader.pictureHeaders)
+        #expect(told.headers.isEmpty)
+        #expect(told.tracks == (try Self.look(other)).tracks)
+        #expect(told.tracks[0][6].contains("smpte2084") == (kind != ["noise"]))
     }
 
     @Test(.enabled(if: Places.media != nil))

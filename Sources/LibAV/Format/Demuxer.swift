@@ -39,11 +39,15 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
     /// `container` is what it was found to be when it was opened before: some 350 demuxers need not be asked again.
-    /// `read` reads what a track's headers say of its pictures, by its codec; nil where some must be decoded.
+    /// `read` reads what a track's headers say of its pictures, by its codec and its first packet; nil where some must be
+    /// decoded.
     public static func open(
         path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
         discovery: StreamDiscovery = .decoding, container: String? = nil,
-        read: (_ codec: String, _ headers: [UInt8]) -> PictureHeaders? = { _, _ in nil }
+        read: (_ codec: String, _ headers: [UInt8], _ opening: PacketOpening) -> PictureHeaders? = {
+            _, _, _ in
+            nil
+        }
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
         let source = try SourceLocation.open(path, interrupt: interrupt)
@@ -56,7 +60,10 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         do throws(InputError) {
             let context = try openContext(
                 io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery,
-                container: container, read: read)
+                container: container
+            ) { codec, headers, stream in
+                opening(of: stream, in: source).flatMap { read(codec, headers, $0) }
+            }
             return Demuxer(
                 adopting: context, io: io, interrupt: interrupt, path: path, source: source)
         } catch {
@@ -67,7 +74,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     private static func openContext(
         io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag,
-        discovery: StreamDiscovery, container: String?, read: (String, [UInt8]) -> PictureHeaders?
+        discovery: StreamDiscovery, container: String?, read: StreamReader
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
         let format = try recognize(io: io, path: path, container: container)
         guard let allocated = LogBridge.fresh(avformat_alloc_context()) else {
@@ -137,9 +144,23 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         return format
     }
 
+    /// What a stream's codec and headers say of its pictures.
+    private typealias StreamReader = (String, [UInt8], UnsafeMutablePointer<AVStream>) -> PictureHeaders?
+
+    /// The beginning of a stream's first packet, where an index tells where that is.
+    private static func opening(
+        of stream: UnsafeMutablePointer<AVStream>, in source: any ByteSource
+    ) -> PacketOpening? {
+        guard avformat_index_get_entries_count(stream) > 0,
+            let entry = avformat_index_get_entry(stream, 0)?.pointee, entry.pos >= 0, entry.size > 0,
+            let bytes = source.bytes(at: entry.pos, min(Int(entry.size), 1 << 14))
+        else { return nil }
+        return PacketOpening(bytes: bytes, size: Int(entry.size))
+    }
+
     private static func findStreams(
         _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits,
-        read: (String, [UInt8]) -> PictureHeaders?
+        read: StreamReader
     ) throws(InputError) {
         // Of other containers libavformat counts decoded pictures to find out when they are shown.
         let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
@@ -155,7 +176,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             av_dict_set_int(&options[i], "max_pixels", limits.maxPixels, 0)
             av_dict_set(&options[i], "threads", "1", 0)
             guard isMovie, let stream = context.pointee.streams[i],
-                avformat_index_get_entries_count(stream) > 0, let parameters = stream.pointee.codecpar,
+                let parameters = stream.pointee.codecpar,
                 parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
                 let bytes = parameters.pointee.extradata, parameters.pointee.extradata_size > 0
             else { continue }
@@ -163,7 +184,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
                 UnsafeBufferPointer(start: bytes, count: Int(parameters.pointee.extradata_size)))
             let codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
             // The first picture would be decoded for what its headers say: most of what looking into a file takes.
-            if let told = read(codec, headers), told.tell(&parameters.pointee, maxPixels: limits.maxPixels) {
+            if let told = read(codec, headers, stream),
+                told.tell(&parameters.pointee, maxPixels: limits.maxPixels)
+            {
                 av_dict_set(&options[i], "skip_frame", "all", 0)
             }
         }

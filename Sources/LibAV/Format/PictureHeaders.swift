@@ -1,5 +1,13 @@
 internal import CFFmpeg
 
+/// How a track's first packet begins.
+public struct PacketOpening: Sendable {
+    /// Its first bytes, 16,384 at most.
+    public var bytes: [UInt8]
+    /// How many it has.
+    public var size: Int
+}
+
 /// What the headers of a track say of all its pictures, where none has to be decoded to find that out.
 public struct PictureHeaders: Hashable, Sendable {
     /// How many values of colour there are beside those of brightness.

@@ -72,8 +72,10 @@ struct AssetLoader {
     }
 
     /// What a track's headers say of all its pictures; nil where some must be decoded to find out.
-    static func pictureHeaders(codec: String, headers: [UInt8]) -> PictureHeaders? {
-        codec == "h264" ? AVCHeaders(headers).flatMap { AVCSets($0) }?.pictureHeaders : nil
+    static func pictureHeaders(
+        codec: String, headers: [UInt8], opening: PacketOpening
+    ) -> PictureHeaders? {
+        codec == "h264" ? AVCPictureHeaders.read(headers, opening: opening) : nil
     }
 
     /// Ogg keeps a file's tags in its first stream.

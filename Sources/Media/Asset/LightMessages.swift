@@ -72,19 +72,7 @@ enum LightMessages {
 
     private static func messages(_ payload: [UInt8]) -> [StreamSideData] {
         var found: [StreamSideData] = []
-        var at = 0
-        func number() -> Int? {
-            var value = 0
-            while at < payload.count {
-                value += Int(payload[at])
-                at += 1
-                if payload[at - 1] != 0xff { return value }
-            }
-            return nil
-        }
-        while at + 2 < payload.count, let type = number(), let size = number(), at + size <= payload.count {
-            let message = Array(payload[at..<(at + size)])
-            at += size
+        SEIMessages.forEach(in: payload) { type, message in
             switch type {
             case 137: if let datum = StreamSideData.mastering(message: message) { found.append(datum) }
             case 144: if let datum = StreamSideData.contentLight(message: message) { found.append(datum) }

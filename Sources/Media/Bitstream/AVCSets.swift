@@ -103,13 +103,15 @@ struct AVCSets: Hashable {
         case 2: break
         default: return nil
         }
-        guard bits.number() != nil else { return nil }
+        guard let references = bits.number() else { return nil }
         sequence.gapsPosition = bits.position
         guard bits.bits(1) != nil, let columns = bits.number(), let rows = bits.number(),
             let isFramesOnly = bits.bits(1)
         else { return nil }
         sequence.isFramesOnly = isFramesOnly == 1
-        if depths.luma == depths.chroma, 1...2 ~= sequence.chromaFormat, columns < 4096, rows < 4096 {
+        if id < 32, references <= 16, depths.luma == depths.chroma, 1...2 ~= sequence.chromaFormat,
+            columns < 4096, rows < 4096
+        {
             sequence.headers = PictureHeaders(
                 width: 16 * (columns + 1), height: 16 * (rows + 1) * (2 - isFramesOnly),
                 chroma: sequence.chromaFormat == 1 ? .yuv420 : .yuv422, bitDepth: depths.luma)
@@ -175,7 +177,7 @@ struct AVCSets: Hashable {
 
     private static func crop(_ bits: inout NALBits, _ sequence: inout Sequence) -> Bool {
         guard let left = bits.number(), let right = bits.number(), let top = bits.number(),
-            let bottom = bits.number(), [left, right, top, bottom].allSatisfy({ $0 < 1 << 16 })
+            let bottom = bits.number(), [left, right, top, bottom].allSatisfy({ $0 < 32 })
         else { return false }
         let lines = (sequence.chromaFormat == 1 ? 2 : 1) * (sequence.isFramesOnly ? 1 : 2)
         sequence.headers?.width -= 2 * (left + right)

@@ -1,22 +1,33 @@
 internal import Glibc
+internal import Locking
 
 /// The standard streams.
 enum Terminal {
+    private static let firstLoss = Guarded<Int32?>(nil)
+
+    /// Why standard output didn't take all; nil where it did. Who stops reading wants no more, which is no loss.
+    static var loss: String? { firstLoss.withLock { $0 }.map { String(cString: strerror($0)) } }
+
     /// Writes to standard output.
-    static func print(_ text: String) { write(text, to: STDOUT_FILENO) }
+    static func print(_ text: String) {
+        guard let code = write(text, to: STDOUT_FILENO), code != EPIPE else { return }
+        firstLoss.withLock { $0 = $0 ?? code }
+    }
     /// Writes to standard error.
     static func report(_ text: String) { write(text, to: STDERR_FILENO) }
 
-    /// Writes to a descriptor; what it doesn't take is lost.
-    static func write(_ text: String, to descriptor: Int32) {
+    /// Writes to a descriptor; what it doesn't take is lost, and why is returned.
+    @discardableResult
+    static func write(_ text: String, to descriptor: Int32) -> Int32? {
         let bytes = Array(text.utf8)
         var done = 0
         while done < bytes.count {
             let put = bytes.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
             }
-            if put > 0 { done += put } else if errno != EINTR { return }
+            if put > 0 { done += put } else if errno != EINTR { return errno }
         }
+        return nil
     }
 
     /// Standard error is a terminal that understands control sequences.

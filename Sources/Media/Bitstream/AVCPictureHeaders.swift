@@ -1,0 +1,38 @@
+internal import LibAV
+
+/// What H.264's headers say of all pictures of a track, as far as its first packet bears it out.
+enum AVCPictureHeaders {
+    /// Nil where the packet has sets of its own or a message about colour, or isn't what the sets say: it is decoded then.
+    static func read(_ headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
+        guard let headers = AVCHeaders(headers), case .lengths(let size) = headers.framing,
+            let sets = AVCSets(headers), let told = sets.pictureHeaders
+        else { return nil }
+        var position = 0
+        while position + size < opening.bytes.count {
+            let length = opening.bytes[position..<position + size].reduce(0) { $0 << 8 | Int($1) }
+            position += size
+            guard length > 0, length <= opening.size - position else { return nil }
+            // The last one may lack its end here.
+            let unit = opening.bytes[position..<min(position + length, opening.bytes.count)]
+            switch unit[position] & 0x1f {
+            case 1, 5: return AVCSliceHeader(unit, sets) == nil ? nil : told
+            case 6: if saysTransfer(unit) || unit.count < length { return nil }
+            case 7: if !sets.isKnown(unit) { return nil }
+            case 8: if !headers.pictures.contains(where: unit.elementsEqual) { return nil }
+            case 9: break
+            default: return nil
+            }
+            position += length
+        }
+        return nil
+    }
+
+    /// A message names another transfer function for who knows it (`alternative_transfer_characteristics`).
+    private static func saysTransfer(_ unit: some Collection<UInt8>) -> Bool {
+        var isThere = false
+        SEIMessages.forEach(in: NALBits.payload(unit.dropFirst())) { type, _ in
+            if type == 147 { isThere = true }
+        }
+        return isThere
+    }
+}

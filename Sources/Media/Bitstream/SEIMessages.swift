@@ -1,0 +1,21 @@
+/// Supplemental messages of H.264 and HEVC, which stand in units of their own.
+enum SEIMessages {
+    /// Calls `body` with the type and the bytes of each, as long as they are whole. `payload` is a unit behind its header,
+    /// without the bytes that keep start codes away.
+    static func forEach(in payload: [UInt8], _ body: (_ type: Int, _ message: [UInt8]) -> Void) {
+        var at = 0
+        func number() -> Int? {
+            var value = 0
+            while at < payload.count {
+                value += Int(payload[at])
+                at += 1
+                if payload[at - 1] != 0xff { return value }
+            }
+            return nil
+        }
+        while at + 2 < payload.count, let type = number(), let size = number(), at + size <= payload.count {
+            body(type, Array(payload[at..<(at + size)]))
+            at += size
+        }
+    }
+}
