@@ -83,7 +83,8 @@ import Testing
             let full = try program("sh", ["-c", "'\(Places.tandem)' \(command) > /dev/full"])
             #expect(full.status == 4)
             #expect(full.errors.contains("standard output can't be written: No space left on device"))
-            let read = try program("bash", ["-c", "set -o pipefail; '\(Places.tandem)' \(command) | head -c 1"])
+            let read = try program(
+                "bash", ["-c", "set -o pipefail; '\(Places.tandem)' \(command) | head -c 1"])
             #expect(read.errors.isEmpty)
         }
     }
