@@ -103,7 +103,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "FidelityTests",
-            dependencies: ["JobRun", "JobPlan", "Media", "LibAV", "CFFmpeg", "TestSupport"],
+            dependencies: ["Diagnostics", "JobRun", "JobPlan", "Media", "LibAV", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
         .testTarget(
             name: "CommandTests", dependencies: ["tandem", "TestSupport"], exclude: ["junit.xsd"],

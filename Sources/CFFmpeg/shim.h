@@ -113,6 +113,7 @@ static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
     X(av_buffersrc_add_frame_flags)                                                                           \
     X(av_buffersrc_close)                                                                                     \
     X(av_buffersink_get_frame)                                                                                \
+    X(av_buffersink_get_format)                                                                               \
     X(av_buffersink_get_w)                                                                                    \
     X(av_buffersink_get_h)                                                                                    \
     X(av_buffersink_get_sample_aspect_ratio)                                                                  \

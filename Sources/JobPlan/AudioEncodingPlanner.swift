@@ -8,13 +8,17 @@ struct AudioEncodingPlanner {
     let spec: AudioEncodeSpec
     let track: SourceDescription.Track
     let encoder: EncoderInfo
+    let container: ContainerType
     var notes: [String] = []
     private var settings: [TrackPlan.Setting] = []
 
-    init(spec: AudioEncodeSpec, track: SourceDescription.Track, encoder: EncoderInfo) {
+    init(
+        spec: AudioEncodeSpec, track: SourceDescription.Track, encoder: EncoderInfo, container: ContainerType
+    ) {
         self.spec = spec
         self.track = track
         self.encoder = encoder
+        self.container = container
     }
 
     mutating func plan() -> TrackPlan.Encoding {
@@ -57,8 +61,11 @@ struct AudioEncodingPlanner {
                 ?? (layout == track.channelLayout ? .source : .default))
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         let chain = filters()
-        if let source = track.channelLayout, layout.channels < source.channels {
-            notes.append("\(source) is mixed down to \(layout)")
+        if let source = track.channelLayout, let text = describe(source, as: layout) { notes.append(text) }
+        if let other = container.otherLayout(of: layout, codec: codec.libavName) {
+            notes.append(
+                "\(container.name) can't say the layout \(layout) of \(codec.name): players take it for \(other)"
+            )
         }
         if codec.name == "flac", ["32", "64"].contains(where: track.codec.contains), spec.bitDepth == nil {
             notes.append("\(track.codec) becomes 24 bits, the most that \(encoder.name) writes")
@@ -119,14 +126,25 @@ struct AudioEncodingPlanner {
         return rates.filter { $0 > track.sampleRate }.min() ?? rates.max() ?? track.sampleRate
     }
 
-    /// The source's, else one of as many channels, else the largest that is smaller.
+    /// The source's, else what keeps most of it.
     private var layout: ChannelLayout {
         if let layout = spec.channels?.value { return layout }
         let source = (track.channelLayout ?? .stereo).specified
-        let layouts = encoder.layouts
-        if layouts.isEmpty || layouts.contains(source) { return source }
-        return layouts.first { $0.channels == source.channels }
-            ?? layouts.filter { $0.channels < source.channels }.max { $0.channels < $1.channels } ?? source
+        let layouts = spec.codec.value.layouts(of: encoder)
+        return layouts.isEmpty ? source : source.nearest(of: layouts) ?? source
+    }
+
+    /// What becomes of the source's channels, where the codec has no such layout.
+    private func describe(_ source: ChannelLayout, as layout: ChannelLayout) -> String? {
+        if layout.channels < source.channels { return "\(source) is mixed down to \(layout)" }
+        let own = source.specified
+        guard spec.channels == nil, layout != own else { return nil }
+        if !layout.holds(own) {
+            return "\(own) is mixed to \(layout), which is next to it in \(spec.codec.value.name)"
+        }
+        return layout.channels == own.channels
+            ? "\(own) is called \(layout): \(spec.codec.value.name) has one name for both"
+            : "\(own) goes into \(layout), whose other channels are silent: \(spec.codec.value.name) can't have \(own)"
     }
 
     private func usualBitRate(_ channels: Int) -> Int64? {

@@ -64,6 +64,13 @@ struct CopyPlanner {
                     ? "of data it holds \(type.dataCodecs.joined(separator: " and ")); `data: { codec: … }` selects them"
                     : "`encode` it, or choose another container", into: &sink)
         }
+        if track.sideData.contains(SourceDescription.Track.changingHeaders),
+            [.video, .audio].contains(track.mediaType)
+        {
+            return refuse(
+                "\(label(track)) goes on with other headers where files were joined, and a copy has one place for them",
+                help: "`encode` it", into: &sink)
+        }
         guard sayTimes(track) else {
             sink.error(
                 .containerCodec,
@@ -252,8 +259,11 @@ struct CopyPlanner {
             ranges: ranges, encoder: encoder, container: container.value)
         let encoding = planner.plan()
         let configuration = encoding.encoder
+        // What is said of frames that say nothing changes none.
+        var unchanged = VideoOutputSettings()
+        (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)
         guard configuration.width == track.width, configuration.height == track.height,
-            configuration.pixelFormat == track.pixelFormat, encoding.video == VideoOutputSettings(),
+            configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,
             configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
         else { throw .edges("`encode` changes the picture, which its copied part would not follow") }
         return configuration

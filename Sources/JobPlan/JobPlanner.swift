@@ -334,14 +334,17 @@ struct JobPlanner {
             var planner = VideoEncodingPlanner(
                 spec: spec, track: track, picture: picture, timeZero: description.timeZero, ranges: ranges,
                 encoder: encoder, container: container.value)
-            action = .encode(planner.plan())
+            let encoding = planner.plan()
+            guard PicturePlanner.check(encoding, of: picture, spec, into: &sink) else { return nil }
+            action = .encode(encoding)
             transform = picture.transform
             notes += planner.notes
         case .encodeAudio(let spec):
             guard checkDecodable(track, rule: rule), let encoder = spec.codec.value.availableEncoder else {
                 return nil
             }
-            var planner = AudioEncodingPlanner(spec: spec, track: track, encoder: encoder)
+            var planner = AudioEncodingPlanner(
+                spec: spec, track: track, encoder: encoder, container: container.value)
             let encoding = planner.plan()
             guard checkSound(encoding, rule: rule, spec: spec) else { return nil }
             action = .encode(encoding)

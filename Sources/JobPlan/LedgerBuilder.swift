@@ -160,7 +160,8 @@ struct LedgerBuilder {
         }
         let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
         let carried = Set(uses.flatMap(\.element.sideData))
-        for kind in track.sideData where kind != SourceDescription.Track.hiddenBeginning {
+        let states = [SourceDescription.Track.hiddenBeginning, SourceDescription.Track.changingHeaders]
+        for kind in track.sideData where !states.contains(kind) {
             let isCarried = carried.contains(kind)
             let reason =
                 isCarried
@@ -184,6 +185,15 @@ struct LedgerBuilder {
                     track: track.index, item: "alpha plane", outcome: .left,
                     reason: "\(container.name) can't hold it beside \(track.codec)"))
         }
+        if isCopied, let entry = color(of: track) { result.append(entry) }
+        if isCopied, let layout = track.channelLayout, layout.isSpecified,
+            let other = container.otherLayout(of: layout, codec: track.codec)
+        {
+            result.append(
+                LedgerEntry(
+                    track: track.index, item: "channel layout \(layout)", outcome: .left,
+                    reason: "\(container.name) can't say it of \(track.codec): players take it for \(other)"))
+        }
         if track.cleanAperture != nil {
             let isBaked = uses.contains {
                 if case .encode(let encoding) = $0.element.action {
@@ -198,6 +208,27 @@ struct LedgerBuilder {
                     reason: isBaked ? "the picture is cropped" : "libavformat 5.1 can't write it"))
         }
         return result
+    }
+
+    /// Codecs whose headers have a place for colour.
+    private static let colorful: Set<String> = [
+        "h264", "hevc", "mpeg1video", "mpeg2video", "vp9", "av1", "prores", "dnxhd", "mjpeg", "vc1", "vvc",
+    ]
+
+    /// What only the source's container says of a copied track's colour, and the output's can't.
+    private func color(of track: SourceDescription.Track) -> LedgerEntry? {
+        guard track.mediaType == .video, !Self.colorful.contains(track.codec), !track.pixelFormat.isRGB else {
+            return nil
+        }
+        let color = track.color
+        var lost: [String] = []
+        if !container.saysColor { lost = [color.primaries, color.transfer, color.matrix].compactMap { $0 } }
+        // Who isn't told takes the limited one.
+        if !container.saysColorRange, color.range == "pc" { lost.append("full range") }
+        guard !lost.isEmpty else { return nil }
+        return LedgerEntry(
+            track: track.index, item: "colour (\(lost.joined(separator: ", ")))", outcome: .left,
+            reason: "\(container.name) can't say it of \(track.codec)")
     }
 
     /// What a copy lets be heard that the source hides.

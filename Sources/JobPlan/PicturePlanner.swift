@@ -17,24 +17,26 @@ struct PicturePlanner {
         /// What is left to be turned by who shows the output.
         var transform: DisplayTransform?
         var isInterlaced: Bool
+        /// What the numbers mean, and how they are stored.
+        var color: ColorDescription
+        var format: PixelFormat
     }
 
     func plan(into sink: inout DiagnosticSink) -> Picture? {
         var picture = Picture(
             size: PixelSize(width: track.width, height: track.height), aspect: track.pixelAspectRatio,
-            transform: track.transform, isInterlaced: track.isInterlaced)
+            transform: track.transform, isInterlaced: track.isInterlaced, color: track.color,
+            format: track.pixelFormat)
         let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec, track) ? .auto : .off)
         if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
             picture.settings.deinterlacing = deinterlacing
             picture.isInterlaced = false
         }
-        picture.settings.mapsTones = mapsTones
-        guard checkToneMapping(into: &sink), crop(&picture, into: &sink), turn(&picture, into: &sink),
-            filter(&picture, into: &sink)
-        else {
+        guard crop(&picture, into: &sink), turn(&picture, into: &sink), filter(&picture, into: &sink) else {
             return nil
         }
-        return picture
+        picture.settings.mapsTones = mapsTones(picture.color)
+        return checkToneMapping(picture, into: &sink) ? picture : nil
     }
 
     /// Lines go elsewhere: fields would be mixed.
@@ -68,14 +70,16 @@ struct PicturePlanner {
     }
 
     /// From high to standard dynamic range: a change of transfer functions alone would leave most of it white.
-    private var mapsTones: Bool {
-        guard let transfer = spec.color?.transfer?.value, let own = track.color.transfer else { return false }
+    private func mapsTones(_ color: ColorDescription) -> Bool {
+        guard let transfer = spec.color?.transfer?.value, let own = color.transfer else { return false }
         return Self.highRange.contains(own) && !Self.highRange.contains(transfer)
     }
 
     /// Light is mixed anew from what the source says of it: all of that must be known.
-    private func checkToneMapping(into sink: inout DiagnosticSink) -> Bool {
-        guard mapsTones, Self.isLightUnknown(track) else { return true }
+    private func checkToneMapping(_ picture: Picture, into sink: inout DiagnosticSink) -> Bool {
+        guard picture.settings.mapsTones, picture.color.primaries == nil || picture.color.matrix == nil else {
+            return true
+        }
         sink.error(
             .codecSetting,
             "the source is of high dynamic range, and doesn't say its primaries or its matrix: its tones can't be mapped",
@@ -148,15 +152,22 @@ struct PicturePlanner {
         return true
     }
 
-    /// Filters may change the size; libavfilter itself is asked.
+    /// Filters may change the size and what the numbers mean; libavfilter itself is asked.
     private func filter(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
         guard let filters = spec.filters else { return true }
         picture.settings.filters = filters.value
+        var color = track.color
+        // As the reader fills in what frames don't say.
+        color.range = color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
+        let usual = ColorDescription.usualMatrix(width: track.width, height: track.height)
         do throws(AVError) {
-            let after = try FilterGraph.pictures(
-                after: filters.value, size: (picture.size.width, picture.size.height),
-                format: track.pixelFormat,
-                sampleAspectRatio: picture.aspect ?? Rational(0, 1))
+            let after = try PictureChain.trial(
+                filters.value,
+                of: PictureForm(
+                    width: picture.size.width, height: picture.size.height,
+                    format: track.pixelFormat.withoutRangeByName,
+                    sampleAspectRatio: picture.aspect ?? Rational(0, 1), color: color),
+                matrix: track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual)
             guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
                 sink.error(
                     .filterChain,
@@ -166,12 +177,51 @@ struct PicturePlanner {
             }
             picture.size = PixelSize(width: after.width, height: after.height)
             picture.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
+            picture.settings.filtered = FilteredPictures(
+                pixelFormat: after.format, range: after.color.range, matrix: after.color.matrix)
+            let isUntouched = track.color.range == nil && after.color.range == color.range
+            picture.format = after.format
+            picture.color = after.color
+            picture.color.chromaLocation = track.color.chromaLocation
+            if isUntouched { picture.color.range = nil }
             return true
         } catch {
             sink.error(
                 .filterChain,
                 "the filters don't fit these pictures (\(picture.size)): \(error.detail ?? error.reason)",
                 at: filters.range)
+            return false
+        }
+    }
+
+    /// What only the resolved settings show: sizes that the pixel format can't have, and colours that can't be computed.
+    static func check(
+        _ encoding: TrackPlan.Encoding, of picture: Picture, _ spec: VideoEncodeSpec,
+        into sink: inout DiagnosticSink
+    ) -> Bool {
+        let (encoder, fit) = (encoding.encoder, spec.fit?.value)
+        if let size = spec.size, fit != .inside, fit != .scaleDown,
+            size.value.width ?? encoder.width != encoder.width
+                || size.value.height ?? encoder.height != encoder.height
+        {
+            let step = encoder.pixelFormat.chromaSubsampling
+            sink.error(
+                .codecSetting,
+                "\(encoder.pixelFormat) can't have this size: its width is a multiple of \(step.x), its height of \(step.y)",
+                at: size.range, help: "\(encoder.width)x\(encoder.height) is next to it")
+            return false
+        }
+        guard let video = encoding.video, let color = video.color else { return true }
+        do throws(AVError) {
+            try PictureChain.tryConversion(
+                video, from: picture.format, picture.color, to: video.pixelFormat ?? encoder.pixelFormat)
+            return true
+        } catch {
+            let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
+            sink.error(
+                .codecSetting,
+                "libzimg can't convert the colours (\(wanted.joined(separator: ", "))) of this source: \(error.detail ?? error.reason)",
+                at: spec.color?.range ?? spec.range)
             return false
         }
     }

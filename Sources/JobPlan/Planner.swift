@@ -25,9 +25,9 @@ public struct Planner {
         let id: String
     }
 
-    private let files: [JobFile]
+    let files: [JobFile]
     private let scout: any SourceScout
-    private let memory: any PlanMemory
+    let memory: any PlanMemory
     private var settled: [Key: BatchPlan.Settled] = [:]
     /// What was found before jobs were gone through one by one; nil for those that must be planned.
     private var settledAhead: [Key: BatchPlan.Settled?] = [:]
@@ -35,14 +35,14 @@ public struct Planner {
     private var probed: [String: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// URLs that were looked at: many jobs may read one.
     private var remotes: [String: FileIdentity] = [:]
-    private var destinations = DestinationTable()
+    var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
     private var plans: [Key: Int] = [:]
-    private var order: [JobPlan] = []
+    private(set) var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
     private var refused: Set<Key> = []
-    private var diagnostics = DiagnosticSink()
+    var diagnostics = DiagnosticSink()
 
     private init(files: [JobFile], scout: any SourceScout, memory: any PlanMemory) {
         self.files = files
@@ -377,117 +377,6 @@ public struct Planner {
                 .sourceUnreadable, "\(name): \(error)", at: place,
                 notes: [Diagnostic.Note("the path is \(path)")])
             return nil
-        }
-    }
-
-    private func checkDestination(
-        _ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink
-    ) {
-        let place = job.destination.path.range
-        if !PathRoot.holds(destination.path) {
-            sink.error(
-                .destinationUnwritable,
-                "the destination \(destination.path) lies outside \(PathRoot.path ?? ""), where `--root` keeps everything",
-                at: place)
-            return
-        }
-        switch DestinationPath.occupant(of: destination.path) {
-        case .nothing, .published: break
-        case .notAFile:
-            sink.error(
-                .destinationExists, "the destination \(destination.path) is a folder or no regular file",
-                at: place)
-        case .foreign:
-            if job.destination.ifExists == .fail, !memory.owns(destination.path) {
-                sink.error(
-                    .destinationExists,
-                    "the destination exists, and Tandem did not publish it: \(destination.path)", at: place,
-                    help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
-            }
-        }
-        if !destination.missing.dropLast().isEmpty, !job.destination.makesDirectories {
-            sink.error(
-                .destinationUnwritable,
-                "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
-        } else if !destination.isFolderWritable {
-            sink.error(
-                .destinationUnwritable, "the folder \(destination.existingFolder) can't be written", at: place
-            )
-        }
-    }
-
-    /// Two outputs never share a destination, whatever links lead there.
-    private mutating func checkCollisions(into sink: inout DiagnosticSink) {
-        var first: [DestinationPath: SourceRange] = [:]
-        for file in files {
-            for job in file.jobs {
-                let place = job.destination.path.range
-                guard let path = destinations.resolve(file.absolutePath(job.destination.path)) else {
-                    continue
-                }
-                if let earlier = first[path] {
-                    sink.error(
-                        .destinationCollision, "two jobs have the destination \(path.path)", at: place,
-                        notes: earlier == place
-                            ? [Diagnostic.Note("runs of one job: what tells them apart must be in the path")]
-                            : [Diagnostic.Note("the other one stands here", at: earlier)])
-                } else {
-                    first[path] = place
-                }
-            }
-        }
-    }
-
-    /// The outputs of a file system together, as far as they can be foretold.
-    private mutating func checkSpace() {
-        var needed: [UInt64: (bytes: Int64, path: DestinationPath, place: SourceRange)] = [:]
-        for job in order {
-            guard let size = job.expectedSize, let path = destinations.resolve(job.destination) else {
-                continue
-            }
-            let bytes = (needed[path.fileSystem]?.bytes ?? 0) &+ size
-            needed[path.fileSystem] = (bytes, path, needed[path.fileSystem]?.place ?? job.destinationLocation)
-        }
-        for (bytes, path, place) in needed.values.sorted(by: { $0.place < $1.place }) {
-            guard let free = path.freeSpace, bytes > free else { continue }
-            diagnostics.warning(
-                .lowSpace,
-                "the outputs are likely to need \(PlanText.bytes(bytes)), and \(PlanText.bytes(free)) are free under \(path.folder)",
-                at: place)
-        }
-    }
-
-    /// Sources are never overwritten: device and inode tell, whatever the path.
-    private mutating func checkSources(into sink: inout DiagnosticSink) {
-        var byFile: [[UInt64]: SourceRange] = [:]
-        var seen: Set<String> = []
-        for file in files {
-            for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
-                guard case .file(let written) = spec.source else { continue }
-                let path = file.absolutePath(written)
-                guard seen.insert(path).inserted, let identity = FileIdentity(path: path) else { continue }
-                let key = [identity.device, identity.inode]
-                byFile[key] = byFile[key] ?? written.range
-            }
-        }
-        let jobFiles = Set(
-            files.compactMap { FileIdentity(path: $0.path).map { [$0.device, $0.inode] } })
-        for file in files {
-            for job in file.jobs {
-                guard let path = destinations.resolve(file.absolutePath(job.destination.path)),
-                    let identity = FileIdentity(path: path.path)
-                else { continue }
-                if jobFiles.contains([identity.device, identity.inode]) {
-                    sink.error(
-                        .destinationIsSource, "the destination is a job file: \(path.path)",
-                        at: job.destination.path.range)
-                }
-                guard let place = byFile[[identity.device, identity.inode]] else { continue }
-                sink.error(
-                    .destinationIsSource,
-                    "the destination is a source, and sources are never overwritten: \(path.path)",
-                    at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)])
-            }
         }
     }
 }

@@ -71,10 +71,12 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var isTimecode: Bool
         /// Dispositions by libav's names.
         public var disposition: [String]
-        /// Kinds of global side data, `hiddenBeginning` among them.
+        /// Kinds of global side data, `hiddenBeginning` and `changingHeaders` among them.
         public var sideData: [String]
         /// Something is decoded of its beginning that is not heard or shown.
         static let hiddenBeginning = "hidden beginning"
+        /// Files were joined: some packets stand under other headers.
+        static let changingHeaders = "changing headers"
         /// Samples of the packet that is heard first which an edit list hides.
         public var hiddenPartOfPacket: Int?
         /// Bits a second as the container says, 0 where unknown.
@@ -139,7 +141,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                     && track.metadata.contains { $0.key.lowercased() == "timecode" },
                 disposition: track.disposition.sorted(),
                 sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" }
-                    + (track.hidesBeginning ? [Track.hiddenBeginning] : []),
+                    + (track.hidesBeginning ? [Track.hiddenBeginning] : [])
+                    + (track.changesHeaders ? [Track.changingHeaders] : []),
                 hiddenPartOfPacket: track.hiddenPartOfPacket > 0 ? track.hiddenPartOfPacket : nil,
                 bitRate: format.bitRate)
         }

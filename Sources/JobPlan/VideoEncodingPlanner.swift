@@ -6,7 +6,9 @@ internal import Media
 /// Resolves how a track of pictures is compressed: what the job says, what the source has, what is usual.
 struct VideoEncodingPlanner {
     let spec: VideoEncodeSpec
-    let track: SourceDescription.Track
+    /// The source's track as it is, and as the job's filters make it.
+    private let original: SourceDescription.Track
+    private var track: SourceDescription.Track
     let picture: PicturePlanner.Picture
     let timeZero: MediaTime
     let ranges: [TimeRange]
@@ -14,13 +16,16 @@ struct VideoEncodingPlanner {
     let container: ContainerType
     var notes: [String] = []
     private var settings: [TrackPlan.Setting] = []
+    private var targetColor = ColorDescription()
 
     init(
         spec: VideoEncodeSpec, track: SourceDescription.Track, picture: PicturePlanner.Picture,
         timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo, container: ContainerType
     ) {
         self.spec = spec
+        original = track
         self.track = track
+        (self.track.color, self.track.pixelFormat) = (picture.color, picture.format)
         self.picture = picture
         self.timeZero = timeZero
         self.ranges = ranges
@@ -39,8 +44,8 @@ struct VideoEncodingPlanner {
         configuration.pixelFormat = format
         configuration.frameRate = spec.frameRate?.value ?? track.frameRate
         configuration.sampleAspectRatio = aspect(source: source, target: size)
+        targetColor = targetColor(in: format, size: size)
         configuration.color = targetColor
-        if format.description.hasPrefix("yuvj") { configuration.color.range = "pc" }
         if picture.isInterlaced, picture.settings.isEmpty, size == source, codec.fields != .unmarked {
             configuration.isInterlaced = codec.fields == .coded
             configuration.fieldOrder = track.fieldOrder
@@ -69,7 +74,7 @@ struct VideoEncodingPlanner {
         }
         choices(into: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
-        describePicture()
+        describePicture(size)
         if picture.settings.mapsTones {
             notes.append("tones are mapped from high to standard dynamic range (hable)")
         }
@@ -81,7 +86,11 @@ struct VideoEncodingPlanner {
         video.fit = spec.fit?.value ?? .stretch
         video.innerSize = inner
         video.color = video.mapsTones ? targetColor : conversion
-        video.sourceRange = conversion?.range == nil ? nil : sourceRange
+        if video.color?.matrix == "gbr" { video.color?.matrix = nil }
+        video.levels = targetColor.range
+        video.matrix = isCrossing ? targetColor.matrix : nil
+        video.sourceRange = original.color.range
+        video.sourceMatrix = assumesMatrix || spec.filters != nil ? sourceMatrix : nil
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
@@ -99,7 +108,12 @@ struct VideoEncodingPlanner {
 
     /// The tick in which every picture's time is whole.
     private var timeBase: Rational {
-        if let rate = spec.frameRate?.value { return rate.inverted }
+        if let rate = spec.frameRate?.value {
+            // The last picture ends where the range does, if the encoder doesn't count in frames.
+            let countsFrames = spec.codec.value.name == "vp9" && spec.passes?.value == 2
+            guard !ranges.isEmpty, !countsFrames else { return rate.inverted }
+            return AssetReader.videoTick(timeBase: rate.inverted, timeZero: .zero, ranges: ranges)
+        }
         return AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, ranges: ranges)
     }
 
@@ -107,8 +121,19 @@ struct VideoEncodingPlanner {
         if let format = spec.pixelFormat { return format.value }
         // Motion JPEG means full range; libav's other formats for it are unofficial.
         let formats = encoder.pixelFormats.filter { format in
-            switch spec.codec.value.name {
-            case "mjpeg": format.description.hasPrefix("yuvj")
+            if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,
+                (matrix == "gbr") != format.isRGB
+            {
+                return false
+            }
+            // What such formats say, others say by their range.
+            if format.isFullRangeByName, spec.codec.value.fixedColor != .jpeg,
+                format != track.pixelFormat || spec.color?.levels?.value == "tv"
+            {
+                return false
+            }
+            return switch spec.codec.value.name {
+            case "mjpeg": format.isFullRangeByName
             // A profile of ProRes is its chroma.
             case "prores":
                 (format.chromaSubsampling == (1, 1)) == (spec.profile?.value.hasPrefix("4444") == true)
@@ -165,24 +190,64 @@ struct VideoEncodingPlanner {
         }
     }
 
-    /// The source's colour, with what the job says over it.
-    private var targetColor: ColorDescription {
+    /// What the output's numbers mean: as the source's, with what the job says over it, as far as the pixel format and
+    /// the codec can mean it.
+    private func targetColor(in format: PixelFormat, size: PixelSize) -> ColorDescription {
         var color = track.color
-        guard let spec = spec.color else { return color }
-        color.primaries = spec.primaries?.value ?? color.primaries
-        color.transfer = spec.transfer?.value ?? color.transfer
-        color.matrix = spec.matrix?.value ?? color.matrix
-        color.range = spec.levels?.value ?? color.range
+        color.primaries = spec.color?.primaries?.value ?? color.primaries
+        color.transfer = spec.color?.transfer?.value ?? color.transfer
+        if format.isRGB {
+            (color.matrix, color.range, color.chromaLocation) = ("gbr", "pc", nil)
+            return color
+        }
+        if track.pixelFormat.isRGB {
+            (color.matrix, color.range, color.chromaLocation) = (sourceMatrix, "tv", nil)
+        } else if color.matrix == nil, guessesOtherwise(size) {
+            color.matrix = sourceMatrix
+        }
+        color.matrix = spec.color?.matrix?.value ?? color.matrix
+        color.range = spec.color?.levels?.value ?? color.range
+        switch spec.codec.value.fixedColor {
+        case nil: break
+        case .jpeg:
+            if !ColorDescription.isSameMatrix(color.matrix, "bt470bg") { color.matrix = "bt470bg" }
+            color.range = "pc"
+        case .limited: color.range = "tv"
+        }
+        if format.isFullRangeByName { color.range = "pc" }
         return color
+    }
+
+    /// RGB becomes YUV, or the other way.
+    private var isCrossing: Bool { track.pixelFormat.isRGB != (targetColor.matrix == "gbr") }
+
+    /// The matrix of YUV on the way in or out, a guess where nobody says it.
+    private var sourceMatrix: String {
+        if let matrix = track.color.matrix, matrix != "gbr" { return matrix }
+        if let matrix = original.color.matrix, matrix != "gbr" { return matrix }
+        if track.color.primaries == "bt2020" { return "bt2020nc" }
+        return ColorDescription.usualMatrix(width: track.width, height: track.height)
+    }
+
+    /// Who sees pictures of such a size takes them for another matrix than at the source's size.
+    private func guessesOtherwise(_ size: PixelSize) -> Bool {
+        ColorDescription.usualMatrix(width: size.width, height: size.height)
+            != ColorDescription.usualMatrix(width: track.width, height: track.height)
+    }
+
+    /// Pictures that don't say their matrix are brought into one that does.
+    private var assumesMatrix: Bool {
+        !track.pixelFormat.isRGB && track.color.matrix == nil
+            && (isCrossing || spec.codec.value.fixedColor == .jpeg)
     }
 
     /// Numbers that nobody explains are of limited range, but for the formats that mean the full one.
     private var sourceRange: String {
-        track.color.range ?? (track.pixelFormat.description.hasPrefix("yuvj") ? "pc" : "tv")
+        track.color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
     }
 
     /// What is to be converted: only what the source says and the job says otherwise. What the source doesn't
-    /// say is written as the job says.
+    /// say is written as the job says. Range and RGB are the scaler's.
     private var conversion: ColorDescription? {
         var color = ColorDescription()
         func changed(_ from: String?, _ to: String?) -> String? {
@@ -190,8 +255,10 @@ struct VideoEncodingPlanner {
         }
         color.primaries = changed(track.color.primaries, targetColor.primaries)
         color.transfer = changed(track.color.transfer, targetColor.transfer)
-        color.matrix = changed(track.color.matrix, targetColor.matrix)
-        color.range = changed(sourceRange, targetColor.range)
+        let matrix = assumesMatrix ? sourceMatrix : track.color.matrix
+        if !track.pixelFormat.isRGB, !isCrossing, !ColorDescription.isSameMatrix(matrix, targetColor.matrix) {
+            color.matrix = changed(matrix, targetColor.matrix)
+        }
         return color == ColorDescription() ? nil : color
     }
 
@@ -306,7 +373,7 @@ struct VideoEncodingPlanner {
         if codec == "hevc" { add("x265-params", hevcParameters.joined(separator: ":")) }
     }
 
-    private mutating func describePicture() {
+    private mutating func describePicture(_ size: PixelSize) {
         if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
         if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
         if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
@@ -326,12 +393,27 @@ struct VideoEncodingPlanner {
         }
         if let color = spec.color {
             let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
-            let isConverted = conversion != nil
+            let isConverted =
+                conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
             note(
                 "color",
                 parts.map { $0 ?? "unknown" }.joined(separator: "/")
                     + (isConverted ? ", converted" : ", written"),
                 at: color.range)
+        } else if !picture.settings.mapsTones,
+            targetColor.matrix != track.color.matrix || targetColor.range != track.color.range,
+            conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
+        {
+            let parts = [targetColor.matrix, targetColor.range].map { $0 ?? "unknown" }
+            note("color", parts.joined(separator: "/") + ", converted", .default)
+        }
+        if assumesMatrix
+            || !track.pixelFormat.isRGB && track.color.matrix == nil && guessesOtherwise(size)
+                && spec.color?.matrix == nil
+        {
+            notes.append(
+                "the source doesn't say its colour matrix: \(sourceMatrix) is assumed, which is usual of its size"
+            )
         }
         if let aspect = spec.pixelAspectRatio {
             note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
@@ -364,10 +446,10 @@ struct VideoEncodingPlanner {
         {
             notes.append("closed captions, where it has any, lack those of the pictures that are left out")
         }
-        if track.hasAlphaBeside, !track.pixelFormat.hasAlpha {
+        if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
             notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
         }
-        if track.pixelFormat.hasAlpha, !format.hasAlpha {
+        if original.pixelFormat.hasAlpha, !format.hasAlpha {
             notes.append("the alpha plane is left: \(format) has none")
         }
     }

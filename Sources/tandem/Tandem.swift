@@ -41,6 +41,9 @@ enum Program {
             } else {
                 try command.run()
             }
+        } catch  where Tandem.exitCode(for: error) == .success {
+            // Help and the like.
+            Terminal.print(Tandem.fullMessage(for: error) + "\n")
         } catch {
             problem = error
         }

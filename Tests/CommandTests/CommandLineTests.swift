@@ -79,7 +79,7 @@ import Testing
     /// Over every real file, the damaged ones included: an error or an output, never a crash or a hang.
     /// What standard output doesn't take is no success; who stops reading wants no more.
     @Test func aFullStandardOutputIsAnError() throws {
-        for command in ["schema", "codecs --format json"] {
+        for command in ["schema", "codecs --format json", "--help", "help run", "--version"] {
             let full = try program("sh", ["-c", "'\(Places.tandem)' \(command) > /dev/full"])
             #expect(full.status == 4)
             #expect(full.errors.contains("standard output can't be written: No space left on device"))

@@ -1,3 +1,4 @@
+import Diagnostics
 import Foundation
 import JobPlan
 import JobRun
@@ -362,6 +363,38 @@ import Testing
                         == count)
             }
         }
+    }
+
+    /// What a bit-stream filter makes nothing of is told of the track that was copied, not of the destination.
+    @Test func damagedPacketsAreNoFaultOfTheDestination() async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("s.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx264", "-x264-params",
+            "slices=1:sliced-threads=0", path)
+        let line = try program(
+            "ffprobe", ["-v", "error", "-show_entries", "packet=pos", "-of", "csv=p=0", path]
+        ).text.split(separator: "\n")[20]
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let place = try #require(Int(line))
+        bytes.replaceSubrange(place..<place + 2, with: [0x7f, 0xff])
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        let records = try await run(
+            """
+            version: 1
+            jobs:
+              j:
+                asset: ./s.mp4
+                tracks: [ { video: first, copy: true } ]
+                destination: o.ts
+            """, in: scratch.path)
+        guard case .failed(let failure) = try #require(records.first).outcome else {
+            Issue.record("\(records)")
+            return
+        }
+        #expect(failure.message.contains("video 0") && failure.message.contains("can't hold this packet"))
+        #expect(failure.location.line == 5)
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
 
     /// Closed captions go with the pictures into H.264; that other encoders leave them is said.

@@ -316,4 +316,64 @@ extension Judge {
         }
         #expect(!packets[0].isEmpty && packets[0] == packets[1], "\(packets)")
     }
+
+    /// A set that only updates what is shown, such as another colour, comes with all that it builds on.
+    @Test func updatesOfPicturesComeWhole() async throws {
+        let scratch = try Scratch()
+        var bytes: [UInt8] = []
+        // At 0 s a bar; at 0.4 s its colour changes, at 0.8 s its place, at 1.2 s it is gone, at 1.6 s it is back.
+        for number in UInt8(0)..<5 {
+            let time = 36_000 * Int(number)
+            let stamp = (0..<4).map { UInt8(truncatingIfNeeded: time >> (24 - 8 * $0)) } + [0, 0, 0, 0]
+            func segment(_ type: UInt8, _ body: [UInt8]) {
+                bytes += [0x50, 0x47] + stamp + [type, 0, UInt8(body.count)] + body
+            }
+            let isShown = number != 3
+            let place: UInt8 = number >= 2 ? 60 : 8
+            let object: [UInt8] = isShown ? [1, 0, 0, 0, 0, 0, place, 0, 8] : [0]
+            segment(
+                0x16,
+                [0, 160, 0, 120, 0x10, 0, number, number == 0 ? 0x80 : 0, number == 1 ? 0x80 : 0, 0] + object)
+            if isShown, number != 1 { segment(0x17, [1, 0, 0, place, 0, 8, 0, 40, 0, 20]) }
+            if number == 0 {
+                segment(0x14, [0, 0, 1, 200, 128, 128, 255, 2, 60, 90, 200, 255])
+                let line = [UInt8](repeating: 1, count: 20) + [UInt8](repeating: 2, count: 20) + [0, 0]
+                let rows = (0..<10).flatMap { _ in line }
+                segment(0x15, [0, 0, 0, 0x80, 0, 1, 0xa8, 0, 40, 0, 10] + rows.prefix(200))
+                segment(0x15, [0, 0, 0, 0] + rows.dropFirst(200).prefix(200))
+                segment(0x15, [0, 0, 0, 0x40] + rows.dropFirst(400))
+            }
+            if number == 1 { segment(0x14, [0, 1, 1, 100, 200, 60, 255]) }
+            segment(0x80, [])
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("s.sup")))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=gray:s=160x120:r=25:d=2", "-i", scratch.file("s.sup"), "-map", "0",
+            "-map",
+            "1", "-c:v", "ffv1", "-c:s", "copy", scratch.file("s.mkv"))
+        func shown(_ name: String) throws -> [Int] {
+            let result = try program(
+                "ffmpeg",
+                [
+                    "-v", "error", "-i", scratch.file(name), "-filter_complex",
+                    "[0:v][0:s:0]overlay,format=yuv444p", "-f", "rawvideo", "-",
+                ])
+            let (frames, size) = ([UInt8](result.output), 160 * 120 * 3)
+            return stride(from: 0, to: frames.count, by: size).map { frames[$0..<$0 + size].hashValue }
+        }
+        let source = try shown("s.mkv")
+        #expect(source.count == 50 && Set(source).count >= 4)
+        for (start, end) in [(0.2, 1.0), (0.48, 1.48), (0.88, 2.0), (1.28, 2.0), (1.6, 2.0)] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      it: { asset: ./s.mkv, range: { start: \(start), end: \(end)s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
+                    """, in: scratch.path))
+            let (first, last) = (Int((start * 25).rounded()), Int((end * 25).rounded()))
+            // ffmpeg puts what comes at 0 on the second picture.
+            #expect(try shown("o.mkv").dropFirst() == source[first + 1..<last], "\(start) to \(end)")
+        }
+    }
 }

@@ -7,6 +7,11 @@ import Testing
 
 /// What is read of H.264's headers is what a decoder finds out.
 @Suite struct PictureHeadersTests {
+    private static func read(_ codec: String, headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
+        var movie: MovieInspector?
+        return AssetLoader.pictureHeaders(codec: codec, headers: headers, opening: opening, movie: &movie)
+    }
+
     /// What a file's tracks are, as told, and the headers that were read.
     private static func look(
         _ path: String, read: (String, [UInt8], PacketOpening) -> PictureHeaders? = { _, _, _ in nil }
@@ -58,7 +63,7 @@ import Testing
             ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p"] + options
                 + ["-c:v", "libx264", path])
         let decoded = try Self.look(path)
-        let told = try Self.look(path, read: AssetLoader.pictureHeaders)
+        let told = try Self.look(path, read: Self.read)
         #expect(told.headers.count == 1)
         #expect(told.tracks == decoded.tracks)
     }
@@ -71,7 +76,7 @@ import Testing
         try ffmpeg(
             ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1"] + options
                 + ["-c:v", "libx264", path])
-        let told = try Self.look(path, read: AssetLoader.pictureHeaders)
+        let told = try Self.look(path, read: Self.read)
         #expect(told.headers.isEmpty)
         #expect(told.tracks == (try Self.look(path)).tracks)
     }
@@ -89,7 +94,7 @@ import Testing
         #expect(bytes[entry + 29] == 64 && bytes[entry + 31] == 48)
         bytes[entry + 29] = 32
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("b.mp4")))
-        let told = try Self.look(scratch.file("b.mp4"), read: AssetLoader.pictureHeaders)
+        let told = try Self.look(scratch.file("b.mp4"), read: Self.read)
         #expect(told.headers.count == 1)
         #expect(told.tracks[0].contains("64x48") && told.tracks[0].contains("yuv420p"))
     }
@@ -132,10 +137,47 @@ import Testing
             put(set(), set())
         }
         try Data(bytes).write(to: URL(fileURLWithPath: other))
-        let told = try Self.look(other, read: AssetLoader.pictureHeaders)
+        let told = try Self.look(other, read: Self.read)
         #expect(told.headers.isEmpty)
         #expect(told.tracks == (try Self.look(other)).tracks)
         #expect(told.tracks[0][6].contains("smpte2084") == (kind != ["noise"]))
+    }
+
+    /// Where files were joined, the headers that stand first in the file may not be those of the first picture.
+    @Test func otherHeadersAreNotTaken() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("a.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", path)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+        func put(_ value: Int, _ at: Int) {
+            for index in 0..<4 { bytes[at + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * index)) }
+        }
+        // A second kind of samples behind the first, with other bytes where it names its maker, and its chunks.
+        func place(_ type: String) throws -> Int {
+            try #require(bytes.indices.last { bytes[$0...].starts(with: type.utf8) }) - 4
+        }
+        let table = try place("stsd")
+        let size = number(table + 16)
+        let entry = table + 16..<table + 16 + size
+        var second = Array(bytes[entry])
+        second[60] ^= 1
+        bytes.insert(contentsOf: second, at: entry.upperBound)
+        for type in ["stsd", "stbl", "minf", "mdia", "trak", "moov"] {
+            let at = try place(type)
+            put(number(at) + size, at)
+        }
+        put(2, table + 12)
+        for (file, kind) in [("one", 1), ("two", 2)] {
+            let chunks = try place("stsc")
+            for index in 0..<number(chunks + 12) { put(kind, chunks + 24 + 12 * index) }
+            try Data(bytes).write(to: URL(fileURLWithPath: scratch.file(file)))
+            let contents = try Asset(.file(scratch.file(file))).loadSynchronously()
+            #expect(contents.tracks[0].changesHeaders == (kind == 2))
+            let told = try Self.look(scratch.file(file), read: Self.read)
+            #expect(told.headers.isEmpty == (kind == 2))
+        }
     }
 
     @Test(.enabled(if: Places.media != nil))
@@ -144,7 +186,7 @@ import Testing
         var count = 0
         for name in Places.mediaFiles where name.hasSuffix(".mp4") || name.hasSuffix(".mov") {
             guard let decoded = try? Self.look(media + "/" + name) else { continue }
-            let told = try Self.look(media + "/" + name, read: AssetLoader.pictureHeaders)
+            let told = try Self.look(media + "/" + name, read: Self.read)
             #expect(told.tracks == decoded.tracks, "\(name)")
             count += told.headers.count
         }

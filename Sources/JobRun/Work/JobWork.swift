@@ -77,7 +77,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private func isOfSource(_ error: any Error) -> Bool {
         switch error as? MediaError {
-        case .reading, .damaged, .discontinuity, .truncated, .noSamples: true
+        case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders: true
         default: false
         }
     }
@@ -92,9 +92,11 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         switch error as? MediaError {
         case .writing, .system, .destinationExists: plan.destinationLocation
         case .nothingFits, .overLimit: plan.sizeLimitLocation ?? plan.location
-        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _):
+        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
+            .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
+            .changedHeaders(let track, _):
             plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
-        case .encoding(let track, _):
+        case .encoding(let track, _), .unfit(let track, _, _, _):
             plan.tracks.enumerated().first {
                 track == "\($0.element.source.mediaType.rawValue) \($0.offset)"
             }?.element.location

@@ -43,6 +43,10 @@ public final class CodecInfo: Sendable {
     public let bitDepths: [Int]?
     /// What becomes of fields that are left as they are.
     public let fields: FieldCoding
+    /// Channel layouts that come out as they went in, where the encoder takes more; nil where all that it takes do.
+    private let trueLayouts: [ChannelLayout]?
+    /// What its numbers mean whatever is said, nil where the stream or the container says it.
+    public let fixedColor: FixedColor?
     /// The first encoder that this build has.
     public let availableEncoder: EncoderInfo?
 
@@ -52,7 +56,8 @@ public final class CodecInfo: Sendable {
         isLossless: Bool = false, presets: [String]? = nil, profiles: [String]? = nil,
         levels: [String]? = nil, defaultRate: String = "", tunes: [String]? = nil, maxBFrames: Int? = nil,
         takesTwoPasses: Bool = false, qualities: ClosedRange<Int>? = nil, bitDepths: [Int]? = nil,
-        fields: FieldCoding = .unmarked
+        fields: FieldCoding = .unmarked, fixedColor: FixedColor? = nil,
+        layouts: [String]? = nil
     ) {
         self.name = name
         self.mediaType = mediaType
@@ -73,8 +78,13 @@ public final class CodecInfo: Sendable {
         self.qualities = qualities
         self.bitDepths = bitDepths
         self.fields = fields
+        self.fixedColor = fixedColor
+        trueLayouts = layouts.map { $0.compactMap { ChannelLayout(named: $0) } }
         availableEncoder = encoders.lazy.compactMap { EncoderInfo(named: $0) }.first
     }
+
+    /// The channel layouts that it can have by an encoder; empty for any.
+    public func layouts(of encoder: EncoderInfo) -> [ChannelLayout] { trueLayouts ?? encoder.layouts }
 }
 
 /// What an encoder makes of interlaced pictures.
@@ -85,6 +95,14 @@ public enum FieldCoding: Sendable {
     case marked
     /// Lines of whole frames; nobody is told.
     case unmarked
+}
+
+/// What decoders take a codec's numbers for, without asking.
+public enum FixedColor: Sendable {
+    /// Full range by the matrix of BT.601, as JFIF has it.
+    case jpeg
+    /// Limited range.
+    case limited
 }
 
 /// The codecs of the job language.
@@ -130,10 +148,10 @@ public enum CodecCatalog {
             name: "prores", mediaType: .video, libavName: "prores", encoders: ["prores_ks"],
             takesBitRate: false,
             profiles: ["proxy", "lt", "standard", "hq", "4444", "4444xq"], defaultRate: "by profile",
-            fields: .coded),
+            fields: .coded, fixedColor: .limited),
         CodecInfo(
             name: "mjpeg", mediaType: .video, libavName: "mjpeg", encoders: ["mjpeg"], qpRange: 2...31,
-            defaultRate: "qp 3"),
+            defaultRate: "qp 3", fixedColor: .jpeg),
         CodecInfo(
             name: "ffv1", mediaType: .video, libavName: "ffv1", encoders: ["ffv1"], takesBitRate: false,
             canBeLossless: true, isLossless: true, defaultRate: "lossless", fields: .marked),
@@ -143,10 +161,14 @@ public enum CodecCatalog {
     public static let audio: [CodecInfo] = [
         CodecInfo(
             name: "aac", mediaType: .audio, libavName: "aac", encoders: ["aac"],
-            profiles: ["aac_low", "aac_main", "aac_ltp"], defaultRate: "128k"),
+            profiles: ["aac_low", "aac_main", "aac_ltp"], defaultRate: "128k",
+            // What has no number of its own in AAC is told by an element that few players read, and wrongly so of 5.1(side).
+            layouts: ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1"]),
         CodecInfo(
             name: "opus", mediaType: .audio, libavName: "opus", encoders: ["libopus"],
-            defaultRate: "by channels"),
+            defaultRate: "by channels",
+            // FFmpeg 5.1 hands 5.0 and 6.1 to libopus in a wrong order.
+            layouts: ["mono", "stereo", "3.0", "quad", "5.1", "7.1"]),
         CodecInfo(
             name: "mp3", mediaType: .audio, libavName: "mp3", encoders: ["libmp3lame"], defaultRate: "128k",
             qualities: 0...9),
@@ -154,7 +176,9 @@ public enum CodecCatalog {
             name: "ac3", mediaType: .audio, libavName: "ac3", encoders: ["ac3"], defaultRate: "by channels"),
         CodecInfo(
             name: "vorbis", mediaType: .audio, libavName: "vorbis", encoders: ["libvorbis"],
-            defaultRate: "by quality", qualities: -1...10),
+            defaultRate: "by quality", qualities: -1...10,
+            // The number of channels says which they are.
+            layouts: ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]),
         lossless("flac", bitDepths: [16, 24]), lossless("pcm_s16le"), lossless("pcm_s24le"),
         lossless("pcm_s32le"),
         lossless("pcm_f32le"),

@@ -21,6 +21,7 @@ enum EncodeCheck {
         }
         choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
         picture(spec, into: &sink)
+        color(spec, encoder: encoder, into: &sink)
         if let passes = spec.passes, passes.value == 2 {
             if !codec.takesTwoPasses {
                 sink.error(.codecSetting, "\(codec.name) has no second pass here", at: passes.range)
@@ -36,6 +37,13 @@ enum EncodeCheck {
                     .codecSetting, "two passes spend a `bitrate`; constant quality needs one",
                     at: passes.range)
             }
+        }
+        if let frames = spec.bFrames, let profile = spec.profile, profile.value == "baseline",
+            frames.value > 0
+        {
+            sink.error(
+                .conflictingKeys, "the profile baseline has no B-frames", at: frames.range,
+                notes: [Diagnostic.Note("the profile stands here", at: profile.range)])
         }
         if let frames = spec.bFrames {
             if let most = codec.maxBFrames {
@@ -107,13 +115,11 @@ enum EncodeCheck {
                 .codecSetting, "\(codec.name) can't have a sample rate of \(rate.value) Hz", at: rate.range,
                 help: "it takes \(encoder.sampleRates.sorted().map(String.init).joined(separator: ", "))")
         }
-        if let layout = spec.channels, !encoder.layouts.isEmpty, !encoder.layouts.contains(layout.value) {
+        let layouts = codec.layouts(of: encoder)
+        if let layout = spec.channels, !layouts.isEmpty, !layouts.contains(layout.value) {
             sink.error(
                 .codecSetting, "\(codec.name) can't have the layout \(layout.value)", at: layout.range,
-                help: "it takes \(encoder.layouts.map(\.description).joined(separator: ", "))")
-        }
-        if let layout = spec.channels, codec.name == "aac", layout.value.channels > 8 {
-            sink.error(.codecSetting, "aac has at most 8 channels", at: layout.range)
+                help: "it takes \(layouts.map(\.description).joined(separator: ", "))")
         }
         options(spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
     }
@@ -141,6 +147,47 @@ enum EncodeCheck {
             color.levels == nil
         {
             sink.error(.missingKey, "`color` says nothing", at: color.range)
+        }
+    }
+
+    /// What the numbers can mean in this codec and pixel format.
+    private static func color(
+        _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
+    ) {
+        guard let color = spec.color, !color.isForHighRangeAlone else { return }
+        let (codec, matrix) = (spec.codec.value, color.matrix)
+        if codec.fixedColor == .jpeg, let matrix, !ColorDescription.isSameMatrix(matrix.value, "bt470bg") {
+            sink.error(
+                .codecSetting, "\(codec.name) has the matrix bt470bg, whatever a file says of it",
+                at: matrix.range)
+        }
+        if let levels = color.levels {
+            let own = codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
+            if let own, own != levels.value {
+                sink.error(
+                    .codecSetting, "\(codec.name) has the range \(own), whatever a file says of it",
+                    at: levels.range)
+            }
+            if let format = spec.pixelFormat, levels.value == "tv", own == nil,
+                format.value.isRGB || format.value.isFullRangeByName
+            {
+                sink.error(
+                    .conflictingKeys, "`\(format.value)` is of full range", at: levels.range,
+                    notes: [Diagnostic.Note("the pixel format stands here", at: format.range)])
+            }
+        }
+        guard let matrix else { return }
+        let isRGB = matrix.value == "gbr"
+        if let format = spec.pixelFormat, format.value.isRGB != isRGB {
+            sink.error(
+                .conflictingKeys,
+                isRGB
+                    ? "`\(format.value)` is no RGB, which the matrix gbr means"
+                    : "`\(format.value)` is RGB, which has no matrix but gbr", at: matrix.range,
+                notes: [Diagnostic.Note("the pixel format stands here", at: format.range)])
+        } else if isRGB, !encoder.pixelFormats.contains(where: \.isRGB) {
+            sink.error(
+                .codecSetting, "\(encoder.name) takes no RGB, which the matrix gbr means", at: matrix.range)
         }
     }
 
@@ -311,6 +358,16 @@ enum EncodeCheck {
                 sink.error(
                     .encoderOption,
                     "`\(word)` makes \(encoder.name) open files, and a job opens its sources and outputs alone",
+                    at: option.value.range)
+                continue
+            }
+            if name.hasSuffix("-params"), let (word, key) = OwnedParameter.first(in: option.value.value) {
+                sink.error(
+                    .conflictingKeys,
+                    key.map {
+                        "`\(word)` has a key of its own, `\($0)`, which plan and output must agree with"
+                    }
+                        ?? "`\(word)` is what the job, its source and its container decide",
                     at: option.value.range)
                 continue
             }

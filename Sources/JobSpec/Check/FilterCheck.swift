@@ -64,6 +64,14 @@ enum FilterCheck {
                 sink.error(.filterChain, "filters may not open files (`\(option)`)", at: chain.range)
                 return
             }
+            if ["scale", "pad"].contains(name),
+                arguments.contains("eval=frame") || arguments.contains("eval=1")
+            {
+                sink.error(
+                    .filterChain, "`\(name)` must make all pictures of one size, and not `eval=frame`",
+                    at: chain.range)
+                return
+            }
             if ["yadif", "bwdif"].contains(name), !arguments.isEmpty,
                 !arguments.contains("mode=send_frame"), !arguments.contains("mode=0")
             {

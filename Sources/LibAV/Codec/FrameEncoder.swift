@@ -158,10 +158,25 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     /// Gives it a frame. False when it wants its packets taken first (`avcodec_send_frame`).
     public func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
+        describe(frame)
         let code = avcodec_send_frame(context, frame.raw)
         if code == tandem_eagain { return false }
         try check(code, "encoding", context: context)
         return true
+    }
+
+    /// Some encoders write what each picture says (ProRes), and conversions leave half of it unsaid.
+    private func describe(_ frame: borrowing Frame) {
+        let (own, raw) = (context, frame.raw)
+        guard own.pointee.codec_type == AVMEDIA_TYPE_VIDEO else { return }
+        if own.pointee.color_primaries != AVCOL_PRI_UNSPECIFIED {
+            raw.pointee.color_primaries = own.pointee.color_primaries
+        }
+        if own.pointee.color_trc != AVCOL_TRC_UNSPECIFIED { raw.pointee.color_trc = own.pointee.color_trc }
+        if own.pointee.colorspace != AVCOL_SPC_UNSPECIFIED { raw.pointee.colorspace = own.pointee.colorspace }
+        if own.pointee.color_range != AVCOL_RANGE_UNSPECIFIED {
+            raw.pointee.color_range = own.pointee.color_range
+        }
     }
 
     /// Says that no more comes.

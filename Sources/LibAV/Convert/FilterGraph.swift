@@ -21,17 +21,19 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { library.free(graph) }
 
-    /// A chain for pictures like `frame`, whose times are in `timeBase` (`avfilter_graph_parse_ptr`).
+    /// A chain for pictures like `frame`, whose times are in `timeBase` (`avfilter_graph_parse_ptr`). `scaling` holds of
+    /// every `scale` that has no `flags`, those among them that libavfilter adds by itself.
     public static func video(
         _ chain: String, like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
-        frameRate: Rational?
+        frameRate: Rational?, scaling: String? = nil
     ) throws(AVError) -> FilterGraph {
         let rate = frameRate.map { ":frame_rate=\($0.num)/\($0.den)" } ?? ""
         let arguments =
             "video_size=\(frame.width)x\(frame.height):pix_fmt=\(frame.raw.pointee.format)"
             + ":time_base=\(timeBase.num)/\(timeBase.den)"
             + ":pixel_aspect=\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den))" + rate
-        return try build(chain: chain, source: ("buffer", arguments), sink: "buffersink")
+        return try build(
+            chain: chain, source: ("buffer", arguments), sink: "buffersink", scaling: scaling)
     }
 
     /// A chain for sound of a form; its times are in samples.
@@ -42,19 +44,41 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         return try build(chain: chain, source: ("abuffer", arguments), sink: "abuffersink")
     }
 
-    /// What pictures of a form become in a chain, found out by setting it up.
-    public static func pictures(
-        after chain: String, size: (width: Int, height: Int), format: PixelFormat, sampleAspectRatio: Rational
-    ) throws(AVError) -> (width: Int, height: Int, sampleAspectRatio: Rational) {
+    /// What pictures of a form become in a chain, found out with a black one.
+    public static func trial(_ chain: String, of form: PictureForm, scaling: String?) throws(AVError)
+        -> PictureForm
+    {
+        let frame = try Frame.black(form)
+        let graph = try video(
+            chain, like: frame, timeBase: Rational(1, 1000), sampleAspectRatio: form.sampleAspectRatio,
+            frameRate: Rational(25, 1), scaling: scaling)
+        try graph.send(frame)
+        try graph.sendEnd(at: 40)
+        let result = try Frame()
+        guard case .ready = try graph.receive(into: result) else {
+            return graph.outputForm(color: form.color)
+        }
+        return PictureForm(
+            width: result.width, height: result.height, format: result.pixelFormat,
+            sampleAspectRatio: result.sampleAspectRatio, color: result.color)
+    }
+
+    /// What they become but for their colour, which stays: nothing is computed.
+    public static func form(after chain: String, of form: PictureForm, scaling: String?) throws(AVError)
+        -> PictureForm
+    {
         let arguments =
-            "video_size=\(size.width)x\(size.height):pix_fmt=\(format.value):time_base=1/1000"
-            + ":pixel_aspect=\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den)):frame_rate=25/1"
-        let graph = try build(chain: chain, source: ("buffer", arguments), sink: "buffersink")
-        return (
-            Int(graph.library.c.av_buffersink_get_w(graph.sink)),
-            Int(graph.library.c.av_buffersink_get_h(graph.sink)),
-            Rational(graph.library.c.av_buffersink_get_sample_aspect_ratio(graph.sink))
-        )
+            "video_size=\(form.width)x\(form.height):pix_fmt=\(form.format.value):time_base=1/1000"
+            + ":pixel_aspect=\(max(0, form.sampleAspectRatio.num))/\(max(1, form.sampleAspectRatio.den)):frame_rate=25/1"
+        return try build(chain: chain, source: ("buffer", arguments), sink: "buffersink", scaling: scaling)
+            .outputForm(color: form.color)
+    }
+
+    private func outputForm(color: ColorDescription) -> PictureForm {
+        PictureForm(
+            width: Int(library.c.av_buffersink_get_w(sink)), height: Int(library.c.av_buffersink_get_h(sink)),
+            format: PixelFormat(AVPixelFormat(rawValue: library.c.av_buffersink_get_format(sink))),
+            sampleAspectRatio: Rational(library.c.av_buffersink_get_sample_aspect_ratio(sink)), color: color)
     }
 
     /// Reads a chain's filters with their options, without any frames; throws what libavfilter says of it.
@@ -103,10 +127,12 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     private static func build(
-        chain: String, source: (name: String, arguments: String)?, sink sinkName: String
+        chain: String, source: (name: String, arguments: String)?, sink sinkName: String,
+        scaling: String? = nil
     ) throws(AVError) -> FilterGraph {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
+        if let scaling { graph.pointee.scale_sws_opts = av_strdup(scaling) }
         do throws(AVError) {
             var sink: UnsafeMutablePointer<AVFilterContext>?
             try check(

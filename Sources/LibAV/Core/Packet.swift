@@ -45,9 +45,13 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Brings new codec parameters in the middle of the stream (`AV_PKT_DATA_NEW_EXTRADATA`).
-    public var changesParameters: Bool {
+    public var changesParameters: Bool { newHeaders != nil }
+
+    /// The headers that hold from this packet on; nil where it brings none.
+    public var newHeaders: [UInt8]? {
         var size = 0
-        return av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
+        guard let bytes = av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return nil }
+        return Array(UnsafeBufferPointer(start: bytes, count: size))
     }
 
     /// Bytes of everything beside the data.

@@ -155,7 +155,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             let entry = avformat_index_get_entry(stream, 0)?.pointee, entry.pos >= 0, entry.size > 0,
             let bytes = source.bytes(at: entry.pos, min(Int(entry.size), 1 << 14))
         else { return nil }
-        return PacketOpening(bytes: bytes, size: Int(entry.size))
+        return PacketOpening(
+            file: source, trackID: Int(stream.pointee.id), bytes: bytes, size: Int(entry.size))
     }
 
     private static func findStreams(

@@ -1,7 +1,11 @@
 internal import CFFmpeg
 
 /// How a track's first packet begins.
-public struct PacketOpening: Sendable {
+public struct PacketOpening {
+    /// The file that it is in.
+    public var file: any ByteSource
+    /// The container's number of its track.
+    public var trackID: Int
     /// Its first bytes, 16,384 at most.
     public var bytes: [UInt8]
     /// How many it has.

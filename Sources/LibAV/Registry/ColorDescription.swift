@@ -105,34 +105,44 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
+    /// The matrix that players take pictures of such a size for when nobody says one.
+    public static func usualMatrix(width: Int, height: Int) -> String {
+        width >= 1280 || height > 576 ? "bt709" : "smpte170m"
+    }
+
+    /// Two names of one matrix (BT.601 has one for each of its rasters), or the same name.
+    public static func isSameMatrix(_ one: String?, _ other: String?) -> Bool {
+        let names = ["smpte170m", "bt470bg"]
+        return one == other || one.map(names.contains) == true && other.map(names.contains) == true
+    }
+
+    /// libswscale's name of a matrix; nil where it has none.
+    public static func scaleName(ofMatrix name: String?) -> String? {
+        guard let name else { return nil }
+        return [
+            "bt709": "bt709", "bt470bg": "bt601", "smpte170m": "bt601", "fcc": "fcc",
+            "smpte240m": "smpte240m",
+            "bt2020nc": "bt2020", "bt2020c": "bt2020",
+        ][name]
+    }
+
     /// The filter that converts to what is said here (`zscale`), from what the frames say of themselves.
     public var conversionFilter: String? {
         var parts: [String] = []
-        if let primaries { parts.append("primaries=\(Self.zscaleName(primaries))") }
-        if let transfer { parts.append("transfer=\(Self.zscaleName(transfer))") }
-        if let matrix { parts.append("matrix=\(Self.zscaleName(matrix))") }
+        if let primaries { parts.append("primaries=\(primaries)") }
+        if let transfer { parts.append("transfer=\(transfer)") }
+        if let matrix { parts.append("matrix=\(matrix)") }
         return parts.isEmpty ? nil : "zscale=" + parts.joined(separator: ":")
     }
 
     /// The filters that map tones of a high dynamic range to what is said here: in linear light, where 100 nits are
     /// white (`zscale`, `tonemap`).
     public var toneMappingFilters: [String] {
-        var target = ["transfer=\(Self.zscaleName(transfer ?? "bt709"))"]
-        if let matrix { target.append("matrix=\(Self.zscaleName(matrix))") }
+        var target = ["transfer=\(transfer ?? "bt709")"]
+        if let matrix { target.append("matrix=\(matrix)") }
         target.append("range=\(range == "pc" ? "full" : "limited")")
-        let primaries = primaries.map { ["zscale=primaries=\(Self.zscaleName($0))"] } ?? []
+        let primaries = primaries.map { ["zscale=primaries=\($0)"] } ?? []
         return ["zscale=transfer=linear:npl=100", "format=gbrpf32le"] + primaries
             + ["tonemap=tonemap=hable:desat=0", "zscale=" + target.joined(separator: ":")]
-    }
-
-    /// zscale calls some things otherwise.
-    private static func zscaleName(_ name: String) -> String {
-        [
-            "bt2020nc": "2020_ncl", "bt2020c": "2020_cl", "smpte170m": "170m", "bt470bg": "470bg",
-            "gbr": "gbr",
-            "bt2020-10": "2020_10", "bt2020-12": "2020_12", "bt709": "709", "bt2020": "2020",
-            "smpte240m": "240m",
-        ][
-            name] ?? name
     }
 }

@@ -56,6 +56,22 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     public var hasAlpha: Bool {
         av_pix_fmt_desc_get(av).map { $0.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 } ?? false
     }
+    /// Red, green and blue, planes or a palette of them (and XYZ, which is made of such).
+    public var isRGB: Bool {
+        let flags = UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)
+        return av_pix_fmt_desc_get(av).map { $0.pointee.flags & flags != 0 } ?? false
+            || description.hasPrefix("xyz")
+    }
+    /// Its name alone says that the numbers are of full range: `yuvj420p` and the like.
+    public var isFullRangeByName: Bool { description.hasPrefix("yuvj") }
+    /// The same, without that in its name.
+    public var withoutRangeByName: PixelFormat {
+        isFullRangeByName ? PixelFormat(named: "yuv" + description.dropFirst(4)) ?? self : self
+    }
+    /// What its numbers are where nobody says: of full range in these, in RGB and in shades of gray.
+    public var isUsuallyFullRange: Bool {
+        isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
+    }
     /// Pixels that share one chroma sample, horizontally and vertically.
     public var chromaSubsampling: (x: Int, y: Int) {
         av_pix_fmt_desc_get(av).map {
@@ -185,6 +201,40 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
 
     /// Itself where it names places, the usual layout of as many channels otherwise.
     public var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
+
+    /// Speakers, a bit each (`AV_CH_…`); 0 where they have no such places.
+    private var speakers: UInt64 {
+        var layout = AVChannelLayout()
+        guard av_channel_layout_from_string(&layout, description) >= 0 else { return 0 }
+        defer { av_channel_layout_uninit(&layout) }
+        return layout.order == AV_CHANNEL_ORDER_NATIVE ? layout.u.mask : 0
+    }
+
+    /// Surrounds are the same whether they are called side or back, where there is one pair alone and nothing between them.
+    private static func plain(_ speakers: UInt64) -> UInt64 {
+        let (side, back, centre): (UInt64, UInt64, UInt64) = (0x600, 0x30, 0x100)
+        return speakers & side == side && speakers & (back | centre) == 0 ? speakers & ~side | back : speakers
+    }
+
+    /// How many channels find their place in another layout.
+    private func kept(in other: ChannelLayout) -> Int {
+        let (own, others) = (speakers, other.speakers)
+        return max((own & others).nonzeroBitCount, (Self.plain(own) & Self.plain(others)).nonzeroBitCount)
+    }
+
+    /// Has a place for all that another one has.
+    public func holds(_ other: ChannelLayout) -> Bool {
+        other.speakers != 0 && other.kept(in: self) == other.channels
+    }
+
+    /// Of some layouts the one that keeps most of this one's channels where they are, with no more silent ones than it
+    /// takes.
+    public func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
+        if layouts.contains(self) { return self }
+        let best = layouts.filter { candidate in !layouts.contains { kept(in: $0) > kept(in: candidate) } }
+        return best.filter { $0.channels >= channels }.min { $0.channels < $1.channels }
+            ?? best.max { $0.channels < $1.channels }
+    }
 
     func copy(to target: inout AVChannelLayout) throws(AVError) {
         av_channel_layout_uninit(&target)

@@ -14,12 +14,15 @@ struct AssetLoader {
     }
 
     private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
+        var inspected: MovieInspector?
         let demuxer = try Demuxer.open(
-            path: path, limits: limits, interrupt: interrupt, discovery: discovery,
-            read: Self.pictureHeaders)
+            path: path, limits: limits, interrupt: interrupt, discovery: discovery
+        ) {
+            Self.pictureHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
+        }
         let container = demuxer.formatName
         let names = Set(container.split(separator: ",").map(String.init))
-        let movie = names.contains("mov") ? MovieInspector(demuxer.source) : nil
+        let movie = names.contains("mov") ? inspected ?? MovieInspector(demuxer.source) : nil
         let expectedSize =
             names.contains("matroska") ? MatroskaInspector.segmentEnd(of: demuxer.source) ?? 0 : 0
         let hasOwnZero = names.contains("mov") || names.contains("matroska")
@@ -72,10 +75,17 @@ struct AssetLoader {
     }
 
     /// What a track's headers say of all its pictures; nil where some must be decoded to find out.
+    /// `movie` is kept for who needs it next.
     static func pictureHeaders(
-        codec: String, headers: [UInt8], opening: PacketOpening
+        codec: String, headers: [UInt8], opening: PacketOpening, movie: inout MovieInspector?
     ) -> PictureHeaders? {
-        codec == "h264" ? AVCPictureHeaders.read(headers, opening: opening) : nil
+        guard codec == "h264" else { return nil }
+        movie = movie ?? MovieInspector(opening.file)
+        // Where files were joined, the first packet may stand under the headers of another one.
+        guard movie?.tracks.first(where: { Int($0.id) == opening.trackID })?.changesHeaders == false else {
+            return nil
+        }
+        return AVCPictureHeaders.read(headers, opening: opening)
     }
 
     /// Ogg keeps a file's tags in its first stream.
@@ -172,6 +182,7 @@ struct AssetLoader {
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
             editStart: editStart, edits: edits, hidesFirstPackets: discarded.leading > 0,
+            changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container == "mp3"
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
             sampleCount: count,

@@ -48,6 +48,8 @@ public struct AssetTrack: Sendable {
     public let edits: [TrackEdit]
     /// Its index begins with packets that an edit list hides as a whole.
     public let hidesFirstPackets: Bool
+    /// Some of its packets stand under other headers than its own: files were joined.
+    public let changesHeaders: Bool
     /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.
     public let hiddenStart: MediaTime?
     /// How many samples are shown; nil where only a measurement could tell.

@@ -12,6 +12,9 @@ struct MovieInspector: Sendable {
         var editListOffset: Int64?
         var editListVersion: UInt8 = 0
         var cleanAperture: CleanAperture?
+        /// Some of its samples stand under other headers than the first ones in the file (`stsd`), which are all that
+        /// libavformat tells before it reads.
+        var changesHeaders = false
     }
 
     var movieTimescale: UInt32 = 0
@@ -87,8 +90,11 @@ struct MovieInspector: Sendable {
                     }
                     if part.type == "minf" {
                         for table in part.box.children() where table.type == "stbl" {
-                            for entry in table.box.children() where entry.type == "stsd" {
+                            let entries = table.box.children()
+                            for entry in entries where entry.type == "stsd" {
                                 track.cleanAperture = parseSampleDescription(entry.box)
+                                track.changesHeaders = Self.changesHeaders(
+                                    entry.box, chunks: entries.first { $0.type == "stsc" }?.box)
                             }
                         }
                     }
@@ -117,7 +123,19 @@ struct MovieInspector: Sendable {
         }
     }
 
-    /// Of the first entry alone: a change of description in mid-track is another trap.
+    /// A chunk's samples (`stsc`) are of another kind than the first of `table`, and not by its number alone.
+    private static func changesHeaders(_ table: Box, chunks: Box?) -> Bool {
+        let kinds = table.children(from: 8)
+        guard kinds.count > 1, let chunks, let count = chunks.u32(4) else { return false }
+        let others = kinds.map { $0.type != kinds[0].type || !$0.box.holdsSame(as: kinds[0].box) }
+        for index in 0..<Int(count) {
+            guard let kind = chunks.u32(16 + 12 * index) else { break }
+            if kind > 1, kind <= others.count, others[Int(kind) - 1] { return true }
+        }
+        return false
+    }
+
+    /// Of the first entry alone: `changesHeaders` tells of others.
     private static func parseSampleDescription(_ table: Box) -> CleanAperture? {
         guard let first = table.children(from: 8).first else { return nil }
         // A visual sample entry has 78 bytes before its boxes; anything else has no `clap`.
@@ -151,6 +169,8 @@ struct MovieInspector: Sendable {
             guard let high = u32(at), let low = u32(at + 4) else { return nil }
             return UInt64(high) << 32 | UInt64(low)
         }
+
+        func holdsSame(as other: Box) -> Bool { bytes[range] == other.bytes[other.range] }
 
         func type(_ at: Int) -> String? {
             guard range.lowerBound + at + 4 <= range.upperBound else { return nil }

@@ -177,8 +177,13 @@ struct AVCSets: Hashable {
 
     private static func crop(_ bits: inout NALBits, _ sequence: inout Sequence) -> Bool {
         guard let left = bits.number(), let right = bits.number(), let top = bits.number(),
-            let bottom = bits.number(), [left, right, top, bottom].allSatisfy({ $0 < 32 })
+            let bottom = bits.number()
         else { return false }
+        // More than the rest of a macroblock: the decoder knows how much is too much.
+        guard [left, right, top, bottom].allSatisfy({ $0 < 32 }) else {
+            sequence.headers = nil
+            return true
+        }
         let lines = (sequence.chromaFormat == 1 ? 2 : 1) * (sequence.isFramesOnly ? 1 : 2)
         sequence.headers?.width -= 2 * (left + right)
         sequence.headers?.height -= lines * (top + bottom)

@@ -47,6 +47,17 @@ public struct ThumbnailMaker: Sendable {
             if turn.isQuarter { (width, height) = (height, width) }
         }
         guard width >= 1, height >= 1 else { return nil }
+        settings.matrix = "bt470bg"
+        let usual = ColorDescription.usualMatrix(width: track.format.width, height: track.format.height)
+        let matrix = track.format.color.matrix ?? usual
+        // JPEG has one matrix alone.
+        if !track.format.pixelFormat.isRGB, ColorDescription.scaleName(ofMatrix: matrix) != nil,
+            !ColorDescription.isSameMatrix(matrix, settings.matrix)
+        {
+            var color = ColorDescription()
+            color.matrix = settings.matrix
+            (settings.color, settings.sourceMatrix) = (color, matrix)
+        }
         let scale = min(Double(box.width) / width, Double(box.height) / height, 1)
         settings.size = PixelSize(
             width: max(2, Int((width * scale / 2).rounded()) * 2),

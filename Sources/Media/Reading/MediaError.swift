@@ -16,6 +16,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case encoding(track: String, AVError)
     /// Writing the output failed.
     case writing(AVError)
+    /// A copied packet isn't what its container can hold: its headers promise something else.
+    case unfit(track: String, at: MediaTime, container: String, AVError)
     /// A system call on the output failed.
     case system(operation: String, errno: Int32)
     /// The destination is taken.
@@ -30,6 +32,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case stalled(String)
     /// A track's packets don't say when they are shown.
     case noTimes(track: String)
+    /// A track's headers change, and a copy has one place for them.
+    case changedHeaders(track: String, at: MediaTime)
     /// Copied sound pauses, and the container can't say so of its codec.
     case hole(track: String, container: String, from: MediaTime, to: MediaTime)
     /// A track gave no sample at all.
@@ -49,6 +53,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): the source ends at \(got) s, its index says \(expected) s; it is truncated"
         case .encoding(let track, let error): "\(track): \(error)"
         case .writing(let error): "writing: \(error)"
+        case .unfit(let track, let time, let container, let error):
+            "\(track), \(time) s of the output: \(container) can't hold this packet as it is, which is damaged or not what its headers say: \(error)"
         case .system(let operation, let errno):
             "\(operation): \(AVError(code: -errno, operation: operation).reason)"
         case .destinationExists: "the destination exists"
@@ -60,6 +66,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "the loudness of \(target) LUFS can't be reached under the limit on true peaks; \((reached * 10).rounded() / 10) LUFS is what comes"
         case .noTimes(let track):
             "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
+        case .changedHeaders(let track, let time):
+            "\(track), \(time) s: it goes on with other headers (files were joined), which a copy can't hold beside the first; `encode` it"
         case .hole(let track, let container, let from, let to):
             "\(track): nothing is heard from \(from) s to \(to) s, and \(container) can't say so of copied samples; `encode` fills it with silence"
         case .noSamples(let track): "\(track): nothing to show in this range"

@@ -19,6 +19,8 @@ final class PassthroughProducer: SampleProducer {
     /// Makes decoding times where the container has none (Matroska); nil where it has, or before the first packet.
     private var clock: DecodingClock?
     private var isFirst = true
+    /// What was read last stands under other headers than the track's own.
+    private var isUnderOthers = false
     private(set) var droppedSamples = 0
 
     init(packets: PacketSource, context: ProducerContext, keepsWhole: Bool = false) {
@@ -39,6 +41,9 @@ final class PassthroughProducer: SampleProducer {
     func next() throws -> SampleBuffer? {
         do {
             while let packet = try packets.next() {
+                if let headers = packet.newHeaders {
+                    isUnderOthers = headers != track.format.parameters.extradata
+                }
                 if track.lacksTime(packet) { throw MediaError.noTimes(track: track.label) }
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 guard time != noTimestamp else {
@@ -81,6 +86,10 @@ final class PassthroughProducer: SampleProducer {
                 }
                 // Leading pictures of an open group, which need what was left out.
                 if let start, hasBegun, track.mediaType == .video, pts < start { continue }
+                if isUnderOthers {
+                    throw MediaError.changedHeaders(
+                        track: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
+                }
                 if !hasBegun { try hideDelay(of: packet, pts: pts) }
                 hasBegun = true
                 return SampleBuffer(

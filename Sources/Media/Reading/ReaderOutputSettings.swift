@@ -27,18 +27,26 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var turn: PictureTurn?
     /// A chain of libavfilter's filters.
     public var filters: String?
+    /// What the filters make of the pictures; nil without filters.
+    public var filtered: FilteredPictures?
     /// Size in pixels; nil for what the steps before make.
     public var size: PixelSize?
     /// How the picture gets into `size`.
     public var fit = PictureFit.stretch
     /// The picture's own size inside `size`, for `contain` and `cover`.
     public var innerSize: PixelSize?
-    /// Colour to convert to; nil where nothing is to be converted.
+    /// Primaries, transfer and matrix to convert to; nil where none of them is to be converted.
     public var color: ColorDescription?
     /// Tones go from high to standard dynamic range on the way to `color`.
     public var mapsTones = false
-    /// The range that the numbers have, where it is to become another: frames don't always say.
+    /// The range of the numbers that come out, `tv` or `pc`; nil for what goes in.
+    public var levels: String?
+    /// The matrix by which RGB becomes YUV; nil for what is usual of the size.
+    public var matrix: String?
+    /// The range of frames that don't say one; nil for what is usual of their format.
     public var sourceRange: String?
+    /// The matrix of frames that don't say one; nil for what is usual of their size.
+    public var sourceMatrix: String?
     /// Frames a second, repeated or left out as needed; nil keeps every frame at its own time.
     public var frameRate: Rational?
     /// The pixel format; nil for the source's.
@@ -51,40 +59,6 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
         self.frameRate = frameRate
     }
 
-    /// The steps between decoding and the pixel format, as libavfilter's chain; the size of `picture` is what
-    /// goes in.
-    func steps(for picture: PixelSize) -> [String] {
-        var steps: [String] = []
-        switch deinterlacing {
-        case .off: break
-        case .auto: steps.append("bwdif=mode=send_frame:deint=interlaced")
-        case .on: steps.append("bwdif=mode=send_frame:deint=all")
-        }
-        if let crop { steps.append("crop=\(crop.width):\(crop.height):\(crop.x):\(crop.y):exact=1") }
-        if let turn { steps += turn.filters }
-        if let filters { steps.append(filters) }
-        if let size {
-            switch (fit, innerSize) {
-            case (.contain, let inner?):
-                steps.append("scale=\(inner.width):\(inner.height):flags=bicubic")
-                steps.append("setsar=1,pad=\(size.width):\(size.height):(ow-iw)/2:(oh-ih)/2")
-            case (.cover, let inner?):
-                steps.append("scale=\(inner.width):\(inner.height):flags=bicubic")
-                steps.append("setsar=1,crop=\(size.width):\(size.height)")
-            default: steps.append("scale=\(size.width):\(size.height):flags=bicubic")
-            }
-        }
-        if let color, mapsTones {
-            steps += color.toneMappingFilters
-        } else if let color, let step = color.conversionFilter {
-            steps.append(step)
-        }
-        if let sourceRange, let range = color?.range {
-            steps.append("scale=in_range=\(sourceRange):out_range=\(range)")
-        }
-        return steps
-    }
-
     /// No step before the size is asked for.
     public var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
 
@@ -92,6 +66,23 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     var isPlain: Bool {
         deinterlacing == .off && crop == nil && turn == nil && filters == nil && color == nil
             && innerSize == nil
+    }
+}
+
+/// What numbers mean behind a chain of filters.
+public struct FilteredPictures: Hashable, Codable, Sendable {
+    /// How pixels are stored.
+    public var pixelFormat: PixelFormat
+    /// `tv` or `pc`.
+    public var range: String?
+    /// The matrix, `gbr` of RGB.
+    public var matrix: String?
+
+    /// Makes a description.
+    public init(pixelFormat: PixelFormat, range: String?, matrix: String?) {
+        self.pixelFormat = pixelFormat
+        self.range = range
+        self.matrix = matrix
     }
 }
 

@@ -1,123 +1,166 @@
+internal import DequeModule
 internal import LibAV
 
-/// Scales, changes the pixel format or the frame rate of pictures through one filter graph, which is
-/// rebuilt when the pictures change in mid-stream. Absent where nothing is to be done.
+/// Scales, changes the pixel format or the frame rate of pictures through filter graphs. Where they change in mid-stream,
+/// another graph goes on when the one before has given out what it held.
 final class VideoConverter {
+    /// What a graph is made for.
+    private struct Form: Equatable {
+        var shape: PictureShape
+        var format: PixelFormat
+        var color: ColorCode
+    }
+
     private let settings: VideoOutputSettings
     private let tick: Rational
     private let start: Int64
     private let pixelAspect: Rational?
     private let sourceRate: Rational?
-    /// Pictures that are already as asked go past the graph, except where times change too.
+    /// Pictures that are already as asked go past the graph.
     private let target: (size: PixelSize?, format: PixelFormat)
+    /// The range of frames that don't say one, where it isn't their format's usual one.
+    private let usualRange: Bool?
+    private let usualMatrix: String?
+    /// The range that comes out; nil for what goes in, and of RGB.
+    private let wantsFullRange: Bool?
+
+    /// The shape that everything was planned for.
+    private var planned: PictureShape
+    private var hasBegun = false
 
     private var graph: FilterGraph?
-    private var graphInput: (size: PixelSize, format: PixelFormat)?
-    private var ready: SampleBuffer?
+    private var graphInput: Form?
+    /// The unit of what graphs give out.
+    private var inner: Rational
+    /// Pictures behind the graph; their times are told from the start of the range.
+    private var ready = UniqueDeque<Frame>()
     /// Lengths of the pictures inside the graph, by time.
     private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
+    private let rate: FrameRateStage?
     private(set) var isAtEnd = false
     private var hasFinished = false
-    private var outputTick: Rational
 
-    init?(settings: VideoOutputSettings, context: ProducerContext, tick: Rational) {
+    init(settings: VideoOutputSettings, context: ProducerContext, tick: Rational) {
         let format = context.track.format
         let source = PixelSize(width: format.width, height: format.height)
         target = (
             settings.size ?? (settings.isPlain ? source : nil), settings.pixelFormat ?? format.pixelFormat
         )
         self.settings = settings
+        usualRange = (settings.sourceRange ?? format.color.range).map { $0 == "pc" }
+        usualMatrix = settings.sourceMatrix ?? format.color.matrix
+        wantsFullRange = target.format.isRGB ? nil : settings.levels.map { $0 == "pc" }
         self.tick = tick
+        inner = tick
         start = context.start.ticks(in: tick)
         pixelAspect = format.pixelAspectRatio
+        planned = PictureShape(size: source, aspect: format.pixelAspectRatio ?? Rational(1, 1))
         sourceRate = context.track.nominalFrameRate
-        outputTick = tick
-        if let rate = settings.frameRate {
-            // A tick that both the range's start and the new frames fall on.
-            outputTick = commonTick([rate.inverted, context.start.asTick].compactMap { $0 }) ?? rate.inverted
-        }
+        rate = settings.frameRate.map { FrameRateStage(rate: $0, context: context) }
     }
 
-    private func needsGraph(_ size: PixelSize, _ format: PixelFormat) -> Bool {
-        !settings.isPlain || settings.frameRate != nil || size != target.size || format != target.format
+    private func needsGraph(_ form: Form, isFullRange: Bool) -> Bool {
+        !settings.isPlain || form.shape.size != target.size || form.format != target.format
+            || form.shape != planned
+            || wantsFullRange != nil && wantsFullRange != isFullRange
     }
 
     /// Takes a picture in.
     func send(_ sample: consuming SampleBuffer) throws {
-        let pts = sample.pts
-        let duration = sample.duration
+        let (pts, duration) = (sample.pts - start, sample.duration)
         guard let frame = sample.takeFrame() else { return }
         lastEnd = pts + duration
-        let size = PixelSize(width: frame.width, height: frame.height)
-        let format = frame.pixelFormat
-        guard needsGraph(size, format) else {
-            ready = SampleBuffer(frame: frame, pts: pts, duration: duration, timeBase: tick)
-            return
+        // Inside, the range begins at 0.
+        frame.pts = pts
+        frame.duration = duration
+        let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : pixelAspect
+        let form = Form(
+            shape: PictureShape(
+                size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
+            format: frame.pixelFormat, color: frame.colorCode)
+        // The container may say another aspect than the pictures: what counts is whether theirs changes.
+        if !hasBegun, form.shape.size == planned.size { planned = form.shape }
+        hasBegun = true
+        let isFullRange = form.color.isFullRange ?? usualRange ?? form.format.isUsuallyFullRange
+        if graph != nil, graphInput != form {
+            try graph?.sendEnd(at: pts)
+            while try receive() {}
+            graph = nil
         }
-        if graph == nil || graphInput?.size != size || graphInput?.format != format {
-            let aspect =
-                frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : (pixelAspect ?? Rational(0, 1))
+        guard needsGraph(form, isFullRange: isFullRange) else { return ready.append(frame) }
+        frame.forgetRangeByName()
+        if graph == nil {
+            let chain = PictureChain(
+                settings: settings, size: form.shape.size, format: frame.pixelFormat,
+                isFullRange: isFullRange,
+                matrix: form.color.matrixName ?? usualMatrix, wholeSize: target.size, target: target.format,
+                shapes: (form.shape, planned))
             graph = try FilterGraph.video(
-                chain(size), like: frame, timeBase: tick, sampleAspectRatio: aspect, frameRate: sourceRate)
-            graphInput = (size, format)
+                chain.text, like: frame, timeBase: tick, sampleAspectRatio: aspect ?? Rational(0, 1),
+                frameRate: sourceRate,
+                scaling: chain.scaling)
+            inner = graph?.timeBase ?? tick
+            graphInput = form
         }
-        // Inside the graph the range begins at 0, so that a new frame rate begins with it.
-        frame.pts = pts - start
-        if !settings.isPlain { durations[pts - start] = duration }
+        frame.fillColor(isFullRange: isFullRange, matrix: form.format.isRGB ? nil : usualMatrix)
+        if !settings.isPlain { durations[pts] = duration }
         try graph?.send(frame)
-    }
-
-    private func chain(_ size: PixelSize) -> String {
-        var steps = settings.steps(for: size)
-        // Pictures that change size in mid-stream come out in one. Of those that don't, colour that becomes denser is made
-        // of the lines of one field, where frames say that they have two.
-        if settings.size == nil, let wanted = target.size {
-            let keepsFields = size == wanted && size.height.isMultiple(of: 4)
-            steps.append(
-                "scale=\(wanted.width):\(wanted.height):flags=bicubic\(keepsFields ? ":interl=-1" : "")")
-        }
-        steps.append("format=\(target.format)")
-        if let rate = settings.frameRate { steps.append("fps=fps=\(rate):start_time=0:round=near") }
-        return steps.joined(separator: ",")
     }
 
     /// Says that no more comes.
     func finish() throws {
         guard !hasFinished else { return }
         hasFinished = true
-        if graph == nil { isAtEnd = true } else { try graph?.sendEnd(at: lastEnd - start) }
+        try graph?.sendEnd(at: lastEnd)
     }
 
     /// The next picture, or nil when one must be sent first or all are out.
     func next() throws -> SampleBuffer? {
-        if let sample = ready.take() { return sample }
-        guard graph != nil else { return nil }
-        let frame = try Frame()
-        switch try graph?.receive(into: frame) {
-        case .ready:
-            let inner = graph?.timeBase ?? tick
-            let startHere = tick.rescale(start, to: outputTick)
-            if settings.frameRate != nil {
-                let pts = inner.rescale(frame.pts, to: outputTick) + startHere
-                let length = max(1, inner.rescale(1, to: outputTick))
-                frame.pts = pts
-                frame.duration = length
-                return SampleBuffer(frame: frame, pts: pts, duration: length, timeBase: outputTick)
+        guard let rate else {
+            if try ready.isEmpty && !receive() {
+                isAtEnd = hasFinished
+                return nil
             }
-            let pts = inner.rescale(frame.pts, to: tick) + start
-            // Filters with a time base of their own hand on lengths in the old one.
-            let duration =
-                durations.removeValue(forKey: pts - start)
-                ?? (frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0)
-            frame.pts = pts
-            return SampleBuffer(frame: frame, pts: pts, duration: duration, timeBase: tick)
-        case .ended:
-            isAtEnd = true
-            return nil
-        case .needsInput, nil:
-            if hasFinished { isAtEnd = true }
-            return nil
+            guard let frame = ready.popFirst() else { return nil }
+            return sample(frame)
         }
+        while true {
+            if let sample = try rate.next() { return sample }
+            if rate.isAtEnd {
+                isAtEnd = true
+                return nil
+            }
+            if try ready.isEmpty && !receive() {
+                guard hasFinished else { return nil }
+                try rate.finish(at: lastEnd, timeBase: tick)
+            } else if let frame = ready.popFirst() {
+                try rate.send(frame, timeBase: inner)
+            }
+        }
+    }
+
+    /// Puts the graph's next picture behind the others; false when it has none.
+    private func receive() throws -> Bool {
+        guard graph != nil else { return false }
+        let frame = try Frame()
+        guard case .ready? = try graph?.receive(into: frame) else { return false }
+        if let size = target.size, frame.width != size.width || frame.height != size.height {
+            throw MediaError.misuse(
+                "the filters change the size of pictures from one to the next: \(frame.width)x\(frame.height) instead of \(size)"
+            )
+        }
+        ready.append(frame)
+        return true
+    }
+
+    private func sample(_ frame: consuming Frame) -> SampleBuffer {
+        let shown = inner.rescale(frame.pts, to: tick)
+        // Filters with a time base of their own hand on lengths in the old one.
+        let duration =
+            durations.removeValue(forKey: shown)
+            ?? (frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0)
+        frame.pts = shown + start
+        return SampleBuffer(frame: frame, pts: shown + start, duration: duration, timeBase: tick)
     }
 }

@@ -15,7 +15,7 @@ final class VideoProducer: SampleProducer {
     private var held: Frame?
     private var heldTime: Int64 = 0
     private var isFinished = false
-    private let converter: VideoConverter?
+    private let converter: VideoConverter
     private var dropped = 0
     var droppedSamples: Int { dropped + frames.droppedSamples }
 
@@ -30,7 +30,6 @@ final class VideoProducer: SampleProducer {
     }
 
     func next() throws -> SampleBuffer? {
-        guard let converter else { return try nextSource() }
         while true {
             if let sample = try converter.next() { return sample }
             if converter.isAtEnd { return nil }

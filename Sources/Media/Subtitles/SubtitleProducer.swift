@@ -15,6 +15,8 @@ final class SubtitleProducer: SampleProducer {
     /// Cues that are pictures are shown until the next one: what is on screen when the range begins.
     private var onScreen: Packet?
     private var waiting: SampleBuffer?
+    /// What is known of the sets before the first one that is given out, where they may build on each other.
+    private var display: PGSDisplay?
     private var isShownUntilNext: Bool {
         !converts && ["hdmv_pgs_subtitle", "dvb_subtitle"].contains(track.format.codec)
     }
@@ -30,6 +32,7 @@ final class SubtitleProducer: SampleProducer {
         let isSequential = codec?.isSequential ?? (track.format.codec == SubtitleCodec.movText.libavName)
         merger = isSequential ? CueMerger() : nil
         converts = codec != nil && codec?.libavName != track.format.codec
+        if !converts, track.format.codec == "hdmv_pgs_subtitle" { display = PGSDisplay() }
         if let codec, converts {
             do throws(AVError) {
                 converter = try SubtitleConverter.open(
@@ -73,6 +76,7 @@ final class SubtitleProducer: SampleProducer {
             guard time != noTimestamp else { continue }
             let pts = time - zero
             if let end, pts >= end { break }
+            if pts <= start || onScreen == nil { packet.withBytes { display?.take($0) } }
             // Where no length is said, a cue is shown until the next one.
             var until = pts + max(0, packet.duration)
             if packet.duration <= 0, pts <= start, isShownUntilNext {
@@ -82,20 +86,34 @@ final class SubtitleProducer: SampleProducer {
             if packet.duration > 0 ? until <= start : pts < start { continue }
             if let end { until = min(until, end) }
             let shown = max(pts, start)
-            guard let cue = try content(of: packet, at: pts) else { continue }
+            let first = try takeOnScreen()
+            guard let cue = try content(of: whole(packet), at: pts) else { continue }
             let sample = SampleBuffer(
                 packet: cue, pts: shown, dts: shown, duration: max(0, until - shown),
                 timeBase: track.timeBase)
-            guard let first = takeOnScreen() else { return sample }
+            guard let first else { return sample }
             waiting = consume sample
             return first
         }
-        return takeOnScreen()
+        return try takeOnScreen()
     }
 
-    private func takeOnScreen() -> SampleBuffer? {
+    private func takeOnScreen() throws -> SampleBuffer? {
         guard let packet = onScreen.take() else { return nil }
-        return SampleBuffer(packet: packet, pts: start, dts: start, duration: 0, timeBase: track.timeBase)
+        return SampleBuffer(
+            packet: try whole(packet), pts: start, dts: start, duration: 0, timeBase: track.timeBase)
+    }
+
+    /// The first set that is given out, with what it builds on.
+    private func whole(_ packet: consuming Packet) throws -> Packet {
+        guard let known = display.take(), known.isUpdate else { return packet }
+        do throws(AVError) {
+            let set = try Packet.of(known.wholeSet)
+            try set.copyProperties(of: packet)
+            return set
+        } catch {
+            throw MediaError.reading(track: track.label, at: nil, error)
+        }
     }
 
     /// Nil for packets that show nothing: mov_text fills the time between cues with them, and muxers do so anew.

@@ -298,10 +298,7 @@ public final class AssetWriter: @unchecked Sendable {
         packet.duration = from.rescale(packet.duration, to: to)
         packet.streamIndex = index
         written.add(Int64(packet.size), ordering: .relaxed)
-        guard let pacer else {
-            try muxer?.write(packet)
-            return
-        }
+        guard let pacer else { return try hand(packet) }
         if let earlier = pacer.take(packet, track: index) { try write(earlier, pacedBy: pacer) }
     }
 
@@ -310,7 +307,23 @@ public final class AssetWriter: @unchecked Sendable {
             state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
         }
         if begins { try muxer?.endFragment() }
-        try muxer?.write(packet)
+        try hand(packet)
+    }
+
+    /// What the muxer or its bit-stream filters make nothing of is no fault of the destination.
+    private func hand(_ packet: borrowing Packet) throws(AVError) {
+        do {
+            try muxer?.write(packet)
+        } catch {
+            let index = packet.streamIndex
+            if error.isInvalidData, inputs[index].isPassthrough, packet.pts != noTimestamp {
+                let time = MediaTime(ticks: packet.pts, timeBase: tracks[index].timeBase)
+                fail(
+                    MediaError.unfit(
+                        track: inputs[index].label, at: time, container: container.name, error))
+            }
+            throw error
+        }
     }
 
     /// Pumps that slept because their track was ahead, and may go on, are called again.
@@ -418,7 +431,7 @@ public final class AssetWriter: @unchecked Sendable {
             } catch {
                 let failure = (error as? AVError).map(MediaError.writing) ?? error
                 self.fail(failure)
-                completion(failure)
+                completion(self.error ?? failure)
             }
         }
     }

@@ -211,6 +211,9 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     var label: String { "\(mediaType.rawValue) \(index)" }
 
+    /// Packets come as they are.
+    var isPassthrough: Bool { if case .passthrough = settings { true } else { false } }
+
     /// The unit of the packets that it makes.
     var packetTimeBase: Rational {
         switch settings {

@@ -185,6 +185,29 @@ public final class ContainerType: Hashable, Sendable {
     /// It has a place for an alpha plane beside a packet of VP8 or VP9.
     public var holdsAlphaBeside: Bool { ["mkv", "webm"].contains(name) }
 
+    /// What players take sound of such a layout for, where neither the container nor the codec in it says more than a
+    /// number of channels; nil where it is said, or comes to the same.
+    public func otherLayout(of layout: ChannelLayout, codec: String) -> ChannelLayout? {
+        let usual: ChannelLayout?
+        switch (name, codec) {
+        case ("mkv", _) where codec.hasPrefix("pcm_"), ("webm", _) where codec.hasPrefix("pcm_"):
+            usual = ChannelLayout(defaultFor: layout.channels)
+        case ("mp4", "flac"), ("m4a", "flac"), ("ogg", "flac"):
+            let names = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
+            usual =
+                names.indices.contains(layout.channels - 1)
+                ? ChannelLayout(named: names[layout.channels - 1]) : nil
+        default: usual = nil
+        }
+        return usual.flatMap { $0.holds(layout) ? nil : $0 }
+    }
+
+    /// It says primaries, transfer and matrix of any codec's pictures.
+    public var saysColor: Bool { ["mp4", "mov", "mkv", "webm"].contains(name) }
+
+    /// It says their range too: QuickTime's `nclc` has no place for it, and libavformat writes no other.
+    public var saysColorRange: Bool { saysColor && name != "mov" }
+
     /// Its muxer writes the configuration of Dolby Vision.
     public var holdsDolbyVision: Bool { ["mp4", "mkv"].contains(name) }
 

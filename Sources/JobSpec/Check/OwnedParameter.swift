@@ -1,0 +1,29 @@
+/// Finds settings inside an encoder's own list (`x264-params: "keyint=5:ref=4"`) that a job has keys for: said there, the
+/// plan would show one thing and the output be another.
+enum OwnedParameter {
+    /// Parameters of x264, x265 and SVT-AV1, and the key that sets each; nil where none does.
+    private static let keys: [String: String?] = [
+        "keyint": "keyframe_interval", "bframes": "b_frames", "crf": "crf", "qp": "qp", "bitrate": "bitrate",
+        "tbr": "bitrate", "vbv-maxrate": "max_bitrate", "vbv-bufsize": "buffer_size", "pass": "passes",
+        "preset": "preset", "tune": "tune", "profile": "profile", "level": "level", "level-idc": "level",
+        "fps": "frame_rate", "colorprim": "color", "transfer": "color", "colormatrix": "color",
+        "range": "color",
+        "fullrange": "color", "input-range": "color", "color-primaries": "color",
+        "transfer-characteristics": "color", "matrix-coefficients": "color", "color-range": "color",
+        "sar": "pixel_aspect_ratio", "output-depth": "pixel_format", "lossless": "lossless",
+        "input-res": nil, "input-csp": nil, "input-depth": nil, "interlaced": nil, "tff": nil, "bff": nil,
+        "fake-interlaced": nil, "interlace": nil, "field": nil, "timebase": nil, "force-cfr": nil,
+        "annexb": nil,
+        "repeat-headers": nil, "sps-id": nil, "frames": nil, "seek": nil,
+    ]
+
+    /// The first one that stands there, and its key.
+    static func first(in value: String) -> (word: String, key: String?)? {
+        for part in value.split(separator: ":") {
+            let word = part.prefix { $0 != "=" }.filter { !$0.isWhitespace }
+            let name = String(word.lowercased().map { $0 == "_" ? "-" : $0 })
+            if let key = keys[name] { return (word, key) }
+        }
+        return nil
+    }
+}

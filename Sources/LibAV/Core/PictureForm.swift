@@ -1,0 +1,76 @@
+internal import CFFmpeg
+
+/// What a picture is, but for what it shows.
+public struct PictureForm: Hashable, Sendable {
+    /// Width in pixels.
+    public var width: Int
+    /// Height in pixels.
+    public var height: Int
+    /// How pixels are stored.
+    public var format: PixelFormat
+    /// The shape of a pixel; 0/1 where nobody says.
+    public var sampleAspectRatio: Rational
+    /// What the numbers mean.
+    public var color: ColorDescription
+
+    /// Makes a form.
+    public init(
+        width: Int, height: Int, format: PixelFormat, sampleAspectRatio: Rational, color: ColorDescription
+    ) {
+        self.width = width
+        self.height = height
+        self.format = format
+        self.sampleAspectRatio = sampleAspectRatio
+        self.color = color
+    }
+}
+
+extension Frame {
+    /// A black picture of a form.
+    static func black(_ form: PictureForm) throws(AVError) -> Frame {
+        let frame = try Frame()
+        let raw = frame.raw
+        raw.pointee.width = Int32(clamping: form.width)
+        raw.pointee.height = Int32(clamping: form.height)
+        raw.pointee.format = form.format.value
+        raw.pointee.pts = 0
+        raw.pointee.sample_aspect_ratio = form.sampleAspectRatio.av
+        try check(av_frame_get_buffer(raw, 0), "av_frame_get_buffer")
+        frame.say(form.color)
+        var planes = (raw.pointee.data.0, raw.pointee.data.1, raw.pointee.data.2, raw.pointee.data.3)
+        var strides = (0..<4).map { index in
+            withUnsafeBytes(of: raw.pointee.linesize) { Int($0.bindMemory(to: Int32.self)[index]) }
+        }
+        // Formats that it doesn't know stay as they were allocated.
+        _ = withUnsafeMutablePointer(to: &planes) { planes in
+            planes.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 4) {
+                av_image_fill_black(
+                    $0, &strides, form.format.av, raw.pointee.color_range, raw.pointee.width,
+                    raw.pointee.height)
+            }
+        }
+        return frame
+    }
+
+    private func say(_ color: ColorDescription) {
+        func code<T>(_ name: String?, _ find: (String) -> Int32, _ make: (UInt32) -> T) -> T? {
+            guard let name else { return nil }
+            let code = find(name)
+            return code >= 0 ? make(UInt32(code)) : nil
+        }
+        if let value = code(color.primaries, { av_color_primaries_from_name($0) }, { AVColorPrimaries($0) }) {
+            raw.pointee.color_primaries = value
+        }
+        if let value = code(
+            color.transfer, { av_color_transfer_from_name($0) }, { AVColorTransferCharacteristic($0) })
+        {
+            raw.pointee.color_trc = value
+        }
+        if let value = code(color.matrix, { av_color_space_from_name($0) }, { AVColorSpace($0) }) {
+            raw.pointee.colorspace = value
+        }
+        if let value = code(color.range, { av_color_range_from_name($0) }, { AVColorRange($0) }) {
+            raw.pointee.color_range = value
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import LibAV
+
+/// Makes a steady frame rate of pictures, which it repeats or leaves out (libavfilter's `fps`). All of a range go through
+/// one of these, however often their form changed before.
+///
+/// A new picture is the one that is on screen at its time, not one that comes soon after it: a range begins with what is
+/// shown at its start. Containers round times; half of their unit, at most a millisecond, is forgiven.
+final class FrameRateStage {
+    private let rate: Rational
+    private let sourceRate: Rational?
+    /// Where the range starts and ends, in the unit of what comes out.
+    private let start: Int64
+    private let end: Int64?
+    let tick: Rational
+    /// What is forgiven, in `inner`.
+    private let slack: Int64
+    private static let inner = Rational(1, 1_000_000)
+
+    private var graph: FilterGraph?
+    private(set) var isAtEnd = false
+    private var hasFinished = false
+
+    init(rate: Rational, context: ProducerContext) {
+        self.rate = rate
+        sourceRate = context.track.nominalFrameRate
+        // A tick that the range's ends and the new frames fall on.
+        let ticks = [rate.inverted, context.start.asTick, context.end?.asTick]
+        tick =
+            commonTick(ticks.compactMap(\.self)) ?? commonTick(ticks.dropLast().compactMap(\.self))
+            ?? rate.inverted
+        start = context.start.ticks(in: tick)
+        end = context.end?.ticks(in: tick)
+        slack = min(1000, max(2, context.track.timeBase.rescale(1, to: Self.inner) / 2))
+    }
+
+    /// Takes a picture whose time is told from the start of the range, so that the first new one falls on it.
+    func send(_ frame: consuming Frame, timeBase: Rational) throws {
+        frame.pts = timeBase.rescale(frame.pts, to: Self.inner) - slack
+        if graph == nil {
+            graph = try FilterGraph.video(
+                "fps=fps=\(rate):start_time=0:round=up", like: frame, timeBase: Self.inner,
+                sampleAspectRatio: frame.sampleAspectRatio, frameRate: sourceRate)
+        }
+        try graph?.send(frame)
+    }
+
+    /// Says that no more comes, and when the last one ends, in the unit of what was sent.
+    func finish(at end: Int64, timeBase: Rational) throws {
+        guard !hasFinished else { return }
+        hasFinished = true
+        if graph == nil {
+            isAtEnd = true
+        } else {
+            try graph?.sendEnd(at: timeBase.rescale(end, to: Self.inner) - slack)
+        }
+    }
+
+    /// The next picture; nil when another must be sent first or all are out.
+    func next() throws -> SampleBuffer? {
+        guard graph != nil, !isAtEnd else { return nil }
+        let frame = try Frame()
+        switch try graph?.receive(into: frame) {
+        case .ready:
+            let unit = graph?.timeBase ?? tick
+            let pts = unit.rescale(frame.pts, to: tick) + start
+            var length = max(1, unit.rescale(1, to: tick))
+            if let end { length = min(length, max(1, end - pts)) }
+            frame.pts = pts
+            frame.duration = length
+            return SampleBuffer(frame: frame, pts: pts, duration: length, timeBase: tick)
+        case .ended:
+            isAtEnd = true
+        case .needsInput, nil:
+            if hasFinished { isAtEnd = true }
+        }
+        return nil
+    }
+}

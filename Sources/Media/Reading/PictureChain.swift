@@ -1,0 +1,197 @@
+public import LibAV
+
+/// The chain of filters that pictures of one form go through on their way to `settings`, but for the frame rate.
+///
+/// A change of pixel format is a change of numbers, and libavfilter's scaler tells of range and matrix only half: it
+/// brings full range to the limited one where nobody forbids it, and takes any RGB for BT.601. So every scaler is told
+/// what goes in and what comes out, also those that libavfilter puts between filters by itself.
+public struct PictureChain {
+    let settings: VideoOutputSettings
+    let size: PixelSize
+    let format: PixelFormat
+    /// What the numbers mean.
+    let isFullRange: Bool
+    /// Of pictures that are no RGB.
+    let matrix: String?
+    /// The size that pictures come out in where `settings` say none.
+    let wholeSize: PixelSize?
+    let target: PixelFormat
+    /// Theirs, and that of those that everything was planned for.
+    var shapes: (own: PictureShape, first: PictureShape)?
+
+    /// What scalers are told that stand before the last step: what goes in keeps its meaning all along, where no filter
+    /// is there to change it.
+    var scaling: String {
+        let name =
+            format.isRGB ? settings.matrix ?? usualMatrix : matrix ?? settings.sourceMatrix ?? usualMatrix
+        let range = isFullRange ? "pc" : "tv"
+        return Self.changesColor(settings.filters)
+            ? Self.flags : Self.terms(from: range, to: range, matrix: name)
+    }
+
+    /// What becomes of pictures in a chain of the user's filters.
+    public static func trial(_ filters: String, of form: PictureForm, matrix: String) throws(AVError)
+        -> PictureForm
+    {
+        // Most filters take a picture's time, and leave the meaning of its numbers but for RGB.
+        if changesColor(filters) { return try FilterGraph.trial(filters, of: form, scaling: flags) }
+        let range = form.color.range ?? (form.format.isUsuallyFullRange ? "pc" : "tv")
+        var after = try FilterGraph.form(
+            after: filters, of: form, scaling: terms(from: range, to: range, matrix: matrix))
+        if after.format.isRGB {
+            (after.color.matrix, after.color.range) = ("gbr", "pc")
+        } else if form.format.isRGB {
+            after.color.matrix = matrix
+        }
+        return after
+    }
+
+    /// Tries a change of primaries, transfer or matrix with a small picture: not all that has a name can be computed.
+    public static func tryConversion(
+        _ settings: VideoOutputSettings, from format: PixelFormat, _ color: ColorDescription,
+        to target: PixelFormat
+    ) throws(AVError) {
+        var plain = VideoOutputSettings()
+        (plain.color, plain.mapsTones, plain.matrix) = (settings.color, settings.mapsTones, settings.matrix)
+        (plain.levels, plain.sourceMatrix) = (settings.levels, settings.sourceMatrix)
+        let format = format.withoutRangeByName
+        let isFullRange = color.range.map { $0 == "pc" } ?? format.isUsuallyFullRange
+        var known = color
+        known.range = isFullRange ? "pc" : "tv"
+        known.matrix = color.matrix ?? settings.sourceMatrix
+        let size = PixelSize(width: 64, height: 64)
+        let chain = PictureChain(
+            settings: plain, size: size, format: format, isFullRange: isFullRange, matrix: known.matrix,
+            wholeSize: nil, target: target)
+        _ = try FilterGraph.trial(
+            chain.text,
+            of: PictureForm(
+                width: size.width, height: size.height, format: format, sampleAspectRatio: Rational(1, 1),
+                color: known), scaling: chain.scaling)
+    }
+
+    /// Filters that say what numbers mean, and may say it anew.
+    private static func changesColor(_ filters: String?) -> Bool {
+        guard let filters else { return false }
+        return ["scale", "colorspace", "tonemap"].contains { filters.contains($0) }
+    }
+
+    /// The chain.
+    var text: String {
+        var steps = geometry
+        if isConverting {
+            steps += conversion
+        } else if settings.size == nil, refitting == nil {
+            steps.append(end)
+        }
+        steps.append("format=\(target)")
+        return steps.joined(separator: ",")
+    }
+
+    // MARK: Steps
+
+    private var geometry: [String] {
+        var steps: [String] = []
+        switch settings.deinterlacing {
+        case .off: break
+        case .auto: steps.append("bwdif=mode=send_frame:deint=interlaced")
+        case .on: steps.append("bwdif=mode=send_frame:deint=all")
+        }
+        if let crop = settings.crop {
+            steps.append("crop=\(crop.width):\(crop.height):\(crop.x):\(crop.y):exact=1")
+        }
+        if let turn = settings.turn { steps += turn.filters }
+        if let filters = settings.filters { steps.append(filters) }
+        if let refitting { return steps + refitting }
+        guard let size = settings.size else { return steps }
+        switch (settings.fit, settings.innerSize) {
+        case (.contain, let inner?):
+            steps.append("scale=\(inner.width):\(inner.height):\(colors)")
+            steps.append("setsar=1,pad=\(size.width):\(size.height):(ow-iw)/2:(oh-ih)/2")
+        case (.cover, let inner?):
+            steps.append("scale=\(inner.width):\(inner.height):\(colors)")
+            steps.append("setsar=1,crop=\(size.width):\(size.height)")
+        default: steps.append("scale=\(size.width):\(size.height):\(colors)")
+        }
+        return steps
+    }
+
+    /// What the first scaler is told.
+    private var colors: String { terms(to: isConverting ? kept : wanted) }
+
+    /// Pictures whose shape is another one than what was planned for.
+    private var refitting: [String]? {
+        guard let box = settings.size ?? wholeSize, let shapes else { return nil }
+        return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors)
+    }
+
+    /// Steps through `zscale`, which goes to the target's format by itself.
+    private var conversion: [String] {
+        guard let color = settings.color else { return [] }
+        // Packed RGB would be made YUV on the way there.
+        let planes = [
+            "gbrp", "gbrp9le", "gbrp10le", "gbrp12le", "gbrp14le", "gbrp16le", "gbrap", "gbrap10le",
+            "gbrap12le",
+            "gbrap16le",
+        ]
+        let before = inner.isRGB ? ["format=" + planes.joined(separator: "|")] : []
+        if settings.mapsTones { return before + color.toneMappingFilters }
+        var target = color
+        if isCrossing, inner.isRGB { target.matrix = settings.matrix }
+        return before
+            + (target.conversionFilter.map { ["\($0):range=\(wanted == "pc" ? "full" : "limited")"] } ?? [])
+    }
+
+    /// The last scaler. Pictures that change size in mid-stream come out in one; of those that don't, colour that becomes
+    /// denser is made of the lines of one field, where frames say that they have two.
+    private var end: String {
+        var parts: [String] = []
+        if let whole = wholeSize {
+            parts += ["\(whole.width)", "\(whole.height)"]
+            if size == whole, size.height.isMultiple(of: 4) { parts.append("interl=-1") }
+        }
+        parts.append(terms(to: wanted))
+        return "scale=" + parts.joined(separator: ":")
+    }
+
+    // MARK: What numbers mean
+
+    private static let flags = "flags=bicubic"
+
+    /// How pixels are stored behind the user's filters, or where there are none.
+    private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
+
+    /// Their range.
+    private var kept: String {
+        guard let filtered = settings.filtered else { return isFullRange ? "pc" : "tv" }
+        return filtered.range ?? (filtered.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
+    }
+
+    private var wanted: String {
+        target.isFullRangeByName || target.isRGB ? "pc" : settings.levels ?? (inner.isRGB ? "tv" : kept)
+    }
+
+    /// RGB becomes YUV or the other way.
+    private var isCrossing: Bool { inner.isRGB != target.isRGB }
+
+    private var isConverting: Bool { settings.mapsTones || settings.color?.conversionFilter != nil }
+
+    private var usualMatrix: String { ColorDescription.usualMatrix(width: size.width, height: size.height) }
+
+    /// What the last scaler is told.
+    private func terms(to range: String) -> String {
+        guard isCrossing else { return Self.terms(from: kept, to: range, matrix: nil) }
+        let own = settings.filtered == nil ? matrix : settings.filtered?.matrix
+        return Self.terms(
+            from: kept, to: range,
+            matrix: inner.isRGB ? settings.matrix ?? usualMatrix : own ?? settings.sourceMatrix ?? usualMatrix
+        )
+    }
+
+    private static func terms(from: String, to: String, matrix: String?) -> String {
+        let matrices = ColorDescription.scaleName(ofMatrix: matrix).map {
+            ":in_color_matrix=\($0):out_color_matrix=\($0)"
+        }
+        return "\(flags):in_range=\(from):out_range=\(to)" + (matrices ?? "")
+    }
+}

@@ -1,0 +1,52 @@
+internal import LibAV
+
+/// Size and pixel aspect of pictures: their shape as it is seen.
+struct PictureShape: Equatable {
+    var size: PixelSize
+    /// The shape of a pixel; square where nobody says.
+    var aspect: Rational
+
+    /// Width over height, as it is seen.
+    var ratio: Double {
+        Double(size.width) * (aspect.isPositive ? aspect.double : 1) / Double(max(1, size.height))
+    }
+
+    /// Behind a crop and a turn.
+    func after(_ settings: VideoOutputSettings) -> PictureShape {
+        var shape = self
+        if let crop = settings.crop { shape.size = PixelSize(width: crop.width, height: crop.height) }
+        if settings.turn?.isQuarter == true {
+            shape.size = PixelSize(width: shape.size.height, height: shape.size.width)
+            shape.aspect = aspect.isPositive ? aspect.inverted : aspect
+        }
+        return shape
+    }
+
+    /// Steps that put pictures of another shape than the first ones' into what was made for those: with bars, or cut off
+    /// where `cover` says so. Nil where the shapes are one.
+    func steps(into box: PixelSize, made first: PictureShape, _ settings: VideoOutputSettings, colors: String)
+        -> [String]?
+    {
+        guard settings.filters == nil, first != self else { return nil }
+        // What fits into a box gets square pixels; else those that keep the first pictures' shape.
+        let hasSquares = settings.fit != .stretch
+        let shown =
+            hasSquares ? Double(box.width) / Double(max(1, box.height)) : first.after(settings).ratio
+        let change = after(settings).ratio / shown
+        guard change.isFinite, change > 0, abs(change - 1) > 0.01 else {
+            return ["scale=\(box.width):\(box.height):\(colors)"]
+        }
+        func even(_ value: Double) -> Int { max(2, Int((value / 2).rounded()) * 2) }
+        let isCover = settings.fit == .cover
+        let isNarrowed = (change > 1) == isCover
+        let (width, height) =
+            isNarrowed
+            ? (even(Double(box.width) * change), box.height) : (box.width, even(Double(box.height) / change))
+        return [
+            "scale=\(width):\(height):\(colors)",
+            isCover
+                ? "crop=\(box.width):\(box.height)"
+                : "pad=\(box.width):\(box.height):(ow-iw)/2:(oh-ih)/2",
+        ]
+    }
+}

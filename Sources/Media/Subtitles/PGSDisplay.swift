@@ -1,0 +1,88 @@
+/// What Blu-ray's subtitles (PGS) show after some display sets, as one set that needs none before it.
+///
+/// A set may be an update: it changes a palette or what is on screen, and uses windows, palettes and objects of the sets
+/// since the last one that began anew. Whoever begins with it must have those too.
+struct PGSDisplay {
+    private var composition: [UInt8] = []
+    private var windows: [UInt8] = []
+    /// Entries by their number, of each palette.
+    private var palettes: [UInt8: [UInt8: ArraySlice<UInt8>]] = [:]
+    /// The segments of each object, as they came.
+    private var objects: [UInt16: [[UInt8]]] = [:]
+    private var size = 0
+    private var isReadable = true
+
+    /// More than any decoder keeps.
+    private static let mostBytes = 16 << 20
+
+    private enum Segment {
+        static let palette: UInt8 = 0x14
+        static let object: UInt8 = 0x15
+        static let composition: UInt8 = 0x16
+        static let windows: UInt8 = 0x17
+        static let end: UInt8 = 0x80
+    }
+
+    /// Takes a packet in, one set or a part of it.
+    mutating func take(_ bytes: UnsafeRawBufferPointer) {
+        var at = 0
+        while isReadable, at + 3 <= bytes.count {
+            let length = Int(bytes[at + 1]) << 8 | Int(bytes[at + 2])
+            guard at + 3 + length <= bytes.count else {
+                isReadable = false
+                return
+            }
+            take(bytes[at], Array(bytes[at + 3..<at + 3 + length]))
+            at += 3 + length
+        }
+    }
+
+    private mutating func take(_ type: UInt8, _ payload: [UInt8]) {
+        size += payload.count
+        switch type {
+        case Segment.composition where payload.count >= 11:
+            if payload[7] != 0 {
+                (windows, palettes, objects, size) = ([], [:], [:], payload.count)
+            }
+            composition = payload
+        case Segment.windows: windows = payload
+        case Segment.palette where payload.count >= 2:
+            for at in stride(from: 2, to: payload.count - 4, by: 5) {
+                palettes[payload[0], default: [:]][payload[at]] = payload[at + 1..<at + 5]
+            }
+        case Segment.object where payload.count >= 4:
+            let number = UInt16(payload[0]) << 8 | UInt16(payload[1])
+            if payload[3] & 0x80 != 0 { objects[number] = [] }
+            objects[number, default: []].append(payload)
+        case Segment.end: break
+        default: isReadable = false
+        }
+        if size > Self.mostBytes { isReadable = false }
+    }
+
+    /// The last set needs others.
+    var isUpdate: Bool { isReadable && composition.count >= 11 && composition[7] == 0 }
+
+    /// All of it as one set, which begins anew.
+    var wholeSet: [UInt8] {
+        var result: [UInt8] = []
+        func add(_ type: UInt8, _ payload: [UInt8]) {
+            result += [type, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)] + payload
+        }
+        var start = composition
+        // An epoch's start that changes more than a palette.
+        (start[7], start[8]) = (0x80, 0)
+        add(Segment.composition, start)
+        if !windows.isEmpty { add(Segment.windows, windows) }
+        for (number, entries) in palettes.sorted(by: { $0.key < $1.key }) {
+            add(
+                Segment.palette,
+                [number, 0] + entries.sorted { $0.key < $1.key }.flatMap { [$0.key] + $0.value })
+        }
+        for (_, segments) in objects.sorted(by: { $0.key < $1.key }) {
+            for segment in segments { add(Segment.object, segment) }
+        }
+        add(Segment.end, [])
+        return result
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import JobPlan
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Each channel comes out of the speaker that it went into, whatever codec and container lie between, or the plan says what
+/// becomes of it.
+@Suite struct LayoutTests {
+    /// Layouts and their speakers in libav's order.
+    private static let layouts: [(name: String, speakers: [String])] = [
+        ("mono", ["FC"]), ("stereo", ["FL", "FR"]), ("2.1", ["FL", "FR", "LFE"]),
+        ("3.0", ["FL", "FR", "FC"]),
+        ("4.0", ["FL", "FR", "FC", "BC"]), ("quad", ["FL", "FR", "BL", "BR"]),
+        ("5.0", ["FL", "FR", "FC", "BL", "BR"]), ("5.0(side)", ["FL", "FR", "FC", "SL", "SR"]),
+        ("5.1", ["FL", "FR", "FC", "LFE", "BL", "BR"]), ("5.1(side)", ["FL", "FR", "FC", "LFE", "SL", "SR"]),
+        ("hexagonal", ["FL", "FR", "FC", "BL", "BR", "BC"]),
+        ("6.1", ["FL", "FR", "FC", "LFE", "BC", "SL", "SR"]),
+        ("7.1", ["FL", "FR", "FC", "LFE", "BL", "BR", "SL", "SR"]),
+        ("7.1(wide)", ["FL", "FR", "FC", "LFE", "BL", "BR", "FLC", "FRC"]),
+    ]
+    private static let targets: [(codec: String, containers: [String])] = [
+        ("flac", ["flac", "mkv", "mp4", "ogg"]), ("pcm_s24le", ["wav", "mov", "mkv"]),
+        ("aac", ["m4a", "mkv", "ts", "adts"]), ("ac3", ["mp4", "mkv", "ts"]),
+        ("opus", ["mkv", "webm", "ogg", "mp4", "ts"]), ("vorbis", ["ogg", "mkv"]), ("mp3", ["mp3", "mkv"]),
+    ]
+    /// Low enough for a channel of low frequencies.
+    private static func tone(_ channel: Int) -> Double { 24 + 8 * Double(channel) }
+
+    /// A second of each tone, every sixteenth sample.
+    private static let waves: [[(cos: Double, sin: Double)]] = (0..<8).map { number in
+        (0..<3000).map { index in
+            let angle = 2 * Double.pi * tone(number) * Double(16 * index) / 48_000
+            return (cos(angle), sin(angle))
+        }
+    }
+
+    /// The loudest of the tones in each channel of a file, by speaker; none where it is nearly silent.
+    private func heard(_ path: String) throws -> [String: Int] {
+        let stream = try Judge(path).stream("a:0", "channels,channel_layout")
+        let count = try #require(stream["channels"] as? Int)
+        let name = stream["channel_layout"] as? String ?? ""
+        // Matroska's PCM says a number alone: players take the usual one.
+        let usual = [1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"]
+        let speakers =
+            Self.layouts.first { $0.name == name }?.speakers
+            ?? (name == "quad(side)" ? ["FL", "FR", "SL", "SR"] : nil)
+            ?? (name.isEmpty ? Self.layouts.first { $0.name == usual[count] }?.speakers : nil)
+        guard let speakers, speakers.count == count else {
+            throw JudgeError(message: "\(path): \(count) channels, \(name)")
+        }
+        let rate = 48_000
+        // As they are: a number of channels that is asked for would be mixed.
+        let decoded = try program(
+            "ffmpeg", ["-v", "error", "-i", path, "-f", "f32le", "-c:a", "pcm_f32le", "-"])
+        let samples = decoded.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        var result: [String: Int] = [:]
+        for (channel, speaker) in speakers.enumerated() {
+            // An eighth of a second's beat keeps tones of 8 Hz apart: a second of them.
+            let own = stride(from: channel, to: samples.count, by: count).map { Double(samples[$0]) }
+            guard own.count > 14_400 + rate else {
+                throw JudgeError(message: "\(path): \(own.count) samples")
+            }
+            let powers = Self.waves.map { wave in
+                var (re, im) = (0.0, 0.0)
+                for (index, value) in wave.enumerated() {
+                    re += own[14_400 + 16 * index] * value.cos
+                    im += own[14_400 + 16 * index] * value.sin
+                }
+                return (re * re + im * im).squareRoot() / 1500
+            }
+            let loudest = try #require(powers.indices.max { powers[$0] < powers[$1] })
+            if powers[loudest] > 0.05 { result[speaker] = loudest }
+        }
+        return result
+    }
+
+    @Test(arguments: layouts.map(\.name)) func channelsKeepTheirPlaces(_ name: String) async throws {
+        let scratch = try Scratch()
+        let speakers = try #require(Self.layouts.first { $0.name == name }?.speakers)
+        let tones = speakers.indices.map { "0.3*sin(2*PI*\(Self.tone($0))*t)" }.joined(separator: "|")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc=\(tones):c=\(name):s=48000:d=2", "-c:a", "flac",
+            scratch.file("s.flac"))
+        let jobs = Self.targets.flatMap { codec, containers in
+            containers.map { (id: "\(codec)-\($0)", codec: codec, container: $0) }
+        }
+        let text = jobs.map {
+            "  \($0.id): { asset: ./s.flac, tracks: [ { audio: first, encode: { codec: \($0.codec) } } ], destination: \($0.id).\($0.container) }\n"
+        }
+        let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
+        #expect(try heard(scratch.file("s.flac")).count == speakers.count)
+        func same(_ speaker: String) -> [String] {
+            ["SL": ["SL", "BL"], "SR": ["SR", "BR"], "BL": ["BL", "SL"], "BR": ["BR", "SR"]][speaker] ?? [
+                speaker
+            ]
+        }
+        for job in jobs {
+            _ = try success(records, job.id)
+            let notes = try #require(records.first { $0.id == job.id }?.plan?.notes)
+            let made = try heard(scratch.file("\(job.id).\(job.container)"))
+            let isKept = speakers.enumerated().allSatisfy { index, speaker in
+                same(speaker).contains { made[$0] == index }
+            }
+            let isSaid = notes.contains { $0.contains("mixed") || $0.contains("can't say the layout") }
+            #expect(isKept != isSaid, "\(name) to \(job.id): \(made) \(notes)")
+            // Nothing is heard where nothing was.
+            if isKept { #expect(made.count == speakers.count, "\(name) to \(job.id): \(made)") }
+        }
+    }
+}
