@@ -133,6 +133,38 @@ import Testing
     }
 
     /// A source of which nothing can be read is an error under either policy.
+    /// A transport stream that lost a packet: told at its time on the source's clock, and no matter to a range behind it.
+    @Test func whatATransportStreamLostIsToldWhereItIsShown() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.ts")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=8", "-c:v", "libx264", "-g", "25", "-bf", "0",
+            source)
+        // The second packet of the picture at 2.4 s.
+        let at = try packet(60, of: "v:0", in: source).at
+        var data = try Data(contentsOf: URL(fileURLWithPath: source))
+        data.removeSubrange(at + 188..<at + 376)
+        try data.write(to: URL(fileURLWithPath: source))
+        for tracks in ["{ video: first, copy: true }", "{ video: first, encode: { codec: ffv1 } }"] {
+            let said = failure(
+                try await run(job("s.ts", tracks, policy: "fail", to: "o.mkv"), in: scratch.path))
+            #expect(said.contains("2.4 s: the data are damaged or incomplete"), "\(said)")
+            #expect(!FileManager.default.fileExists(atPath: scratch.file("o.mkv")))
+        }
+        // Left out: the picture that lost something, and no other.
+        _ = try success(
+            try await run(
+                job("s.ts", "{ video: first, copy: true }", policy: "skip", to: "c.mkv"), in: scratch.path))
+        let left = try Judge(scratch.file("c.mkv")).pictures().times
+        #expect(left.count == 199 && !left.contains { abs($0 - 2.4) < 0.01 }, "\(left.count)")
+        _ = try success(
+            try await run(
+                job(
+                    "s.ts", "{ video: first, encode: { codec: ffv1 } }", policy: "fail",
+                    to: "o.mkv\n    range: { start: 5s, end: 6s }"), in: scratch.path))
+        #expect(try Judge(scratch.file("o.mkv")).pictures().times.count == 25)
+    }
+
     @Test func nothingLeftIsNoSuccess() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")

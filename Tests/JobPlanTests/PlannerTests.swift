@@ -68,6 +68,35 @@ import Testing
         #expect(try rules("{ start: 1.1s, end: 3s }", "audio", "o.mkv") == ["copy-range"])
     }
 
+    /// A level that the pictures, their rate or their number are too much for would be a lie in the headers.
+    @Test func levelsHoldWhatIsWritten() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=50:duration=1", "-c:v", "mpeg4",
+            scratch.file("a.mp4"))
+        func problems(_ encode: String) throws -> [String] {
+            try plan(
+                "version: 1\njobs:\n  one:\n    asset: ./a.mp4\n    tracks: [ { video: first, encode: { \(encode) } } ]\n    destination: o.mp4\n",
+                in: scratch
+            ).diagnostics.diagnostics.map { "\($0.rule.rawValue): \($0.message)" }
+        }
+        for (encode, words) in [
+            ("codec: h264, level: 1.1", "frame MB size (40x23) > level limit (396)"),
+            ("codec: h264, level: 3", "MB rate (46000) > level limit (40500)"),
+            ("codec: h264, level: 3, frame_rate: 25, options: { x264-params: ref=16 }", "DPB size"),
+            ("codec: hevc, level: 2", "libx265 can't be opened"),
+        ] {
+            let said = try problems(encode)
+            #expect(said.count == 1 && said[0].hasPrefix("codec-setting: "), "\(said)")
+            #expect(said.first?.contains(words) == true, "\(said)")
+        }
+        for encode in [
+            "codec: h264, level: 3, frame_rate: 25", "codec: h264, level: 3.1", "codec: hevc, level: 3.1",
+        ] {
+            #expect(try problems(encode) == [])
+        }
+    }
+
     /// Two paths are one destination when they lead to one place, whatever the links; otherwise they are two.
     @Test func destinationsAreComparedByPlace() throws {
         let scratch = try Scratch()

@@ -46,7 +46,11 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
                     code: tandem_option_not_found, operation: "avcodec_open2",
                     detail: "\(configuration.encoder) does not take the option \(unknown)")
             }
-            if let unheeded = LogBridge.takeUnheededOption(of: context) {
+            // A level that nobody asked for is the encoder's own affair.
+            let hasLevel = configuration.options.contains { $0.key == "level" }
+            if let unheeded = LogBridge.takeUnheededOption(of: context),
+                hasLevel || !unheeded.contains(LogBridge.levelLimit)
+            {
                 throw AVError(code: tandem_einval, operation: "avcodec_open2", detail: unheeded)
             }
             let parameters = try CodecParameters(context: context)

@@ -9,7 +9,7 @@ public enum LogBridge {
         var errors = RecentLines()
         /// The last error line of all, and the thread that said it.
         var lastLine: (thread: pthread_t, text: String)?
-        /// What an encoder said of an option that it left out.
+        /// What an encoder said of an option that it left out or can't keep to.
         var warnings = RecentLines()
         /// Lines that have no end yet.
         var pieces = RecentLines()
@@ -30,6 +30,8 @@ public enum LogBridge {
             recent[key] = line
         }
 
+        func has(_ key: UInt) -> Bool { recent[key] != nil || older[key] != nil }
+
         mutating func take(_ key: UInt) -> String? {
             guard !recent.isEmpty || !older.isEmpty else { return nil }
             let before = older.removeValue(forKey: key)
@@ -39,8 +41,10 @@ public enum LogBridge {
 
     private static let state = Guarded(State())
     private static let unheeded = [
-        "Error parsing option", "Unknown option", "Invalid value for", "Bad value for",
+        "Error parsing option", "Unknown option", "Invalid value for", "Bad value for", levelLimit,
     ]
+    /// What x264 says where pictures, their rate or their buffer are more than a level has.
+    static let levelLimit = "> level limit"
 
     /// Installed once, on first use of the library (`av_log_set_callback`).
     private static let installed: Void = {
@@ -77,7 +81,7 @@ public enum LogBridge {
             if level > AV_LOG_ERROR {
                 // Encoders go on without an option of their own that they don't understand, and only warn.
                 guard unheeded.contains(where: { text.contains($0) }) else { return }
-                state.warnings.put(text, of: key)
+                if !state.warnings.has(key) { state.warnings.put(text, of: key) }
                 return
             }
             state.errors.put(text, of: key)
@@ -104,7 +108,7 @@ public enum LogBridge {
         }
     }
 
-    /// What a context said of an option that it left out, forgotten once taken.
+    /// The first thing that a context said of an option that it left out or can't keep to, forgotten once taken.
     static func takeUnheededOption(of context: UnsafeMutableRawPointer?) -> String? {
         guard let context else { return nil }
         return state.withLock { $0.warnings.take(UInt(bitPattern: context)) }

@@ -172,7 +172,6 @@ final class SmartCutProducer: SampleProducer {
             // Leading pictures of an open group are in the head.
             if copied == 0, pts != part.copyStart || access == .none { continue }
             if pts < part.copyStart { continue }
-            if packet.isCorrupt { throw MediaError.damaged(track: context.track.label, at: time(pts)) }
             copied += 1
             if access != .none, !carriesSets { carriesSets = packet.withBytes(bitstream.hasSets) }
             var duration = timeBase.rescale(packet.duration, to: cut.tick)

@@ -46,7 +46,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .input(let error): error.explanation
         case .reading(let track, let time, let error): "\(track)\(Self.at(time)): \(error)"
-        case .damaged(let track, let time): "\(track)\(Self.at(time)): the data are damaged"
+        case .damaged(let track, let time): "\(track)\(Self.at(time)): the data are damaged or incomplete"
         case .discontinuity(let track, let from, let to):
             "\(track): its clock jumps from \(from) s to \(to) s; the time stamps are damaged, or files were joined"
         case .truncated(let track, let expected, let got):

@@ -47,12 +47,15 @@ final class PacketSource {
     private var hasBegun = false
     private var isAtEnd = false
     private var awaitsKey = false
+    private var isSearching = false
     /// Packets come from the middle of the source.
     private(set) var hasSought = false
 
     /// The source is a movie: a packet lasts until the next one. libavformat doesn't say it of fragmented ones and some
     /// others, and guesses where pictures are reordered.
     var isMovie = false
+    /// Time zero on the file's own clock, for what is told of a time.
+    var timeZero = MediaTime.zero
     /// The source is Ogg: libavformat takes what is not heard of the last packet off its length by itself.
     var isOgg = false
     /// The packet that was read to know what belongs to the one before it, or what went wrong instead.
@@ -153,6 +156,14 @@ final class PacketSource {
         }
     }
 
+    /// Pictures of transport streams: libavformat's parser ends a picture when it sees the next one, and gives it the flags of
+    /// the packets that brought that one.
+    var flagsComeEarly = false
+    private var wasFlagged = false
+
+    /// What users call a moment of the file's own clock.
+    func told(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: track.timeBase) - timeZero }
+
     /// What the lane handed over.
     private var batch = UniqueDeque<Packet>()
 
@@ -160,10 +171,14 @@ final class PacketSource {
         while true {
             if let packet = batch.popFirst() {
                 movement.count()
-                guard TimeBounds.holds(packet, timeBase: track.timeBase), !packet.isCorrupt else {
+                let isDamaged = flagsComeEarly ? wasFlagged : packet.isCorrupt
+                wasFlagged = packet.isCorrupt
+                guard TimeBounds.holds(packet, timeBase: track.timeBase), !isDamaged else {
+                    // On the way to the first key frame it is nothing that would be shown.
+                    if isSearching || awaitsKey { continue }
                     let time =
                         packet.pts == noTimestamp || !TimeBounds.holds(packet, timeBase: track.timeBase)
-                        ? nil : MediaTime(ticks: packet.pts, timeBase: track.timeBase)
+                        ? nil : told(packet.pts)
                     try damage.meet(.damaged(track: track.label, at: time), at: time)
                     continue
                 }
@@ -235,7 +250,7 @@ final class PacketSource {
 
     private func forget() {
         (times, hasBegun, isAtEnd) = (nil, false, false)
-        awaitsKey = false
+        (awaitsKey, wasFlagged) = (false, false)
         (failure, lastLength) = (nil, 0)
         fields?.forget()
         _ = ahead.take()
@@ -243,9 +258,11 @@ final class PacketSource {
 
     /// The presentation time of the first packet that can be decoded by itself.
     private func nextKeyTime() throws -> Int64? {
+        isSearching = true
+        defer { isSearching = false }
         for _ in 0..<512 {
             guard let packet = try next() else { return nil }
-            if packet.isKey || track.mediaType != .video {
+            if track.mediaType == .video ? packet.isKey : track.beginsDisplay(packet) {
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 return time == noTimestamp ? nil : time
             }

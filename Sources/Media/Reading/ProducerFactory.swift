@@ -14,9 +14,6 @@ struct ProducerFactory {
     /// What is read; empty for everything.
     let ranges: [TimeRange]
 
-    private var isMovie: Bool { container.hasPrefix("mov") }
-    private var isOgg: Bool { container == "ogg" }
-
     /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
     /// the file from their own place; the others share one demuxer.
     func canShare(_ output: AssetReaderTrackOutput) -> Bool {
@@ -136,21 +133,29 @@ struct ProducerFactory {
             let packets = PacketSource(
                 track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
                 movement: movement, damage: context.damage)
-            (packets.isMovie, packets.isOgg) = (isMovie, isOgg)
+            describe(packets, timeZero: context.timeZero)
             return packets
         }
         let packets = try PacketSource(
             track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
             damage: context.damage)
-        (packets.isMovie, packets.isOgg) = (isMovie, isOgg)
+        describe(packets, timeZero: context.timeZero)
         // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
-        let isGuessed = container == "ogg" && track.format.codec == "flac"
+        let isGuessed = packets.isOgg && track.format.codec == "flac"
         guard context.start > .zero, !isGuessed else { return packets }
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 200 : 0, timescale: 1000)
         let target = context.timeZero + context.start - preroll
         try packets.seek(before: target.ticks(in: track.timeBase, rounding: .down))
         return packets
+    }
+
+    /// What the container means for packets.
+    private func describe(_ packets: PacketSource, timeZero: MediaTime) {
+        packets.isMovie = container.hasPrefix("mov")
+        packets.isOgg = container == "ogg"
+        packets.flagsComeEarly = container == "mpegts" && packets.track.mediaType == .video
+        packets.timeZero = timeZero
     }
 
     private func producer(
@@ -196,14 +201,14 @@ struct ProducerFactory {
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
-        let (limits, threads, isMovie, isOgg) = (limits, decoderThreads, isMovie, isOgg)
+        let (limits, threads) = (limits, decoderThreads)
         return try SmartCutProducer(
             cut: cut, context: context, evidence: evidence,
             open: { time in
                 let packets = try PacketSource(
                     track: context.track, path: path, limits: limits, interrupt: interrupt,
                     movement: movement)
-                (packets.isMovie, packets.isOgg) = (isMovie, isOgg)
+                describe(packets, timeZero: context.timeZero)
                 try packets.seek(
                     before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
                 return packets

@@ -102,7 +102,7 @@ final class DecodedFrames: FrameStream {
                     hasDecoded = true
                     if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
                     if frame.isDamaged {
-                        let shown = MediaTime(ticks: frame.pts, timeBase: timeBase)
+                        let shown = packets.told(frame.pts)
                         try packets.damage.meet(.damaged(track: name, at: shown), at: shown)
                         continue
                     }
@@ -116,7 +116,7 @@ final class DecodedFrames: FrameStream {
                         continue
                     }
                     if packet.pts != noTimestamp { lacksTimes = false }
-                    if packet.pts != noTimestamp { time = MediaTime(ticks: packet.pts, timeBase: timeBase) }
+                    if packet.pts != noTimestamp { time = packets.told(packet.pts) }
                     do throws(AVError) {
                         if try !decoder.send(packet) { pending = consume packet }
                     } catch {

@@ -1,8 +1,7 @@
 /// What Blu-ray's subtitles (PGS) show after some display sets, as one set that needs none before it.
 ///
-/// A set may be an update: it changes a palette or what is on screen, and uses windows, palettes and objects of the sets
-/// since the last one that began anew. Whoever begins with it must have those too.
-struct PGSDisplay {
+/// An update changes a palette or what is on screen, and uses windows, palettes and objects of the sets before it.
+struct PGSDisplay: DisplaySets {
     private var composition: [UInt8] = []
     private var windows: [UInt8] = []
     /// Entries by their number, of each palette.
@@ -11,9 +10,7 @@ struct PGSDisplay {
     private var objects: [UInt16: [[UInt8]]] = [:]
     private var size = 0
     private var isReadable = true
-
-    /// More than any decoder keeps.
-    private static let mostBytes = 16 << 20
+    private(set) var hasBegun = false
 
     private enum Segment {
         static let palette: UInt8 = 0x14
@@ -23,7 +20,6 @@ struct PGSDisplay {
         static let end: UInt8 = 0x80
     }
 
-    /// Takes a packet in, one set or a part of it.
     mutating func take(_ bytes: UnsafeRawBufferPointer) {
         var at = 0
         while isReadable, at + 3 <= bytes.count {
@@ -42,6 +38,7 @@ struct PGSDisplay {
         switch type {
         case Segment.composition where payload.count >= 11:
             if payload[7] != 0 {
+                hasBegun = true
                 (windows, palettes, objects, size) = ([], [:], [:], payload.count)
             }
             composition = payload
@@ -57,13 +54,11 @@ struct PGSDisplay {
         case Segment.end: break
         default: isReadable = false
         }
-        if size > Self.mostBytes { isReadable = false }
+        if size > DisplaySetLimit.bytes { isReadable = false }
     }
 
-    /// The last set needs others.
-    var isUpdate: Bool { isReadable && composition.count >= 11 && composition[7] == 0 }
+    var isUpdate: Bool { isReadable && hasBegun && composition.count >= 11 && composition[7] == 0 }
 
-    /// All of it as one set, which begins anew.
     var wholeSet: [UInt8] {
         var result: [UInt8] = []
         func add(_ type: UInt8, _ payload: [UInt8]) {

@@ -16,10 +16,8 @@ final class SubtitleProducer: SampleProducer {
     private var onScreen: Packet?
     private var waiting: SampleBuffer?
     /// What is known of the sets before the first one that is given out, where they may build on each other.
-    private var display: PGSDisplay?
-    private var isShownUntilNext: Bool {
-        !converts && ["hdmv_pgs_subtitle", "dvb_subtitle"].contains(track.format.codec)
-    }
+    private var display: (any DisplaySets)?
+    private let isShownUntilNext: Bool
     /// Cues that were left out where too many are shown at once.
     var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
@@ -32,7 +30,8 @@ final class SubtitleProducer: SampleProducer {
         let isSequential = codec?.isSequential ?? (track.format.codec == SubtitleCodec.movText.libavName)
         merger = isSequential ? CueMerger() : nil
         converts = codec != nil && codec?.libavName != track.format.codec
-        if !converts, track.format.codec == "hdmv_pgs_subtitle" { display = PGSDisplay() }
+        if !converts { display = track.displaySets }
+        isShownUntilNext = display != nil
         if let codec, converts {
             do throws(AVError) {
                 converter = try SubtitleConverter.open(

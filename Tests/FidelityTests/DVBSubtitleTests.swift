@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Copies of DVB subtitles whose sets build on each other, shown by ffmpeg.
+@Suite struct DVBSubtitleTests {
+    /// Segments of a page (ETSI EN 300 743): one region of 8 bits with a bar of 40 by 10, narrower
+    /// than its region: ffmpeg reads the end of a line that fills it wrongly.
+    private struct Page {
+        private(set) var bytes: [UInt8] = []
+
+        private mutating func segment(_ type: UInt8, _ body: [UInt8]) {
+            bytes += [0x0f, type, 0, 1, UInt8(body.count >> 8), UInt8(body.count & 0xff)] + body
+        }
+
+        mutating func composition(_ version: UInt8, state: UInt8, at place: UInt8?) {
+            let region: [UInt8] = place.map { [0, 0xff, 0, $0, 0, $0] } ?? []
+            segment(0x10, [20, version << 4 | state << 2 | 3] + region)
+        }
+
+        mutating func region() { segment(0x11, [0, 0x0f, 0, 48, 0, 10, 0x6f, 0, 0, 3, 0, 0, 0, 0, 0xf0, 0]) }
+
+        mutating func colors(_ version: UInt8, _ luma: UInt8) {
+            segment(0x12, [0, version << 4 | 0xf, 1, 0x3f, luma, 128, 128, 0, 2, 0x3f, 60, 90, 200, 0])
+        }
+
+        mutating func object() {
+            let line =
+                [0x12] + [UInt8](repeating: 1, count: 20) + [UInt8](repeating: 2, count: 20) + [0, 0, 0xf0]
+            let field = [UInt8]((0..<5).flatMap { _ in line })
+            let length = [UInt8(field.count >> 8), UInt8(field.count & 0xff)]
+            segment(0x13, [0, 0, 0x01] + length + length + field + field)
+        }
+
+        mutating func end() { segment(0x80, []) }
+    }
+
+    /// At 0 s a bar; at 0.4 s its colour changes, at 0.8 s its place, at 1.2 s it is gone, at 1.6 s it is back.
+    private func pages(whole: Bool) -> [[UInt8]] {
+        (UInt8(0)..<5).map { number in
+            var page = Page()
+            let begins = whole || number == 0
+            page.composition(
+                number, state: begins ? 2 : 0, at: number == 3 ? nil : number >= 2 ? 120 : 40)
+            if begins { page.region() }
+            if begins || number == 1 { page.colors(begins ? 0 : number, number == 0 ? 200 : 100) }
+            if begins { page.object() }
+            page.end()
+            return page.bytes
+        }
+    }
+
+    private func write(_ pages: [[UInt8]], to name: String, in scratch: Scratch) throws {
+        var stream = TransportStream()
+        for (number, page) in pages.enumerated() {
+            stream.add(pts: 90_000 + 36_000 * number, [0x20, 0] + page + [0xff])
+        }
+        try Data(stream.bytes).write(to: URL(fileURLWithPath: scratch.file("sub.ts")))
+        try ffmpeg(
+            "-copyts", "-f", "lavfi", "-i", "color=gray:s=720x576:r=25:d=2,setpts=PTS+1/TB", "-i",
+            scratch.file("sub.ts"), "-map", "0:v", "-map", "1:s", "-c:v", "mpeg2video", "-g", "5", "-c:s",
+            "copy", "-muxdelay", "0", scratch.file(name))
+    }
+
+    /// The numbers of the pictures of two seconds: the sets stay for 20 s.
+    private func shown(_ name: String, in scratch: Scratch) throws -> [Int] {
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", scratch.file(name), "-filter_complex",
+                "[0:v][0:s:0]overlay,crop=200:200:0:0,scale=50:50:flags=neighbor,format=gray", "-frames:v",
+                "50", "-f",
+                "rawvideo", "-",
+            ])
+        let (frames, size) = ([UInt8](result.output), 50 * 50)
+        return stride(from: 0, to: frames.count, by: size).map {
+            frames[$0..<$0 + size].reduce(0) { $0 &* 31 &+ Int($1 / 16) }
+        }
+    }
+
+    @Test func updatesComeWhole() async throws {
+        let scratch = try Scratch()
+        try write(pages(whole: true), to: "whole.ts", in: scratch)
+        try write(pages(whole: false), to: "s.ts", in: scratch)
+        let wanted = try shown("whole.ts", in: scratch)
+        #expect(wanted.count == 50 && Set(wanted).count >= 4, "\(wanted)")
+        // ffmpeg shows no region that an update doesn't draw anew: what comes first is looked at, until the next set.
+        for (start, until) in [(0.48, 0.8), (0.88, 1.2), (1.28, 1.6), (1.68, 2.0)] {
+            _ = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      it: { asset: ./s.ts, range: { start: \(start), end: 2s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
+                    """, in: scratch.path))
+            let (first, last) = (Int((start * 25).rounded()), Int((until * 25).rounded()))
+            // ffmpeg puts what comes at 0 on the second picture.
+            let got = try shown("o.mkv", in: scratch)[1..<last - first]
+            #expect(got == wanted[first + 1..<last], "\(start)")
+        }
+    }
+}
