@@ -325,17 +325,19 @@ import Testing
         }
         let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
         for (name, _, _, width, height) in jobs {
-            _ = try success(records, name)
+            let result = try success(records, name)
+            #expect(
+                result.warnings.contains { $0.contains("size or shape of its pictures changes 0.4 s") }, "\(result)")
             let stream = try Judge(scratch.file("\(name).mkv")).stream("v:0", "width,height")
             let (wide, high) = (try #require(stream["width"] as? Int), try #require(stream["height"] as? Int))
-            let result = try program(
+            let decoded = try program(
                 "ffmpeg",
                 [
                     "-v", "error", "-i", scratch.file("\(name).mkv"), "-vf", "extractplanes=y", "-f",
                     "rawvideo",
                     "-c:v", "rawvideo", "-",
                 ])
-            let bytes = [UInt8](result.output)
+            let bytes = [UInt8](decoded.output)
             #expect(bytes.count == 20 * wide * high)
             let last = bytes.suffix(wide * high)
             func at(_ x: Int, _ y: Int) -> Bool { last[last.startIndex + y * wide + x] > 128 }

@@ -109,4 +109,39 @@ import Testing
             if isKept { #expect(made.count == speakers.count, "\(name) to \(job.id): \(made)") }
         }
     }
+
+    /// Sound whose channels change in mid-stream comes in one layout, in its place, and the job tells of it.
+    @Test func changedChannelsAreSaid() async throws {
+        let scratch = try Scratch()
+        var joined = Data()
+        for (name, channels, tone) in [("a", "2", 500), ("b", "1", 900), ("c", "2", 500)] {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "sine=\(tone):r=48000:d=0.96", "-ac", channels, "-c:a", "mp2", "-f",
+                "mp2",
+                scratch.file(name))
+            joined += try Data(contentsOf: URL(fileURLWithPath: scratch.file(name)))
+        }
+        try joined.write(to: URL(fileURLWithPath: scratch.file("s.mp2")))
+        try ffmpeg("-i", scratch.file("s.mp2"), "-c", "copy", scratch.file("s.ts"))
+        let records = try await run(
+            """
+            version: 1
+            jobs:
+              whole: { asset: ./s.ts, tracks: [ { audio: first, encode: { codec: flac } } ], destination: whole.flac }
+              part: { asset: ./s.ts, range: { start: 0.5s, end: 1.5s }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: part.flac }
+              before: { asset: ./s.ts, range: { end: 0.5s }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: before.flac }
+            """, in: scratch.path)
+        let expected: [(String, Double?, Double)] = [
+            ("whole", 0.96, 2.88), ("part", 0.46, 1), ("before", nil, 0.5),
+        ]
+        for (name, time, length) in expected {
+            let result = try success(records, name)
+            #expect(abs(result.duration.seconds - length) < 0.001, "\(name): \(result.duration)")
+            let said = result.warnings.first { $0.contains("rate or channels of its sound changes") }
+            let told = said.flatMap { $0.split(separator: " ").compactMap { Double($0) }.last }
+            #expect(
+                time == nil ? said == nil : abs((told ?? -1) - (time ?? 0)) < 0.03,
+                "\(name): \(result.warnings)")
+        }
+    }
 }

@@ -224,33 +224,11 @@ final class JobExecutor: @unchecked Sendable {
         guard output.isPublished else { throw MediaError.destinationExists }
         if let digest { state?.succeeded(plan, digest: digest, seconds: elapsed) }
         let reports = findings.tracks
-        var warnings: [String] = []
-        if let stop = findings.stop, let limit = plan.sizeLimit {
-            warnings.append(
-                "ends at \(stop) s of \(plan.expectedDuration) s: more does not fit into the \(PlanText.bytes(limit)) of `limit`"
-            )
-        }
-        for (track, report) in zip(plan.tracks, reports) where report.droppedSamples > 0 {
-            let what =
-                track.source.mediaType == .subtitle
-                ? "cues left out where more are shown at once than mov_text holds"
-                : "pictures left out, their times did not increase"
-            warnings.append("source track \(track.source.index): \(report.droppedSamples) \(what)")
-        }
-        for (track, report) in zip(plan.tracks, reports) where report.captionsLeft > 0 {
-            warnings.append(
-                "source track \(track.source.index): the closed captions in \(report.captionsLeft) pictures are left: the encoder takes none"
-            )
-        }
-        if plan.sourceDescription.missingBytes > 0 {
-            warnings.append(
-                "the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")
-        }
-        warnings += zip(plan.tracks, reports).compactMap { damageWarning($0, $1) }
         return JobResult(
             destination: plan.destination, size: output.size, output: mark.output,
             duration: reports.map(\.end).max() ?? .zero,
-            tracks: reports, seconds: elapsed, warnings: warnings, expectations: judged,
+            tracks: reports, seconds: elapsed, warnings: JobWarnings(plan: plan, findings: findings).lines,
+            expectations: judged,
             loudness: findings.loudness, preview: findings.preview)
     }
 
@@ -276,28 +254,6 @@ final class JobExecutor: @unchecked Sendable {
         } catch {
             return "; not kept: \(error)"
         }
-    }
-
-    /// What is missing of a track under `on_damage: skip`.
-    private func damageWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
-        guard plan.damagePolicy == .skip else { return nil }
-        var parts: [String] = []
-        if report.damage.skipped > 0 {
-            let first = report.damage.first.map { ", the first at \($0) s" } ?? ""
-            parts.append("\(report.damage.skipped) damaged packets or pictures skipped\(first)")
-        }
-        if track.expected.isExact, let frames = track.expected.frames {
-            let missing = frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
-            if missing > report.damage.skipped {
-                parts.append("\(missing) pictures fewer than its index promises")
-            }
-        }
-        let promised = track.expected.timeRange.end
-        if promised - report.end > MediaTime(value: 1, timescale: 10) {
-            parts.append("it ends at \(report.end) s of \(promised) s")
-        }
-        return parts.isEmpty
-            ? nil : "source track \(track.source.index): \(parts.joined(separator: "; "))"
     }
 
     /// Whether what is at the destination may be replaced. Throws where it may not.

@@ -52,6 +52,8 @@ final class MixedFrames: FrameStream {
         self.inputs = inputs.map { Input($0.producer, ramp: GainRamp($0.volume, origin: origin, unit: unit)) }
     }
 
+    var formChange: MediaTime? { inputs.compactMap(\.producer.formChange).min() }
+
     func next(into frame: borrowing Frame) throws -> Bool {
         for input in inputs { try input.fill() }
         let going = inputs.filter { !$0.isFinished }

@@ -29,6 +29,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         var isFinished = false
         var isCancelled = false
         var error: (any Error)?
+        var formChange: MediaTime?
     }
 
     private let queue = DispatchQueue(label: "tandem.output")
@@ -83,6 +84,9 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
 
     /// Samples left out because their times did not increase.
     public var droppedSamples: Int { dropped.load(ordering: .relaxed) }
+
+    /// When the source's pictures or sound first had another form than before, from the start of the output.
+    public var formChange: MediaTime? { ready.withLock { $0.formChange } }
 
     func begin(_ producer: any SampleProducer) {
         queue.sync { self.producer = producer }
@@ -192,6 +196,8 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
             }
         }
         dropped.store(producer.droppedSamples, ordering: .relaxed)
+        let change = producer.formChange
+        ready.withLock { $0.formChange = change }
         self.producer = nil
     }
 

@@ -38,6 +38,8 @@ final class AudioProducer: SampleProducer {
     private var pendingSilence: Int64 = 0
     private var pendingFrame: Frame?
     var droppedSamples: Int { frames.droppedSamples }
+    private var ownChange: MediaTime?
+    var formChange: MediaTime? { ownChange ?? frames.formChange }
 
     init(frames: any FrameStream, context: ProducerContext, settings: AudioOutputSettings) {
         self.frames = frames
@@ -154,10 +156,16 @@ final class AudioProducer: SampleProducer {
     }
 
     private func convert(_ frame: consuming Frame) throws -> SampleBuffer? {
-        taken += Int64(frame.sampleCount) * Int64(rate) / Int64(frame.sampleRate)
-        source = AudioFormat(
+        let form = AudioFormat(
             sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
             layout: frame.channelLayout.specified)
+        if let source, ownChange == nil,
+            source.sampleRate != form.sampleRate || source.layout != form.layout
+        {
+            ownChange = MediaTime(ticks: firstPosition - start + taken, timeBase: Rational(1, rate))
+        }
+        source = form
+        taken += Int64(frame.sampleCount) * Int64(rate) / Int64(frame.sampleRate)
         guard let filter else { return try resample(frame) }
         try filter.send(frame)
         return nil

@@ -17,6 +17,7 @@ final class JoinedSamples: SampleProducer {
     /// The unit that joints fall on; each sample's own where none is given.
     private let tick: Rational?
     private var dropped = 0
+    private var changed: MediaTime?
 
     /// `tick` is one in which every sample's time and every end is whole, where there is one.
     init(_ parts: [JoinedPart], tick: Rational? = nil) {
@@ -25,6 +26,12 @@ final class JoinedSamples: SampleProducer {
     }
 
     var droppedSamples: Int { dropped + (current?.droppedSamples ?? 0) }
+
+    var formChange: MediaTime? {
+        guard changed == nil, index < parts.count else { return changed }
+        let offset = parts[index].offset
+        return current?.formChange.map { offset + $0 }
+    }
 
     func next() throws -> SampleBuffer? {
         while index < parts.count {
@@ -40,6 +47,7 @@ final class JoinedSamples: SampleProducer {
                 return sample
             }
             dropped += producer.droppedSamples
+            changed = formChange
             current = nil
             index += 1
         }
@@ -59,6 +67,7 @@ final class JoinedFrames: FrameStream {
     }
 
     var droppedSamples: Int { samples.droppedSamples }
+    var formChange: MediaTime? { samples.formChange }
 
     func next(into frame: borrowing Frame) throws -> Bool {
         guard let sample = try samples.next() else { return false }

@@ -6,6 +6,13 @@ protocol SampleProducer: AnyObject {
     func next() throws -> SampleBuffer?
     /// Samples that were left out because their times did not increase.
     var droppedSamples: Int { get }
+    /// When pictures first had another shape than before, or sound another rate or other channels; from the start of the
+    /// range. They come in one form all the same.
+    var formChange: MediaTime? { get }
+}
+
+extension SampleProducer {
+    var formChange: MediaTime? { nil }
 }
 
 /// What a producer is to make: a track, a stretch of its asset's time line, and how to treat damage.
@@ -38,10 +45,13 @@ protocol FrameStream: AnyObject {
     var timeBase: Rational { get }
     /// Frames that were left out on the way here because their times did not increase.
     var droppedSamples: Int { get }
+    /// See `SampleProducer`.
+    var formChange: MediaTime? { get }
 }
 
 extension FrameStream {
     var droppedSamples: Int { 0 }
+    var formChange: MediaTime? { nil }
 }
 
 /// Frames of a decoder.

@@ -27,6 +27,8 @@ final class VideoConverter {
     /// The shape that everything was planned for.
     private var planned: PictureShape
     private var hasBegun = false
+    /// When pictures first had another shape, from the start of the range.
+    private(set) var shapeChange: MediaTime?
 
     private var graph: FilterGraph?
     private var graphInput: Form?
@@ -82,6 +84,9 @@ final class VideoConverter {
         // The container may say another aspect than the pictures: what counts is whether theirs changes.
         if !hasBegun, form.shape.size == planned.size { planned = form.shape }
         hasBegun = true
+        if shapeChange == nil, form.shape != planned {
+            shapeChange = MediaTime(ticks: max(0, pts), timeBase: tick)
+        }
         let isFullRange = form.color.isFullRange ?? usualRange ?? form.format.isUsuallyFullRange
         if graph != nil, graphInput != form {
             try graph?.sendEnd(at: pts)

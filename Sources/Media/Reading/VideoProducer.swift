@@ -18,6 +18,7 @@ final class VideoProducer: SampleProducer {
     private let converter: VideoConverter
     private var dropped = 0
     var droppedSamples: Int { dropped + frames.droppedSamples }
+    var formChange: MediaTime? { converter.shapeChange ?? frames.formChange }
 
     init(frames: any FrameStream, context: ProducerContext, settings: VideoOutputSettings) {
         self.frames = frames

@@ -28,6 +28,9 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var droppedSamples: Int
     /// What was left out because it was damaged.
     public var damage: DamageTally.Count
+    /// When the source's pictures first had another shape, or its sound another rate or other channels, from the
+    /// session's start: all of it was brought to one form.
+    public var formChange: MediaTime?
     /// The end of the last sample, from the session's start.
     public var end: MediaTime
 }
@@ -127,6 +130,7 @@ public final class ReencodeSession: @unchecked Sendable {
                     hiddenSamples: lane.input.hiddenSamples, captionsLeft: lane.input.ending.captionsLeft,
                     writtenPackets: packets[index],
                     droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
+                    formChange: lane.output.formChange,
                     end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
             }
         }

@@ -1,0 +1,73 @@
+internal import JobPlan
+internal import LibAV
+internal import Media
+
+/// What a finished job tells of its output that no plan could know.
+struct JobWarnings {
+    let plan: JobPlan
+    let findings: WorkFindings
+
+    var lines: [String] {
+        var lines: [String] = []
+        if let stop = findings.stop, let limit = plan.sizeLimit {
+            lines.append(
+                "ends at \(stop) s of \(plan.expectedDuration) s: more does not fit into the \(PlanText.bytes(limit)) of `limit`"
+            )
+        }
+        let tracks = zip(plan.tracks, findings.tracks)
+        for what in [dropped, captions, change] {
+            lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
+        }
+        if plan.sourceDescription.missingBytes > 0 {
+            lines.append("the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")
+        }
+        return lines
+            + tracks.compactMap { track, report in damage(track, report).map { said($0, of: track) } }
+    }
+
+    private func said(_ what: String, of track: TrackPlan) -> String {
+        "source track \(track.source.index): \(what)"
+    }
+
+    private func dropped(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard report.droppedSamples > 0 else { return nil }
+        return track.source.mediaType == .subtitle
+            ? "\(report.droppedSamples) cues left out where more are shown at once than mov_text holds"
+            : "\(report.droppedSamples) pictures left out, their times did not increase"
+    }
+
+    private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard report.captionsLeft > 0 else { return nil }
+        return
+            "the closed captions in \(report.captionsLeft) pictures are left: the encoder takes none"
+    }
+
+    private func change(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard let time = report.formChange else { return nil }
+        let what =
+            track.source.mediaType == .video
+            ? "size or shape of its pictures" : "rate or channels of its sound"
+        return "the \(what) changes \(time) s into the output, where all come in one form"
+    }
+
+    /// What is missing of a track under `on_damage: skip`.
+    private func damage(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard plan.damagePolicy == .skip else { return nil }
+        var parts: [String] = []
+        if report.damage.skipped > 0 {
+            let first = report.damage.first.map { ", the first at \($0) s" } ?? ""
+            parts.append("\(report.damage.skipped) damaged packets or pictures skipped\(first)")
+        }
+        if track.expected.isExact, let frames = track.expected.frames {
+            let missing = frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
+            if missing > report.damage.skipped {
+                parts.append("\(missing) pictures fewer than its index promises")
+            }
+        }
+        let promised = track.expected.timeRange.end
+        if promised - report.end > MediaTime(value: 1, timescale: 10) {
+            parts.append("it ends at \(report.end) s of \(promised) s")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
