@@ -38,9 +38,12 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "Locking", swiftSettings: house),
         .target(name: "BinaryCoding", swiftSettings: house),
-        .target(name: "Diagnostics", dependencies: ["Locking"], swiftSettings: house),
+        .target(name: "ExactStrings", swiftSettings: house),
+        .target(name: "Diagnostics", dependencies: ["ExactStrings", "Locking"], swiftSettings: house),
         // Floor 1
-        .target(name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "Locking"], swiftSettings: house),
+        .target(
+            name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "ExactStrings", "Locking"],
+            swiftSettings: house),
         .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
         // Floor 2
         .target(
@@ -50,18 +53,23 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
-            name: "JobSpec", dependencies: ["YAMLDocument", "Diagnostics", "Locking", "LibAV", "Media"],
+            name: "JobSpec",
+            dependencies: ["YAMLDocument", "Diagnostics", "ExactStrings", "Locking", "LibAV", "Media"],
             swiftSettings: house),
         // Floor 3
         .target(
             name: "JobPlan",
-            dependencies: ["BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "Locking", "Media", "LibAV"],
+            dependencies: [
+                "BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "ExactStrings", "Locking", "Media",
+                "LibAV",
+            ],
             swiftSettings: house),
         // Floor 4
         .target(
             name: "JobRun",
             dependencies: [
-                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "Locking", "CLinux",
+                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "ExactStrings", "Media", "LibAV",
+                "Locking", "CLinux",
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -70,7 +78,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CLinux", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV",
+                "CLinux", "ExactStrings", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media",
+                "LibAV",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

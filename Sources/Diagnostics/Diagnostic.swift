@@ -39,6 +39,20 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     public var isEnvironment: Bool
     /// How often the same was found at the same place in another way, by other jobs.
     public var repetitions = 0
+    /// The runs of a job that it was found in, the first ten of them; nil where it is about no single run.
+    public var jobs: [String]?
+
+    /// More is counted alone.
+    static let mostJobs = 10
+
+    /// What `jobs` says, as a sentence.
+    public var jobsSentence: String? {
+        guard let jobs, let first = jobs.first else { return nil }
+        let more = repetitions + 1 - jobs.count
+        return jobs.count == 1 && more <= 0
+            ? "in the job \(first)"
+            : "in the jobs \(jobs.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
+    }
 
     /// Makes a message; the way to its place goes into the notes.
     public init(

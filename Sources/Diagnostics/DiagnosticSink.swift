@@ -27,7 +27,12 @@ public struct DiagnosticSink: Sendable {
         let identity = Identity(
             rule: diagnostic.rule, message: diagnostic.message, range: diagnostic.range)
         if let known = places[identity] {
-            collected[known].repetitions += diagnostic.notes == collected[known].notes ? 0 : 1
+            let first = collected[known]
+            let isNew = diagnostic.notes != first.notes || diagnostic.jobs != first.jobs
+            collected[known].repetitions += isNew ? 1 : 0
+            if let jobs = diagnostic.jobs, (first.jobs?.count ?? 0) < Diagnostic.mostJobs {
+                collected[known].jobs = (first.jobs ?? []) + jobs.filter { first.jobs?.contains($0) != true }
+            }
             return
         }
         switch diagnostic.severity {

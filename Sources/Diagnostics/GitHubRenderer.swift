@@ -4,15 +4,15 @@ public enum GitHubRenderer {
     /// Annotations that GitHub shows of a kind and step.
     private static let limit = 10
 
-    /// All messages, a line each.
-    public static func render(_ sink: DiagnosticSink) -> String {
+    /// All messages, a line each; `path` tells what GitHub calls a file.
+    public static func render(_ sink: DiagnosticSink, path: (String) -> String = { $0 }) -> String {
         var text = ""
         let all = sink.diagnostics
         for severity in Severity.allCases {
             let some = all.filter { $0.severity == severity }
             // One is kept for the total.
             let shown = some.count > limit ? limit - 1 : some.count
-            for diagnostic in some.prefix(shown) { text += line(diagnostic) }
+            for diagnostic in some.prefix(shown) { text += line(diagnostic, path) }
             if shown < some.count {
                 text +=
                     "::\(command(severity)) title=tandem::\(some.count - shown) more of this kind are in the log\n"
@@ -29,9 +29,9 @@ public enum GitHubRenderer {
         }
     }
 
-    private static func line(_ diagnostic: Diagnostic) -> String {
+    private static func line(_ diagnostic: Diagnostic, _ path: (String) -> String) -> String {
         let range = diagnostic.range
-        var properties = "file=\(property(range.file)),line=\(range.line),endLine=\(range.endLine)"
+        var properties = "file=\(property(path(range.file))),line=\(range.line),endLine=\(range.endLine)"
         if range.line == range.endLine {
             properties += ",col=\(range.column),endColumn=\(max(range.column, range.endColumn))"
         }
@@ -40,6 +40,7 @@ public enum GitHubRenderer {
         for note in diagnostic.notes {
             message += "\n" + (note.range.map { "\($0): " } ?? "") + note.message
         }
+        if let jobs = diagnostic.jobsSentence { message += "\n" + jobs }
         if let help = diagnostic.help { message += "\n" + help }
         return "::\(command(diagnostic.severity)) \(properties)::\(data(message))\n"
     }

@@ -76,7 +76,8 @@ public enum SARIFRenderer {
     }
 
     private static func text(_ diagnostic: Diagnostic) -> String {
-        diagnostic.help.map { "\(diagnostic.message) (\($0))" } ?? diagnostic.message
+        [diagnostic.message, diagnostic.jobsSentence.map { "(\($0))" }, diagnostic.help.map { "(\($0))" }]
+            .compactMap { $0 }.joined(separator: " ")
     }
 
     private static func location(_ range: SourceRange, _ message: String?) -> Location {

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import Locking
 
 /// The name of a text file as the user wrote it, kept once a process: a large job file has a million places,
@@ -7,17 +8,17 @@ public struct SourceFile: Hashable, Sendable {
 
     private struct Table: Sendable {
         var names: [String] = []
-        var numbers: [String: UInt32] = [:]
+        var numbers: [ExactString: UInt32] = [:]
     }
     private static let table = Guarded(Table())
 
     /// The file of that name.
     public init(_ name: String) {
         number = Self.table.withLock { table in
-            if let known = table.numbers[name] { return known }
+            if let known = table.numbers[name.exact] { return known }
             let next = UInt32(table.names.count)
             table.names.append(name)
-            table.numbers[name] = next
+            table.numbers[name.exact] = next
             return next
         }
     }

@@ -38,7 +38,9 @@ public struct TextRenderer: Sendable {
             text += Self.printable(note.message) + "\n"
             if let place = note.range { text += excerpt(place, severity: .note) }
         }
-        if diagnostic.repetitions > 0 {
+        if let jobs = diagnostic.jobsSentence {
+            text += "  note: \(Self.printable(jobs))\n"
+        } else if diagnostic.repetitions > 0 {
             let places =
                 diagnostic.repetitions == 1 ? "1 other place" : "\(diagnostic.repetitions) other places"
             text += "  note: and in \(places) that it is used in\n"

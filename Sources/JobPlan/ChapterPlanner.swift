@@ -10,6 +10,8 @@ struct ChapterPlanner {
     let ranges: [TimeRange]
     let duration: MediaTime
     let container: Located<ContainerType>
+    /// Of the output's sound.
+    let codec: String?
     private(set) var chapters: [AssetChapter] = []
     /// What becomes of the source's, for the ledger.
     private(set) var outcome: LedgerEntry.Outcome = .left
@@ -17,13 +19,21 @@ struct ChapterPlanner {
 
     init(
         spec: Located<ChapterSpec>?, source: [AssetChapter], ranges: [TimeRange], duration: MediaTime,
-        container: Located<ContainerType>
+        container: Located<ContainerType>, codec: String?
     ) {
         self.spec = spec
         self.source = source
         self.ranges = ranges
         self.duration = duration
         self.container = container
+        self.codec = codec
+    }
+
+    private var canHold: Bool { container.value.hasChapters(withSound: codec) }
+    private var problem: String {
+        let name = container.value.name
+        return container.value.hasChapters
+            ? "\(name) can hold no chapters beside \(codec ?? "")" : "\(name) can't hold chapters"
     }
 
     mutating func plan(into sink: inout DiagnosticSink) {
@@ -31,17 +41,17 @@ struct ChapterPlanner {
         case .drop: reason = "the job drops them"
         case .list(let list):
             reason = "the job has its own"
-            guard container.value.hasChapters else {
+            guard canHold else {
                 sink.error(
-                    .containerSetting, "\(container.value.name) can't hold chapters",
+                    .containerSetting, problem,
                     at: spec?.range ?? container.range,
                     notes: [Diagnostic.Note("the container comes from here", at: container.range)])
                 return
             }
             own(list, into: &sink)
         case .keep:
-            guard container.value.hasChapters else {
-                reason = "\(container.value.name) can't hold chapters"
+            guard canHold else {
+                reason = problem
                 return
             }
             keep()

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import ExactStrings
 internal import Glibc
 internal import Media
 
@@ -98,7 +99,7 @@ public struct DestinationPath: Hashable, Sendable {
 
     /// A kept failure of that job is at a path, and nobody wrote into it since.
     public static func isKeptFailure(of job: String, at path: String) -> Bool {
-        mark(at: path, attribute: failureAttribute)?.job == job
+        mark(at: path, attribute: failureAttribute)?.job.exact == job.exact
     }
 
     /// What Tandem wrote into the attribute of an output.
@@ -141,6 +142,15 @@ public struct DestinationPath: Hashable, Sendable {
         return mark
     }
 
+    /// What is said of a file that is not as Tandem left it.
+    public static func foreign(at path: String) -> String {
+        var byte: UInt8 = 0
+        // A buffer that is too small is said by a number below 0 as well, with another reason.
+        return tandem_getxattr(path, attribute, &byte, 1) >= 0 || errno == ERANGE
+            ? "the destination was changed since Tandem published it"
+            : "the destination exists, and Tandem did not publish it"
+    }
+
     /// Bytes that are free on its file system, for this user; nil where that can't be told.
     public var freeSpace: Int64? {
         var status = statvfs()
@@ -159,12 +169,13 @@ public struct DestinationPath: Hashable, Sendable {
 
     /// The same place on the same device.
     public static func == (a: DestinationPath, b: DestinationPath) -> Bool {
-        a.device == b.device && a.inode == b.inode && a.missing == b.missing
+        a.device == b.device && a.inode == b.inode
+            && a.missing.elementsEqual(b.missing) { $0.exact == $1.exact }
     }
     /// As `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
-        hasher.combine(missing)
+        for part in missing { hasher.combine(part.exact) }
     }
 }

@@ -1,12 +1,14 @@
+internal import ExactStrings
 internal import Glibc
 internal import JobSpec
 
 /// Finds the files that a pattern matches, in the order of their names, folder by folder.
 struct Globber {
-    /// Why a pattern can't be followed to its end.
-    enum Failure: Error {
-        /// More folders' entries were looked at than anybody means.
-        case tooMany(looked: Int)
+    /// More folders' entries were looked at than anybody means.
+    struct TooMany: Error {}
+
+    /// What a pattern leads to and can't be taken; the rest is.
+    enum Obstacle {
         /// A folder can't be looked into, with its `errno`: what it has would be missing without a word.
         case unreadable(folder: String, errno: Int32)
         /// A file matches whose name is no UTF-8.
@@ -17,21 +19,25 @@ struct Globber {
     private static let matchLimit = 100_000
     private var looked = 0
     private var found: [String] = []
+    private var obstacles: [Obstacle] = []
+    private static let obstacleLimit = 100
 
-    /// The paths, as the pattern writes them. `base` is what relative ones start from.
-    static func paths(_ pattern: String, from base: String) throws(Failure) -> [String] {
+    /// The paths, as the pattern writes them, and what stood in its way. `base` is what relative ones start from.
+    static func paths(_ pattern: String, from base: String) throws(TooMany) -> (
+        paths: [String], obstacles: [Obstacle]
+    ) {
         var globber = Globber()
         let isAbsolute = pattern.hasPrefix("/")
         let parts = pattern.split(separator: "/").map(String.init).filter { $0 != "." }
         try globber.walk(parts[...], folder: isAbsolute ? "/" : base, written: isAbsolute ? "/" : "")
-        return globber.found
+        return (globber.found, globber.obstacles)
     }
 
     /// Depth is bounded by the pattern's parts, and by `PATH_MAX` under `**`.
     /// `known` are the folder's entries where they were read already.
     private mutating func walk(
         _ parts: ArraySlice<String>, folder: String, written: String, known: [Entry]? = nil
-    ) throws(Failure) {
+    ) throws(TooMany) {
         guard let part = parts.first else { return }
         let rest = parts.dropFirst()
         if !GlobPattern.isPattern(part) {
@@ -55,7 +61,10 @@ struct Globber {
             if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
             if !isDeep, !GlobPattern.matches(entry.name, part) { continue }
             let path = Self.join(folder, entry.name)
-            guard entry.isText else { throw .noText(path: path) }
+            guard entry.isText else {
+                meet(.noText(path: path))
+                continue
+            }
             if isDeep {
                 if path.utf8.count < 4096 {
                     try walk(parts, folder: path, written: written + entry.name + "/")
@@ -70,9 +79,13 @@ struct Globber {
         }
     }
 
-    private mutating func add(_ path: String) throws(Failure) {
-        if found.last == path { return }
-        guard found.count < Self.matchLimit else { throw .tooMany(looked: looked) }
+    private mutating func meet(_ obstacle: Obstacle) {
+        if obstacles.count < Self.obstacleLimit { obstacles.append(obstacle) }
+    }
+
+    private mutating func add(_ path: String) throws(TooMany) {
+        if found.last?.exact == path.exact { return }
+        guard found.count < Self.matchLimit else { throw TooMany() }
         found.append(path)
     }
 
@@ -84,11 +97,12 @@ struct Globber {
         let isFolder: Bool
     }
 
-    private mutating func entries(of folder: String) throws(Failure) -> [Entry] {
+    private mutating func entries(of folder: String) throws(TooMany) -> [Entry] {
         guard let stream = opendir(folder) else {
             // It is not there, or went meanwhile.
             if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw .unreadable(folder: folder, errno: errno)
+            meet(.unreadable(folder: folder, errno: errno))
+            return []
         }
         defer { closedir(stream) }
         var entries: [Entry] = []
@@ -101,13 +115,13 @@ struct Globber {
             }
             if name == "." || name == ".." { continue }
             looked += 1
-            guard looked <= Self.entryLimit else { throw .tooMany(looked: looked) }
+            guard looked <= Self.entryLimit else { throw TooMany() }
             entries.append(
                 Entry(
                     name: name, isText: isText, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)
                 ))
         }
-        return entries.sorted { $0.name < $1.name }
+        return entries.sorted { $0.name.exact < $1.name.exact }
     }
 
     private enum Kind {

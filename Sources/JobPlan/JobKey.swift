@@ -1,13 +1,18 @@
-/// What names a job among all files of a call: ids are unique within one file only.
+internal import ExactStrings
+
+/// What names a job among all files of a call: ids are unique within one file only. Names that look the same are two where
+/// their bytes are: they come from those of files.
 public struct JobKey: Hashable, Sendable {
+    private let exactFile: ExactString
+    private let exactID: ExactString
+
     /// The job file as the user named it.
-    public let file: String
+    public var file: String { exactFile.text }
     /// The job's id: the run's full one, or the one that the file has.
-    public let id: String
+    public var id: String { exactID.text }
 
     /// Names a job.
     public init(file: String, id: String) {
-        self.file = file
-        self.id = id
+        (exactFile, exactID) = (file.exact, id.exact)
     }
 }

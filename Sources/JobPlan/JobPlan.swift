@@ -1,4 +1,5 @@
 public import Diagnostics
+internal import ExactStrings
 public import JobSpec
 public import LibAV
 public import Media
@@ -93,7 +94,7 @@ extension JobPlan.Source {
             return self == before
         }
         now.device = then.device
-        return path == oldPath && now == then
+        return path.exact == oldPath.exact && now == then
     }
 }
 
@@ -336,6 +337,17 @@ extension TrackPlan.Setting.Origin {
             self = .defaults
         } else {
             self = .job
+        }
+    }
+}
+
+extension TrackPlan {
+    /// The codec that the output's track has; nil of subtitles.
+    var outputCodec: String? {
+        switch action {
+        case .copy, .smartCut: source.codec
+        case .encode(let encoding): encoding.codec
+        case .subtitle: nil
         }
     }
 }

@@ -105,7 +105,7 @@ struct JobPlanner {
         let duration = (timed.isEmpty ? tracks : timed).map(\.expected.timeRange.end).max() ?? .zero
         var chapters = ChapterPlanner(
             spec: job.chapters, source: description.chapters, ranges: ranges, duration: duration,
-            container: container)
+            container: container, codec: tracks.first { $0.source.mediaType == .audio }?.outputCodec)
         chapters.plan(into: &sink)
         if let threads = job.scheduling.threads {
             for index in tracks.indices where tracks[index].source.mediaType == .video {

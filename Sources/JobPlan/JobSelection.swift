@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobSpec
 
 /// Some jobs of a call by their names, with everything that they read or need.
@@ -9,10 +10,10 @@ struct JobSelection {
 
     /// Leaves all jobs out but those of a plan.
     static func keep(_ plan: BatchPlan, in files: inout [JobFile]) {
-        let kept = Set(plan.jobs.map { [$0.file, $0.id] })
+        let kept = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
         for index in files.indices {
             let path = files[index].path
-            files[index].jobs.removeAll { !kept.contains([path, $0.id.value]) }
+            files[index].jobs.removeAll { !kept.contains(JobKey(file: path, id: $0.id.value)) }
         }
     }
 
@@ -20,28 +21,29 @@ struct JobSelection {
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
         var known = written
         for file in files { for job in file.jobs { known.formUnion([job.base, job.id.value]) } }
-        for name in names where !known.contains(name) {
+        let exact = Set(known.map(\.exact))
+        for name in names where !exact.contains(name.exact) {
             sink.error(
                 .undefinedName, "no job is called `\(name)`", at: .startOfFile("--only"),
                 help: Suggestion.help(for: name, among: known.sorted()))
         }
-        let wanted = Set(names)
+        let wanted = Set(names.map(\.exact))
         for index in files.indices {
             let jobs = files[index].jobs
-            var byBase: [String: [JobSpec]] = [:]
-            var byID: [String: JobSpec] = [:]
+            var byBase: [ExactString: [JobSpec]] = [:]
+            var byID: [ExactString: JobSpec] = [:]
             for job in jobs {
-                byBase[job.base, default: []].append(job)
-                byID[job.id.value] = job
+                byBase[job.base.exact, default: []].append(job)
+                byID[job.id.value.exact] = job
             }
-            var kept: Set<String> = []
-            var open = jobs.filter { wanted.contains($0.base) || wanted.contains($0.id.value) }
+            var kept: Set<ExactString> = []
+            var open = jobs.filter { wanted.contains($0.base.exact) || wanted.contains($0.id.value.exact) }
             while let job = open.popLast() {
-                guard kept.insert(job.id.value).inserted else { continue }
-                for need in job.needs { open += byBase[need.value] ?? [] }
-                if case .job(_, let run) = job.asset.source, let read = byID[run] { open.append(read) }
+                guard kept.insert(job.id.value.exact).inserted else { continue }
+                for need in job.needs { open += byBase[need.value.exact] ?? [] }
+                if case .job(_, let run) = job.asset.source, let read = byID[run.exact] { open.append(read) }
             }
-            files[index].jobs.removeAll { !kept.contains($0.id.value) }
+            files[index].jobs.removeAll { !kept.contains($0.id.value.exact) }
         }
     }
 }

@@ -11,6 +11,7 @@ enum LanguageCode {
 
     /// The code as the container writes it; nil where it can't say the language.
     static func written(_ code: String, in container: ContainerType) -> String? {
+        guard container.hasTrackLanguages else { return nil }
         guard container.hasEditLists else { return code }
         let lower = code.lowercased()
         // Three letters, and no room for a region.

@@ -34,6 +34,10 @@ struct MetadataPlanner {
                 left.append((key, "describes the source's own container"))
             } else if let keys = container.metadataKeys, !keys.contains(key.lowercased()) {
                 left.append((key, "\(container.name) can't hold it"))
+            } else if key.lowercased() == "description", ["flac", "ogg"].contains(container.name),
+                source.contains(where: { $0.key.lowercased() == "comment" })
+            {
+                left.append((key, "\(container.name) has one field for it and the comment"))
             } else {
                 entries.append(entry)
                 kept.append(key)

@@ -1,3 +1,4 @@
+internal import ExactStrings
 public import FoundationEssentials
 public import LibAV
 
@@ -89,7 +90,7 @@ public struct PlanFile: Codable, Sendable {
     /// Why the job files are not as they were; nil where they are.
     public func specProblem(now: [Spec]) -> String? {
         for was in specs {
-            guard let found = now.first(where: { $0.path == was.path }) else {
+            guard let found = now.first(where: { $0.path.exact == was.path.exact }) else {
                 return "\(was.path) is no longer part of it"
             }
             if found.digest != was.digest { return "\(was.path) changed" }
@@ -100,9 +101,9 @@ public struct PlanFile: Codable, Sendable {
     /// Why what would be done now is not what was planned; nil where it is the same.
     public func planProblem(now: BatchPlan) -> String? {
         let current = Dictionary(
-            now.jobs.map { ([$0.file, $0.id], $0) }, uniquingKeysWith: { first, _ in first })
+            now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
         for was in plan.jobs {
-            guard let found = current[[was.file, was.id]] else {
+            guard let found = current[JobKey(file: was.file, id: was.id)] else {
                 return "the job \(was.id) can't be carried out any more"
             }
             if !found.source.isUnchanged(since: was.source) {

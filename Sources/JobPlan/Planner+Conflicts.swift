@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobSpec
 internal import LibAV
 
@@ -25,7 +26,7 @@ extension Planner {
             if job.destination.ifExists == .fail, !memory.owns(destination.path) {
                 sink.error(
                     .destinationExists,
-                    "the destination exists, and Tandem did not publish it: \(destination.path)", at: place,
+                    "\(DestinationPath.foreign(at: destination.path)): \(destination.path)", at: place,
                     help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
             }
         }
@@ -84,12 +85,14 @@ extension Planner {
     /// Sources are never overwritten: device and inode tell, whatever the path.
     mutating func checkSources(into sink: inout DiagnosticSink) {
         var byFile: [[UInt64]: SourceRange] = [:]
-        var seen: Set<String> = []
+        var seen: Set<ExactString> = []
         for file in files {
             for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
                 guard case .file(let written) = spec.source else { continue }
                 let path = file.absolutePath(written)
-                guard seen.insert(path).inserted, let identity = FileIdentity(path: path) else { continue }
+                guard seen.insert(path.exact).inserted, let identity = FileIdentity(path: path) else {
+                    continue
+                }
                 let key = [identity.device, identity.inode]
                 byFile[key] = byFile[key] ?? written.range
             }
@@ -110,7 +113,11 @@ extension Planner {
                 sink.error(
                     .destinationIsSource,
                     "the destination is a source, and sources are never overwritten: \(path.path)",
-                    at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)])
+                    at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)],
+                    help: DestinationPath.mark(at: path.path) == nil
+                        ? nil
+                        : "it is an output of an earlier run: a pattern must leave out what is made of its files, and `asset: { job: NAME }` reads what another job makes"
+                )
             }
         }
     }

@@ -31,35 +31,40 @@ extension Planner {
         let base =
             pattern.value.hasPrefix("/")
             ? "/" : String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
-        do throws(Globber.Failure) {
-            let paths = try Globber.paths(pattern.value, from: base)
-            if paths.isEmpty {
+        do throws(Globber.TooMany) {
+            let (paths, obstacles) = try Globber.paths(pattern.value, from: base)
+            // What can't be taken fails, and the others are done.
+            for obstacle in obstacles { report(obstacle, of: pattern, into: &sink) }
+            if paths.isEmpty, obstacles.isEmpty {
                 sink.error(
                     .noMatch, "the pattern `\(pattern.value)` matches no file", at: pattern.range,
                     notes: [Diagnostic.Note("it is looked for under \(base)")],
                     help: pattern.value.contains("[") ? "a `[` that stands for itself is written `[[]`" : nil)
-                return nil
             }
-            return paths
+            return paths.isEmpty ? nil : paths
         } catch {
-            switch error {
-            case .tooMany:
-                sink.error(
-                    .fanOut,
-                    "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
-                    at: pattern.range)
-            case .unreadable(let folder, let number):
-                sink.error(
-                    .sourceUnreadable,
-                    "the pattern `\(pattern.value)` leads into \(folder), which can't be read: \(String(cString: strerror(number)))",
-                    at: pattern.range)
-            case .noText(let path):
-                sink.error(
-                    .sourceUnreadable,
-                    "the pattern `\(pattern.value)` leads to a name that is no UTF-8: \(path)",
-                    at: pattern.range, help: "rename it")
-            }
+            sink.error(
+                .fanOut,
+                "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
+                at: pattern.range)
             return nil
+        }
+    }
+
+    private static func report(
+        _ obstacle: Globber.Obstacle, of pattern: Located<String>, into sink: inout DiagnosticSink
+    ) {
+        switch obstacle {
+        case .unreadable(let folder, let number):
+            sink.error(
+                .sourceUnreadable,
+                "the pattern `\(pattern.value)` leads into \(folder), which can't be read: \(String(cString: strerror(number)))",
+                at: pattern.range)
+        case .noText(let path):
+            sink.error(
+                .sourceUnreadable,
+                "the pattern `\(pattern.value)` leads to a name that is no UTF-8: \(path)",
+                at: pattern.range, help: "rename it")
         }
     }
 }

@@ -1,5 +1,6 @@
 public import Diagnostics
 internal import Dispatch
+internal import ExactStrings
 public import JobSpec
 internal import LibAV
 internal import Locking
@@ -22,7 +23,9 @@ public struct Planner {
 
     private struct Key: Hashable {
         let file: Int
-        let id: String
+        let id: ExactString
+
+        init(file: Int, id: String) { (self.file, self.id) = (file, id.exact) }
     }
 
     let files: [JobFile]
@@ -32,9 +35,9 @@ public struct Planner {
     /// What was found before jobs were gone through one by one; nil for those that must be planned.
     private var settledAhead: [Key: BatchPlan.Settled?] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
-    private var probed: [String: Swift.Result<SourceDescription, SourceProblem>] = [:]
+    private var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// URLs that were looked at: many jobs may read one.
-    private var remotes: [String: FileIdentity] = [:]
+    private var remotes: [ExactString: FileIdentity] = [:]
     var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
@@ -123,8 +126,8 @@ public struct Planner {
     public static func replan(
         _ plan: JobPlan, in files: [JobFile], scout: any SourceScout = LocalScout()
     ) throws(PlanningError) -> JobPlan {
-        guard let index = files.firstIndex(where: { $0.path == plan.file }),
-            let job = files[index].jobs.first(where: { $0.id.value == plan.id })
+        guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
+            let job = files[index].jobs.first(where: { $0.id.value.exact == plan.id.exact })
         else { throw PlanningError(diagnostics: []) }
         var planner = Planner(files: files, scout: scout, memory: NoMemory())
         var sink = DiagnosticSink()
@@ -176,7 +179,7 @@ public struct Planner {
             settledOnes.withLock { $0.replaceSubrange(places, with: answers) }
         }
         var wanted: [(path: String, timing: AssetTiming)] = []
-        var seen: Set<String> = []
+        var seen: Set<ExactString> = []
         for ((index, question), isSettled) in zip(questions, settledOnes.withLock({ $0 })) {
             let job = question.job
             settledAhead[Key(file: index, id: job.id.value)] =
@@ -203,8 +206,8 @@ public struct Planner {
         }
     }
 
-    private static func probeKey(_ path: String, _ timing: AssetTiming) -> String {
-        "\(timing.rawValue):\(path)"
+    private static func probeKey(_ path: String, _ timing: AssetTiming) -> ExactString {
+        "\(timing.rawValue):\(path)".exact
     }
 
     /// Circles were refused when the file was decoded; a run reads at most one other.
@@ -225,8 +228,10 @@ public struct Planner {
                 settledOrder.append(found)
                 continue
             }
-            var sink = DiagnosticSink()
-            if let plan = plan(job, in: index, foreseen: nil, into: &sink) {
+            var own = DiagnosticSink()
+            let plan = plan(job, in: index, foreseen: nil, into: &own)
+            let sink = Self.named(own, of: job)
+            if let plan {
                 plans[key] = order.count
                 order.append(plan)
             } else {
@@ -237,6 +242,17 @@ public struct Planner {
             }
             diagnostics.add(sink)
         }
+    }
+
+    /// Of a job with many runs, which of them it is about.
+    private static func named(_ found: DiagnosticSink, of job: JobSpec) -> DiagnosticSink {
+        guard job.id.value.exact != job.base.exact else { return found }
+        var sink = DiagnosticSink()
+        for var diagnostic in found.diagnostics {
+            diagnostic.jobs = [job.id.value]
+            sink.add(diagnostic)
+        }
+        return sink
     }
 
     private func isPlanned(_ job: JobSpec, in index: Int) -> Bool {
@@ -341,8 +357,8 @@ public struct Planner {
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil
             }
-            let known = remotes[url.value] ?? FileIdentity(location: url.value)
-            remotes[url.value] = known
+            let known = remotes[url.value.exact] ?? FileIdentity(location: url.value)
+            remotes[url.value.exact] = known
             guard let identity = known else {
                 sink.error(.sourceUnreadable, "the server answers no more", at: url.range)
                 return nil

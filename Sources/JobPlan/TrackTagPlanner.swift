@@ -52,14 +52,19 @@ struct TrackTagPlanner {
                 sink.error(
                     .containerSetting, "\(type.name) can't say the language `\(language)`", at: place,
                     notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                    help: "it has codes of three letters, without regions")
+                    help: type.hasTrackLanguages ? "it has codes of three letters, without regions" : nil)
             } else {
                 notes.append(
                     "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is left: \(type.name) can't say it"
                 )
             }
         }
-        if let title = rule.title?.value ?? track.title {
+        if let place = rule.title?.range, !type.hasTrackTitles {
+            sink.error(
+                .containerSetting, "\(type.name) can't say the name of a track", at: place,
+                notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+        }
+        if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
         if hasAlphaBeside { entries.append(.alphaBeside) }
@@ -87,6 +92,9 @@ struct TrackTagPlanner {
             return note(.copied, written == tag.value ? "kept" : "as \(written)")
         case "title", "handler_name":
             if rule.title != nil { return note(.left, "the rule sets it") }
+            if !container.value.hasTrackTitles {
+                return note(.left, "\(container.value.name) can't say the name of a track")
+            }
             return tag.value == track.title
                 ? note(.copied, "kept") : note(.left, "a name that programs write by themselves")
         case "alpha_mode":

@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import Dispatch
+internal import ExactStrings
 public import JobPlan
 public import JobSpec
 internal import Media
@@ -78,8 +79,8 @@ public final class BatchRunner: @unchecked Sendable {
     private var isCancelled = false
     private let begun = DispatchTime.now()
     /// Folders in which what dead runs left was looked for.
-    private var cleaned: Set<String> = []
-    private let namesByFolder: [String: Set<String>]
+    private var cleaned: Set<ExactString> = []
+    private let namesByFolder: [ExactString: Set<String>]
     /// Seconds of work, as far as they can be foretold: for telling how long the rest takes.
     private let workInAll: Double
     private var workDone = 0.0
@@ -104,10 +105,10 @@ public final class BatchRunner: @unchecked Sendable {
         let work: (JobPlan) -> Double = { state?.seconds(of: $0) ?? JobCost($0).work }
         queue = JobQueue(plan, work: work)
         workInAll = plan.jobs.reduce(0) { $0 + work($1) }
-        var names: [String: Set<String>] = [:]
+        var names: [ExactString: Set<String>] = [:]
         for job in plan.jobs {
             let (folder, name) = Self.split(job.destination)
-            names[folder, default: []].insert(name)
+            names[folder.exact, default: []].insert(name)
         }
         namesByFolder = names
         bases = Set(
@@ -325,8 +326,8 @@ public final class BatchRunner: @unchecked Sendable {
 
     private func launch(_ plan: JobPlan, _ cost: JobCost, _ room: Room) {
         let (folder, _) = Self.split(plan.destination)
-        if cleaned.insert(folder).inserted {
-            _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder] ?? [])
+        if cleaned.insert(folder.exact).inserted {
+            _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])
         }
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0

@@ -5,11 +5,6 @@ internal import JobSpec
 /// Jobs that have not begun, by position in the plan. A job comes out once everything that it waits for has ended:
 /// those of higher priority first, then the longest. What a job costs doesn't grow with their number.
 struct JobQueue {
-    private struct Name: Hashable {
-        let file: String
-        let id: String
-    }
-
     private struct Ready: Comparable {
         let priority: Int
         let work: Double
@@ -28,10 +23,10 @@ struct JobQueue {
     private var open: [Int]
     private var isWaiting: [Bool]
     private let ranks: [Ready]
-    private var readers: [Name: [Int]] = [:]
-    private var needers: [Name: [Int]] = [:]
+    private var readers: [JobKey: [Int]] = [:]
+    private var needers: [JobKey: [Int]] = [:]
     /// Runs of each job that have not ended.
-    private var openRuns: [Name: Int] = [:]
+    private var openRuns: [JobKey: Int] = [:]
 
     /// The jobs of a plan; refused ones have ended before anything begins. `work` tells how long a job takes.
     init(_ plan: BatchPlan, work: (JobPlan) -> Double = { JobCost($0).work }) {
@@ -40,18 +35,18 @@ struct JobQueue {
         ranks = plan.jobs.enumerated().map {
             Ready(priority: $1.scheduling.priority, work: work($1), index: $0)
         }
-        for job in plan.jobs { openRuns[Name(file: job.file, id: job.base), default: 0] += 1 }
-        let runs = Set(plan.jobs.map { Name(file: $0.file, id: $0.id) })
+        for job in plan.jobs { openRuns[JobKey(file: job.file, id: job.base), default: 0] += 1 }
+        let runs = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
         for (index, job) in plan.jobs.enumerated() {
             if case .job(let id, _) = job.source {
-                let name = Name(file: job.file, id: id)
+                let name = JobKey(file: job.file, id: id)
                 if runs.contains(name) {
                     readers[name, default: []].append(index)
                     open[index] += 1
                 }
             }
             for id in Set(job.needs) {
-                let name = Name(file: job.file, id: id)
+                let name = JobKey(file: job.file, id: id)
                 guard openRuns[name] != nil else { continue }
                 needers[name, default: []].append(index)
                 open[index] += 1
@@ -85,8 +80,8 @@ struct JobQueue {
 
     /// A run has ended, whatever came of it.
     mutating func ended(_ job: JobPlan) {
-        release(readers.removeValue(forKey: Name(file: job.file, id: job.id)) ?? [])
-        let base = Name(file: job.file, id: job.base)
+        release(readers.removeValue(forKey: JobKey(file: job.file, id: job.id)) ?? [])
+        let base = JobKey(file: job.file, id: job.base)
         guard let left = openRuns[base] else { return }
         openRuns[base] = left - 1
         if left == 1 { release(needers.removeValue(forKey: base) ?? []) }

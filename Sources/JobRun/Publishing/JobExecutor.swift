@@ -280,7 +280,7 @@ final class JobExecutor: @unchecked Sendable {
             case .skip: throw Skip(reason: "the destination exists")
             case .fail:
                 throw JobFailure(
-                    "the destination exists, and Tandem did not publish it: \(plan.destination)",
+                    "\(DestinationPath.foreign(at: plan.destination)): \(plan.destination)",
                     at: plan.destinationLocation,
                     rule: .destinationExists)
             }

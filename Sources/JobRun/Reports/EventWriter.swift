@@ -129,6 +129,18 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         return problem.withLock { $0 }
     }
 
+    /// All of a run that ended before its first job began.
+    public func tell(_ report: RunReport) {
+        var event = Event(event: "run_started", time: Self.now)
+        (event.files, event.jobs) = (report.files, 0)
+        write(event)
+        event = Event(event: "run_finished", time: Self.now)
+        (event.status, event.seconds, event.outcomes) = (report.status, report.seconds, [:])
+        event.reason = report.jobs.first?.reason
+        write(event)
+        queue.sync {}
+    }
+
     private func tell(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
         let running = state.running.map {
             Event.Running(

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 
 /// A run as JUnit's XML: a suite a job file, a case an output, and one an expectation.
 public enum JUnitRenderer {
@@ -7,7 +8,8 @@ public enum JUnitRenderer {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         var files = report.files
         for job in report.jobs where !files.contains(job.file) { files.append(job.file) }
-        let suites = files.map { file in (file, report.jobs.filter { $0.file == file }.flatMap(cases))
+        let suites = files.map { file in
+            (file, report.jobs.filter { $0.file.exact == file.exact }.flatMap(cases))
         }
         let all = suites.flatMap(\.1)
         text +=

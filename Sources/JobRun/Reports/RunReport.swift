@@ -1,6 +1,6 @@
 public import FoundationEssentials
 public import JobPlan
-internal import Diagnostics
+public import Diagnostics
 internal import JobSpec
 public import LibAV
 internal import Media
@@ -101,6 +101,33 @@ public struct RunReport: Codable, Sendable {
         self.status = status
         let jobs = records.map(Self.job)
         self.jobs = jobs.filter { $0.outcome == "failed" } + jobs.filter { $0.outcome != "failed" }
+    }
+
+    /// Of a run that ended before its first job began: what stood against it, each as something that failed.
+    public init(
+        problems: [Diagnostic], files: [String], begun: Double, seconds: Double, status: String
+    ) {
+        self.init([], files: files, begun: begun, seconds: seconds, status: status)
+        var names: [String: Int] = [:]
+        jobs = problems.filter { $0.severity == .error }.prefix(1000).map { problem in
+            let place = problem.range
+            let name = "\(problem.rule.rawValue)[\(place.line):\(place.column)]"
+            names[name, default: 0] += 1
+            let number = names[name, default: 1]
+            var job = Job(
+                id: number > 1 ? "\(name)[\(number)]" : name, file: place.file, line: place.line,
+                outcome: "failed", seconds: 0, lane: 0, attempts: 0)
+            job.reason = problem.message
+            job.rule = problem.rule.rawValue
+            job.place = "\(place)"
+            return job
+        }
+        guard jobs.isEmpty else { return }
+        var run = Job(
+            id: "run", file: files.first ?? "", line: 0,
+            outcome: status == "interrupted" ? "cancelled" : "failed", seconds: seconds, lane: 0, attempts: 0)
+        run.reason = "the run ended before its first job began"
+        jobs = [run]
     }
 
     private static func job(_ record: JobRecord) -> Job {

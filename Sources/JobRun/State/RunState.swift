@@ -1,3 +1,4 @@
+public import ExactStrings
 internal import Glibc
 public import JobPlan
 internal import JobSpec
@@ -22,7 +23,7 @@ public final class RunState: PlanMemory, Sendable {
     private struct Known: Sendable {
         var records: [StateStore.JobName: StateStore.Record]
         /// Published files without a mark, or with one, by their paths.
-        var outputs: [String: String]
+        var outputs: [ExactString: String]
         /// What jobs published before they went elsewhere.
         var former: [StateStore.Former]
         /// Everything that was ever published and not removed.
@@ -30,41 +31,43 @@ public final class RunState: PlanMemory, Sendable {
 
         /// What a job published at a place.
         func published(_ job: StateStore.JobName, at destination: String) -> StateStore.Former? {
-            if let record = records[job], record.destination == destination { return record.place }
-            return former.first { $0.job == job && $0.destination == destination }
+            if let record = records[job], record.destination.exact == destination.exact {
+                return record.place
+            }
+            return former.first { $0.job == job && $0.destination.exact == destination.exact }
         }
     }
 
     private struct Shortcuts: Sendable {
-        var asked: [[String]: String] = [:]
+        var asked: [JobKey: String] = [:]
     }
 
     private let stores: [StateFolder: StateStore]
-    private let folders: [String: StateFolder]
+    private let folders: [ExactString: StateFolder]
     private let known: [StateFolder: Known]
     /// What the stores call the job files.
-    private let names: [String: String]
+    private let names: [ExactString: String]
     private let mode: FingerprintMode
-    private let specs: [String: String]
+    private let specs: [ExactString: String]
     let isForced: Bool
     private let shortcuts = Guarded(Shortcuts())
 
     /// Opens the state of some job files. `specs`: what each of them says, as a digest of everything that its jobs were
     /// decoded from; a file without one is never taken by its shortcut. `isReading` writes nothing.
     public init(
-        files: [String], folder: StateFolder?, specs: [String: String], mode: FingerprintMode = .stat,
+        files: [String], folder: StateFolder?, specs: [ExactString: String], mode: FingerprintMode = .stat,
         isForced: Bool = false, isReading: Bool = false
     ) throws(StateError) {
         var stores: [StateFolder: StateStore] = [:]
-        var folders: [String: StateFolder] = [:]
+        var folders: [ExactString: StateFolder] = [:]
         var known: [StateFolder: Known] = [:]
-        var names: [String: String] = [:]
+        var names: [ExactString: String] = [:]
         var damaged: [StateFolder] = []
         for file in files {
             let place = folder ?? StateFolder(besideJobFile: file)
-            folders[file] = place
+            folders[file.exact] = place
             if let store = stores[place] {
-                names[file] = store.name(ofFile: file)
+                names[file.exact] = store.name(ofFile: file)
                 continue
             }
             let store: StateStore
@@ -77,11 +80,11 @@ public final class RunState: PlanMemory, Sendable {
             }
             if store.wasDamaged { damaged.append(place) }
             stores[place] = store
-            names[file] = store.name(ofFile: file)
+            names[file.exact] = store.name(ofFile: file)
             let (records, intents, former) = store.first
             var outputs = intents
-            for one in former { outputs[one.destination] = one.output }
-            for record in records.values { outputs[record.destination] = record.output }
+            for one in former { outputs[one.destination.exact] = one.output }
+            for record in records.values { outputs[record.destination.exact] = record.output }
             known[place] = Known(records: records, outputs: outputs, former: former)
         }
         self.stores = stores
@@ -103,14 +106,14 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// What remembers a job file's jobs.
-    func store(of file: String) -> StateStore? { folders[file].flatMap { stores[$0] } }
+    func store(of file: String) -> StateStore? { folders[file.exact].flatMap { stores[$0] } }
     func store(in folder: StateFolder) -> StateStore? { stores[folder] }
     /// What a job published when it was last done.
     func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.Former? {
         known[folder]?.records[job]?.place
     }
     /// What a job file says, as a digest; empty where that isn't known.
-    func spec(of file: String) -> String { specs[file] ?? "" }
+    func spec(of file: String) -> String { specs[file.exact] ?? "" }
 
     /// The folders that are used.
     public var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
@@ -123,14 +126,16 @@ public final class RunState: PlanMemory, Sendable {
     /// See `PlanMemory`.
     public func owns(_ path: String) -> Bool {
         guard let now = TemporaryFile.fingerprint(path: path) else { return false }
-        return known.values.contains { $0.outputs[path] == now }
+        return known.values.contains { $0.outputs[path.exact] == now }
     }
 
     /// See `PlanMemory`.
     public func isSettled(_ question: SettledQuestion) -> Bool {
         let file = question.file.path
-        guard let spec = specs[file] else { return false }
+        guard let spec = specs[file.exact] else { return false }
         var text = "\(spec)\n\(question.job.id.value)\n\(question.destination)\n"
+        // Who asks for content has it taken, once.
+        if mode == .content { text += "content\n" }
         if let source = question.source {
             guard let word = FileIdentity.word(path: source) else { return false }
             text += "\(source)\n\(word)\n"
@@ -138,11 +143,11 @@ public final class RunState: PlanMemory, Sendable {
         var hasher = SHA256Hasher()
         hasher.update(text)
         let shortcut = hasher.finish()
-        shortcuts.withLock { $0.asked[[file, question.job.id.value]] = shortcut }
+        shortcuts.withLock { $0.asked[JobKey(file: file, id: question.job.id.value)] = shortcut }
         guard !isForced, let record = record(file, question.job.id.value), record.shortcut == shortcut else {
             return false
         }
-        return record.destination == question.destination
+        return record.destination.exact == question.destination.exact
             && record.output == TemporaryFile.fingerprint(path: question.destination)
     }
 
@@ -151,8 +156,8 @@ public final class RunState: PlanMemory, Sendable {
         guard let digest = digest(of: plan) else { return (nil, false) }
         if isForced { return (digest, false) }
         guard let now = TemporaryFile.fingerprint(path: plan.destination) else { return (digest, false) }
-        if let record = record(plan.file, plan.id), record.destination == plan.destination,
-            record.output == now, record.digest == digest.value
+        if let record = record(plan.file, plan.id), record.destination.exact == plan.destination.exact,
+            record.output == now, record.digest == digest.value || record.digest == digestOtherwise(plan)
         {
             return (digest, true)
         }
@@ -167,6 +172,16 @@ public final class RunState: PlanMemory, Sendable {
             content = found
         }
         return try? PlanDigest(plan, content: content)
+    }
+
+    /// The digest by the other way of knowing sources: what is done stays done where that is changed.
+    private func digestOtherwise(_ plan: JobPlan) -> String? {
+        guard case .file(let path, _) = plan.source else { return nil }
+        if mode == .content { return try? PlanDigest(plan).value }
+        guard let word = FileIdentity.word(path: path), let store = store(of: plan.file),
+            let content = try? store.content(path: path, identity: word)
+        else { return nil }
+        return try? PlanDigest(plan, content: content).value
     }
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
@@ -192,12 +207,12 @@ public final class RunState: PlanMemory, Sendable {
         guard let digest = digest(of: plan) else { return ["the source can't be read"] }
         if mark?.digest == digest.value { return [] }
         guard let record else { return unknown }
-        if record.destination != plan.destination {
+        if record.destination.exact != plan.destination.exact {
             return ["its destination was \(record.destination) and is \(plan.destination)"]
         }
         guard let now else { return ["its output is gone: \(plan.destination)"] }
         if record.output != now { return ["its output was changed by somebody since"] }
-        if record.digest == digest.value { return [] }
+        if record.digest == digest.value || record.digest == digestOtherwise(plan) { return [] }
         let store = store(of: plan.file)
         guard let before = try store?.digest(of: record.job) else { return ["it was done otherwise before"] }
         return digest.changes(since: before)
@@ -207,7 +222,7 @@ public final class RunState: PlanMemory, Sendable {
     public func seconds(of plan: JobPlan) -> Double? { record(plan.file, plan.id)?.seconds }
 
     private func record(_ file: String, _ id: String) -> StateStore.Record? {
-        guard let place = folders[file], let name = names[file] else { return nil }
+        guard let place = folders[file.exact], let name = names[file.exact] else { return nil }
         return known[place]?.records[StateStore.JobName(file: name, id: id)]
     }
 
@@ -216,7 +231,8 @@ public final class RunState: PlanMemory, Sendable {
     /// A run begins.
     public func begin() throws(StateError) {
         for (place, store) in stores {
-            try store.begin(files: folders.filter { $0.value == place }.keys.sorted().joined(separator: " "))
+            try store.begin(
+                files: folders.filter { $0.value == place }.keys.sorted().map(\.text).joined(separator: " "))
         }
     }
 
@@ -227,10 +243,10 @@ public final class RunState: PlanMemory, Sendable {
 
     /// A job succeeded, or was found to be up to date by its plan.
     func succeeded(_ plan: JobPlan, digest: PlanDigest, seconds: Double) {
-        guard let place = folders[plan.file], let store = stores[place],
+        guard let place = folders[plan.file.exact], let store = stores[place],
             let output = TemporaryFile.fingerprint(path: plan.destination)
         else { return }
-        let shortcut = shortcuts.withLock { $0.asked[[plan.file, plan.id]] } ?? ""
+        let shortcut = shortcuts.withLock { $0.asked[JobKey(file: plan.file, id: plan.id)] } ?? ""
         store.note(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: plan.file), id: plan.id), shortcut: shortcut,
@@ -240,7 +256,7 @@ public final class RunState: PlanMemory, Sendable {
 
     /// A job ended otherwise.
     func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
-        guard let store = folders[file].flatMap({ stores[$0] }) else { return }
+        guard let store = folders[file.exact].flatMap({ stores[$0] }) else { return }
         store.note(
             StateStore.JobName(file: store.name(ofFile: file), id: id), outcome: outcome, message: message,
             seconds: seconds)
@@ -250,7 +266,7 @@ public final class RunState: PlanMemory, Sendable {
     public func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
         for (place, store) in stores {
-            let own = records.filter { folders[$0.file] == place }
+            let own = records.filter { folders[$0.file.exact] == place }
             let current = own.count { $0.outcome.isUpToDate }
             let done = own.count { $0.outcome.isSuccess } - current
             if let problem = store.end(
@@ -271,7 +287,7 @@ public final class RunState: PlanMemory, Sendable {
         var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
         for place in places {
             guard let store = stores[place] else { continue }
-            let names = Set(folders.filter { $0.value == place }.keys.map(Self.lastPart))
+            let names = Set(folders.filter { $0.value == place }.keys.map { Self.lastPart($0.text) })
             // As many as are kept: those of other job files are left out.
             for (index, run) in try store.runs(limit: 200).enumerated() {
                 var run = run
@@ -295,16 +311,17 @@ public final class RunState: PlanMemory, Sendable {
     /// not listed.
     public func strays(asked: Set<DestinationPath>, sources: Set<SourceFileKey>) -> [Stray] {
         var strays: [Stray] = []
-        var seen: Set<String> = []
+        var seen: Set<ExactString> = []
         for (place, known) in known {
             let owners = Dictionary(
-                folders.filter { $0.value == place }.keys.compactMap { file in names[file].map { ($0, file) }
+                folders.filter { $0.value == place }.keys.compactMap { file in
+                    names[file].map { ($0.exact, file.text) }
                 },
                 uniquingKeysWith: { first, _ in first })
             for record in known.published {
-                guard let file = owners[record.job.file], isLeft(record, of: file) else { continue }
+                guard let file = owners[record.job.file.exact], isLeft(record, of: file) else { continue }
                 guard let path = DestinationPath(record.destination), !asked.contains(path),
-                    seen.insert(record.destination).inserted,
+                    seen.insert(record.destination.exact).inserted,
                     let identity = FileIdentity(path: record.destination),
                     !sources.contains(SourceFileKey(identity))
                 else { continue }
@@ -339,7 +356,9 @@ public final class RunState: PlanMemory, Sendable {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard
             let record = known[stray.folder]?.published(name, at: stray.path),
-            let file = names.first(where: { $0.value == stray.file && folders[$0.key] == stray.folder })?.key,
+            let file = names.first(where: {
+                $0.value.exact == stray.file.exact && folders[$0.key] == stray.folder
+            })?.key.text,
             isLeft(record, of: file)
         else { return false }
         guard unlink(stray.path) == 0 else {

@@ -1,20 +1,23 @@
+internal import ExactStrings
 internal import Glibc
 
 /// The folder in which a batch remembers what it did: `.tandem` beside the job file, unless another one is named.
 public struct StateFolder: Hashable, Sendable {
+    private let exactPath: ExactString
+
     /// Its absolute path.
-    public let path: String
+    public var path: String { exactPath.text }
 
     /// A folder by its path.
     public init(path: String) {
-        self.path = path
+        exactPath = path.exact
     }
 
     /// The one beside a job file.
     public init(besideJobFile file: String) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastIndex(of: "/") ?? absolute.startIndex)]
-        path = folder + "/.tandem"
+        self.init(path: folder + "/.tandem")
     }
 
     /// The absolute path of a job file: links of its folder are resolved, the file's own name stays. Through which name a file

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ExactStrings
 internal import FoundationEssentials
 internal import GRDB
 internal import Glibc
@@ -30,8 +31,12 @@ final class StateStore: @unchecked Sendable {
 
     /// A job by its file, as the store names it, and its id.
     struct JobName: Hashable, Sendable {
-        var file: String
-        var id: String
+        private let exactFile: ExactString
+        private let exactID: ExactString
+        var file: String { exactFile.text }
+        var id: String { exactID.text }
+
+        init(file: String, id: String) { (exactFile, exactID) = (file.exact, id.exact) }
     }
 
     /// What a job published before it went elsewhere.
@@ -58,7 +63,7 @@ final class StateStore: @unchecked Sendable {
     private let pending = Guarded(Pending())
 
     /// What was known when it was opened.
-    let first: (records: [JobName: Record], intents: [String: String], former: [Former])
+    let first: (records: [JobName: Record], intents: [ExactString: String], former: [Former])
 
     /// What became of opening a store.
     enum Opening {
@@ -223,10 +228,10 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Outputs that were about to be published, by their paths.
-    private static func intents(_ db: Database) throws -> [String: String] {
-        var intents: [String: String] = [:]
+    private static func intents(_ db: Database) throws -> [ExactString: String] {
+        var intents: [ExactString: String] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT destination, output FROM intents")
-        while let row = try rows.next() { intents[row.text(0)] = row.text(1) }
+        while let row = try rows.next() { intents[row.text(0).exact] = row.text(1) }
         return intents
     }
 

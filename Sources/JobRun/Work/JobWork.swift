@@ -201,6 +201,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let plan = plan.stopped(at: stop)
         let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
         let path = order.output.reopenPath
+        // libavformat takes such a file for none.
+        if reports.allSatisfy({ $0.writtenPackets == 0 }), !["webvtt", "ass"].contains(plan.container),
+            plan.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !plan.tracks.isEmpty
+        {
+            throw JobFailure(
+                "no cue is shown in what is asked for, and \(plan.container) can't be without one",
+                at: plan.location)
+        }
         if let problem = OutputVerifier(
             plan: plan, reports: reports, cutEvidence: session.cutEvidence, stop: stop,
             isCancelled: isCancelled

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Diagnostics
 internal import Dispatch
+internal import ExactStrings
 internal import FoundationEssentials
 internal import Glibc
 public import JobPlan
@@ -29,11 +30,11 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         var idle: [WorkerProcess] = []
         var all: [ObjectIdentifier: WorkerProcess] = [:]
         /// Which worker looked into a source: it need not find out again what it is.
-        var lookers: [String: ObjectIdentifier] = [:]
+        var lookers: [ExactString: ObjectIdentifier] = [:]
 
         /// One that waits, the one that knows a source where that can be.
         mutating func takeIdle(for path: String?) -> WorkerProcess? {
-            if let path, let looker = lookers.removeValue(forKey: path),
+            if let path, let looker = lookers.removeValue(forKey: path.exact),
                 let index = idle.lastIndex(where: { ObjectIdentifier($0) == looker })
             {
                 return idle.remove(at: index)
@@ -133,7 +134,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     public func isPrepared(for job: JobPlan) -> Bool {
         guard case .file(let path, _) = job.source else { return true }
         return workers.withLock { workers in
-            guard let looker = workers.lookers[path] else { return true }
+            guard let looker = workers.lookers[path.exact] else { return true }
             return workers.idle.contains { ObjectIdentifier($0) == looker }
         }
     }
@@ -165,7 +166,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             case .died(let why, _):
                 throw SourceProblem("the worker that looked into it died: \(why)")
             case .seen(let sight):
-                workers.withLock { $0.lookers[question.path] = ObjectIdentifier(worker) }
+                workers.withLock { $0.lookers[question.path.exact] = ObjectIdentifier(worker) }
                 takeBack(worker)
                 switch sight {
                 case .answer(let answer): return answer

@@ -303,7 +303,10 @@ struct JobDecoder {
         guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255
         else {
             reader.sink.error(
-                .invalidValue, "a destination names a file of at most 255 bytes, not a folder", at: path.range
+                .invalidValue,
+                path.value.utf8.count > 4096
+                    ? "a path has at most 4096 bytes"
+                    : "a destination names a file of at most 255 bytes, not a folder", at: path.range
             )
             return nil
         }

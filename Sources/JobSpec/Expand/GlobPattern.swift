@@ -37,7 +37,7 @@ public enum GlobPattern {
         // Most patterns are `*` and an extension.
         if pattern.utf8.first == 0x2a, !isPattern(String(pattern.dropFirst())) {
             return name.utf8.first != 0x2e && name.utf8.count >= pattern.utf8.count - 1
-                && name.hasSuffix(pattern.dropFirst())
+                && name.utf8.suffix(pattern.utf8.count - 1).elementsEqual(pattern.utf8.dropFirst())
         }
         let (name, pattern) = (Array(name.unicodeScalars), Array(pattern.unicodeScalars))
         if name.first == ".", pattern.first != "." { return false }

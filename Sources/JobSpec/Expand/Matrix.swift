@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import YAMLDocument
 
 /// The combinations of a job's `matrix`.
@@ -51,12 +52,12 @@ enum Matrix {
         of entry: YAMLNode.Entry, scope: Scope, reader: NodeReader
     ) -> [Scope.Value]? {
         let node = Substitution(scope: scope, reader: reader).apply(to: entry.value)
-        var seen: [String: SourceRange] = [:]
+        var seen: [ExactString: SourceRange] = [:]
         var values: [Scope.Value] = []
         let before = reader.sink.errorCount
         for item in reader.list(node) {
             guard let text = reader.text(item, "a value of `\(entry.key)`") else { continue }
-            if let first = seen[text.value] {
+            if let first = seen[text.value.exact] {
                 reader.sink.error(
                     .duplicateKey, "`\(entry.key)` has the value `\(text.value)` twice", at: text.range,
                     notes: [Diagnostic.Note("it stands here first", at: first)])
@@ -69,7 +70,7 @@ enum Matrix {
                     at: text.range)
                 continue
             }
-            seen[text.value] = text.range
+            seen[text.value.exact] = text.range
             values.append(Scope.Value(text: text.value, range: text.range))
         }
         if values.isEmpty, reader.sink.errorCount == before {

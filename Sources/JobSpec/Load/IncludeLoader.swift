@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import YAMLDocument
 
 /// Reads the files that a job file includes, and what those include.
@@ -41,7 +42,7 @@ struct IncludeLoader {
     ) -> SpecSections? {
         let path = written.value.hasPrefix("/") ? written.value : folder + "/" + written.value
         let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
-        if let index = trail.firstIndex(where: { $0.path == absolute }) {
+        if let index = trail.firstIndex(where: { $0.path.exact == absolute.exact }) {
             reader.sink.error(
                 .includeCycle, "the file includes itself", at: written.range,
                 notes: trail[index...].dropFirst().map {

@@ -160,6 +160,11 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     /// Samples of delay at the start.
     public var initialPadding: Int { Int(context.pointee.initial_padding) }
 
+    /// It gives out what it holds back when it is told of the end.
+    public var drainsByItself: Bool {
+        context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_DELAY != 0
+    }
+
     /// Gives it a frame. False when it wants its packets taken first (`avcodec_send_frame`).
     public func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
         describe(frame)

@@ -67,6 +67,21 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// In WebVTT `<` begins a tag and `&` a character, and libavcodec writes both as they are. What is a tag in the source
+    /// is a code in braces by now.
+    private func escape(_ subtitle: inout AVSubtitle) throws(AVError) {
+        for index in 0..<Int(subtitle.num_rects) {
+            guard let rect = subtitle.rects[index], let ass = rect.pointee.ass else { continue }
+            let text = String(cString: ass)
+            guard text.utf8.contains(where: { [0x26, 0x3c, 0x3e].contains($0) }) else { continue }
+            let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+                ">", with: "&gt;")
+            guard let copy = av_strdup(escaped) else { throw .outOfMemory("av_strdup") }
+            av_free(ass)
+            rect.pointee.ass = copy
+        }
+    }
+
     /// Largest cue, in bytes of any codec.
     private static let limit = 1 << 20
 
@@ -81,6 +96,7 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         defer { avsubtitle_free(&subtitle) }
         guard subtitle.num_rects > 0 else { return nil }
         subtitle.start_display_time = 0
+        if encoder.pointee.codec_id == AV_CODEC_ID_WEBVTT { try escape(&subtitle) }
         var bytes = [UInt8](repeating: 0, count: min(Self.limit, 4096 + packet.size * 16))
         let count = bytes.withUnsafeMutableBufferPointer {
             avcodec_encode_subtitle(encoder, $0.baseAddress, Int32(clamping: $0.count), &subtitle)

@@ -71,7 +71,10 @@ struct AssetLoader {
             missingBytes: max(0, expectedSize - demuxer.fileSize), tracks: tracks, duration: duration,
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
             metadata: Self.metadata(demuxer, streams: streams),
-            chapters: demuxer.chapters.map { Self.chapter($0, timeZero: timeZero) })
+            // ID3 counts from where sound is heard, not from where the encoder's delay begins.
+            chapters: demuxer.chapters.map {
+                Self.chapter($0, timeZero: container == "mp3" ? .zero : timeZero)
+            })
     }
 
     /// What a track's headers say of all its pictures; nil where some must be decoded to find out.

@@ -142,7 +142,10 @@ struct ProducerFactory {
         describe(packets, timeZero: context.timeZero)
         // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
         let isGuessed = packets.isOgg && track.format.codec == "flac"
-        guard context.start > .zero, !isGuessed else { return packets }
+        // A cue that began long before may still be on screen, whatever other cues came since.
+        let isOverlapping =
+            track.mediaType == .subtitle && track.displaySets == nil && !packets.isMovie
+        guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 200 : 0, timescale: 1000)
         let target = context.timeZero + context.start - preroll

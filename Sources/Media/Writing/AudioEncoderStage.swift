@@ -94,6 +94,7 @@ final class AudioEncoderStage: EncoderStage {
 
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
         end = (position ?? 0) + Int64(fifo?.count ?? 0)
+        try flush()
         if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
             var left = rest
             if frameSize > 0, left > frameSize {
@@ -113,6 +114,18 @@ final class AudioEncoderStage: EncoderStage {
         }
         try encoder.sendEnd()
         try drain(into: sink)
+    }
+
+    /// An encoder that keeps nothing back gives its delay to the last packet: where what is left of that is less, silence
+    /// pushes the sound out.
+    private func flush() throws(AVError) {
+        let padding = encoder.initialPadding
+        guard !encoder.drainsByItself, frameSize > 0, padding > 0, let position else { return }
+        let rest = fifo?.count ?? 0
+        let filled = rest == 0 ? 0 : (frameSize - rest % frameSize) % frameSize
+        guard position > 0 || rest > 0, filled < padding else { return }
+        if fifo == nil { fifo = try SampleFIFO(format: format) }
+        try fifo?.appendSilence(padding)
     }
 
     private func send(_ frame: consuming Frame, into sink: (consuming Packet) throws(AVError) -> Void)

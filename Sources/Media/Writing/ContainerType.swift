@@ -27,6 +27,10 @@ public final class ContainerType: Hashable, Sendable {
     public var hasFragments: Bool { hasEditLists }
     /// It can hold chapters.
     public var hasChapters: Bool { !["wav", "flac", "adts", "srt", "webvtt", "ass", "ts"].contains(name) }
+    /// It can hold them beside sound of a codec: libavformat writes them into Ogg with Opus alone.
+    public func hasChapters(withSound codec: String?) -> Bool {
+        hasChapters && (name != "ogg" || codec == nil || codec == "opus")
+    }
     /// Its chapters can be written at the end.
     public var canTakeChaptersLate: Bool { hasEditLists || ["mkv", "webm"].contains(name) }
     /// The tags that it can hold; nil for any.
@@ -97,19 +101,26 @@ public final class ContainerType: Hashable, Sendable {
         text("ass", ["ass", "ssa"]),
     ]
 
+    /// What libavformat writes of tags into QuickTime's own atoms.
+    private static let quickTimeKeys: Set<String> = [
+        "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder", "timecode",
+    ]
+
     private static func movie(
         _ name: String, muxer: String, _ extensions: [String], _ types: Set<MediaType>
     ) -> ContainerType {
         ContainerType(
             name: name, muxer: muxer, extensions: extensions, mediaTypes: types, isSingleTrack: false,
             hasEditLists: true, hasTimestamps: true, hasDisplayMatrix: true, canOptimizeForNetwork: true,
-            metadataKeys: [
-                "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre",
-                "copyright", "grouping",
-                "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track",
-                "disc",
-                "encoder", "timecode",
-            ])
+            metadataKeys: muxer == "mov"
+                ? quickTimeKeys
+                : [
+                    "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre",
+                    "copyright", "grouping",
+                    "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track",
+                    "disc",
+                    "encoder", "timecode",
+                ])
     }
 
     private static func sound(_ name: String, muxer: String, _ extensions: [String], keys: Set<String>?)
@@ -178,6 +189,12 @@ public final class ContainerType: Hashable, Sendable {
 
     /// The same of all containers.
     public static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
+
+    /// It says the language of a track.
+    public var hasTrackLanguages: Bool { !isSingleTrack || name == "ogg" }
+
+    /// It says the name of a track.
+    public var hasTrackTitles: Bool { hasTrackLanguages && name != "ts" }
 
     /// Its tracks can have tags beside their language and their name.
     public var hasTrackTags: Bool { ["mkv", "webm"].contains(name) }

@@ -46,7 +46,8 @@ struct SoundTrimming {
             hasBegun = true
             return
         }
-        longest = max(longest, packet.duration)
+        // A packet before a pause lasts until the next one, and is no longer for that.
+        longest = max(longest, min(packet.duration, samples.rescale(frame, to: unit)))
         let hidden = hasBegun ? 0 : Int64(told.start)
         hasBegun = true
         let isHidden = hidden >= frame || packet.pts + packet.duration <= 0

@@ -14,10 +14,6 @@ struct CollectCommand: ParsableCommand {
 
     @OptionGroup var outputs: RunOutputs
 
-    func validate() throws {
-        if outputs.events != nil { throw ValidationError("--events is of a run") }
-    }
-
     func run() throws {
         let shards = ShardFolder(path: folder)
         let report: RunReport

@@ -78,8 +78,19 @@ struct PlanCommand: ParsableCommand {
             }
             try reporting.report(all, of: loader)
         }
-        if let status = reporting.status(of: all) { throw status }
+        if let status = reporting.status(of: all) {
+            if out != nil {
+                Terminal.report(
+                    "no plan was written: it would be of a part of the jobs; --only leaves others out\n")
+            }
+            throw status
+        }
         if let out {
+            let files = shards == nil ? [out] : []
+            if let problem = RunOutputs.problem(writing: files, with: result.plan, of: result.files) {
+                Terminal.report("error: \(problem)\n")
+                throw ExitCode.environment
+            }
             let file = PlanFile(
                 files: paths, specs: loader.specs, variables: try spec.settings.values(),
                 plan: result.plan)
@@ -96,7 +107,7 @@ struct PlanCommand: ParsableCommand {
             do {
                 try file.data().write(to: URL(filePath: out), options: .atomic)
             } catch {
-                Terminal.report("the plan can't be written to \(out): \(error)\n")
+                Terminal.report("error: the plan can't be written to \(out): \(Terminal.reason(error))\n")
                 throw ExitCode.environment
             }
         }

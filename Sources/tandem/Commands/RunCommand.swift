@@ -52,6 +52,7 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
     @OptionGroup var outputs: RunOutputs
+    @OptionGroup var happening: EventArguments
 
     @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
     var keepFailed = false
@@ -95,6 +96,26 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let unfinished = UnfinishedRun(outputs, events: happening.events)
+        do {
+            try await carryOut(unfinished)
+        } catch let status as ExitCode {
+            unfinished.end(Self.word(status))
+            throw status
+        }
+    }
+
+    private func carryOut(_ unfinished: UnfinishedRun) async throws {
+        unfinished.concerns(spec.files)
+        // Until jobs run, a signal ends everything; workers end when this process has.
+        let end = { @Sendable (number: Int32) in
+            { @Sendable in
+                unfinished.end("interrupted")
+                _exit(128 + number)
+            }
+        }
+        let signals = try SignalWatch(
+            SignalWatch.Handlers(onFirstInterrupt: end(SIGINT), onCancel: end(SIGTERM)))
         spec.settings.network.apply()
         try root.apply()
         let folder = plan.flatMap { Self.isFolder($0) ? ShardFolder(path: $0) : nil }
@@ -104,11 +125,13 @@ struct RunCommand: AsyncParsableCommand {
         if let saved, let problem = saved.environmentProblem ?? saved.specProblem(now: loader.specs) {
             try refuse(problem)
         }
+        unfinished.concerns(loader.paths)
         // For programs there is one answer, at the end.
         var told = loader.sink
         let isOne = reporting.isForPrograms
         let wrong = reporting.status(of: loader.sink)
-        if !isOne || wrong != nil { try reporting.report(told, of: loader) }
+        unfinished.found(told)
+        if !isOne || wrong != nil { try reporting.report(told, of: loader, annotates: wrong != nil) }
         if let wrong { throw wrong }
         let begun = Date().timeIntervalSince1970
         // On a shared file system nothing is remembered but in the outputs themselves.
@@ -125,14 +148,17 @@ struct RunCommand: AsyncParsableCommand {
         if result.conflicts.hasErrors {
             if !isOne { told = DiagnosticSink() }
             told.add(result.conflicts)
+            unfinished.found(told)
             try reporting.report(told, of: loader)
             throw ExitCode.specWrong
         }
-        if let problem = outputs.problem(with: result.plan, of: result.files) {
+        let paths = outputs.paths(with: happening.events)
+        if let problem = RunOutputs.problem(writing: paths, with: result.plan, of: result.files) {
+            unfinished.isOver()
             Terminal.report("error: \(problem)\n")
             throw ExitCode.environment
         }
-        let events = try outputs.eventWriter()
+        let events = try happening.writer()
         if let problem = saved?.planProblem(now: result.plan) { try refuse(problem) }
         var warnings = DiagnosticSink()
         for diagnostic in result.diagnostics.diagnostics where diagnostic.severity == .warning {
@@ -141,13 +167,16 @@ struct RunCommand: AsyncParsableCommand {
         if warnings.hasWarnings {
             told.add(warnings)
             let isOver = reporting.warningsAsErrors
-            if !isOne || isOver { try reporting.report(isOne ? told : warnings, of: loader) }
+            if !isOne || isOver {
+                try reporting.report(isOne ? told : warnings, of: loader, annotates: isOver)
+            }
             if isOver { throw ExitCode.specWrong }
         }
         // A reader that went away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        let display = ProgressDisplay(renderer: loader.renderer, verbosity: verbosity.verbosity)
+        let display = ProgressDisplay(
+            renderer: loader.renderer, verbosity: verbosity.verbosity, again: again)
         var policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
         policy.keepsFailed = keepFailed
         policy.failsFast = afterFailure == .failFast
@@ -157,11 +186,14 @@ struct RunCommand: AsyncParsableCommand {
             plan: result.plan, files: result.files, policy: policy, state: memory,
             performer: pool ?? LocalPerformer(), scout: pool ?? LocalScout(),
             observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
-        let signals = try SignalWatch(
-            onFirstInterrupt: {
-                display.say("interrupted: running jobs finish, no further one starts; once more cancels them")
-                runner.stopAdmitting()
-            }, onCancel: { runner.cancel() })
+        unfinished.isOver()
+        signals.handle(
+            SignalWatch.Handlers(
+                onFirstInterrupt: {
+                    display.say(
+                        "interrupted: running jobs finish, no further one starts; once more cancels them")
+                    runner.stopAdmitting()
+                }, onCancel: { runner.cancel() }))
         events?.begin(result.plan, files: loader.files.map(\.path), runner: runner)
         display.begin(runner)
         let records = await runner.run()
@@ -196,7 +228,8 @@ struct RunCommand: AsyncParsableCommand {
                 Terminal.report("error: \(error)\n")
             }
         }
-        RunOutputs.tellGitHub(report, reporting.format == .github ? DiagnosticSink() : details)
+        if !isOne { told.add(details) }
+        RunOutputs.tellGitHub(report, reporting.format == .github ? DiagnosticSink() : told)
         workers.say(pool)
         withExtendedLifetime(locks) {}
         if let status { throw status }
@@ -204,6 +237,18 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private static let few = 100
+
+    /// What is typed to do what is left: the same, and where a plan doesn't say which jobs, those.
+    private var again: ProgressDisplay.Again {
+        var words: [String] = []
+        var arguments = CommandLine.arguments.dropFirst()
+        while let word = arguments.popFirst() {
+            if word == "--only" { _ = arguments.popFirst() }
+            if word == "--only" || word == "--force" || word.hasPrefix("--only=") { continue }
+            words.append(word)
+        }
+        return ProgressDisplay.Again(words: words, takesNames: plan == nil)
+    }
 
     private static func word(_ status: ExitCode?) -> String {
         switch status {
@@ -255,13 +300,13 @@ struct RunCommand: AsyncParsableCommand {
         do {
             return try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
         } catch {
-            Terminal.report("\(path) is no plan that can be read\n")
+            Terminal.report("error: \(path) is no plan that can be read\n")
             throw ExitCode.specWrong
         }
     }
 
     private func refuse(_ problem: String) throws {
-        Terminal.report("the plan is not carried out: \(problem); `tandem plan` makes a new one\n")
+        Terminal.report("error: the plan is not carried out: \(problem); `tandem plan` makes a new one\n")
         throw ExitCode.specWrong
     }
 }

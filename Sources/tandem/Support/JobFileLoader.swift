@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Diagnostics
 internal import Dispatch
+internal import ExactStrings
 internal import Glibc
 internal import JobPlan
 internal import JobSpec
@@ -60,10 +61,10 @@ struct SpecSettings: ParsableArguments {
 
 /// The file system's files beneath the folder of `--root`, and the job files that the user named.
 private struct RootedSpecFiles: SpecFiles {
-    let named: Set<String>
+    let named: Set<ExactString>
 
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
-        guard !named.contains(path), PathRoot.path != nil else {
+        guard !named.contains(path.exact), PathRoot.path != nil else {
             return try SystemSpecFiles().read(path, limit: limit)
         }
         let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
@@ -79,20 +80,23 @@ private struct RootedSpecFiles: SpecFiles {
 /// Reads job files and keeps their texts for messages.
 struct JobFileLoader {
     private(set) var files: [JobFile] = []
+    /// The job files as they were named, those that can't be read too.
+    let paths: [String]
     private(set) var sink = DiagnosticSink()
     private(set) var texts = SourceTexts()
     /// The texts that each file's jobs were decoded from.
-    private var sources: [String: [[UInt8]]] = [:]
+    private var sources: [ExactString: [[UInt8]]] = [:]
     private var options = SpecOptions()
 
     /// What each file says, as one digest of everything that its jobs were decoded from: its own text and those of its
     /// includes, `--set`, the environment as far as it is used, and the programs that read them. A file whose jobs go by
     /// their places (`${index}`) has none: one more match of a pattern changes what the others say.
-    var fingerprints: [String: String] { sources.compactMapValues { Self.fingerprint($0, options) } }
+    var fingerprints: [ExactString: String] { sources.compactMapValues { Self.fingerprint($0, options) } }
 
     init(files paths: [String], variables: [String: String]) {
+        self.paths = paths
         options.variables = variables
-        options.files = RootedSpecFiles(named: Set(paths))
+        options.files = RootedSpecFiles(named: Set(paths.map(\.exact)))
         options.environment = Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }
@@ -127,7 +131,7 @@ struct JobFileLoader {
             root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: own)
         if let file = result.file {
             files.append(file)
-            sources[path] = [bytes] + result.texts.all.map(\.bytes)
+            sources[path.exact] = [bytes] + result.texts.all.map(\.bytes)
         }
         texts.add(result.texts)
         sink.add(result.sink)

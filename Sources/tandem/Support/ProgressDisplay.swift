@@ -29,8 +29,19 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         case verbose
     }
 
-    init(renderer: TextRenderer, verbosity: Verbosity = .normal) {
+    /// How the same is asked for once more.
+    struct Again {
+        /// What stands behind the program's name.
+        var words: [String]
+        /// Jobs can be named.
+        var takesNames: Bool
+    }
+
+    private let again: Again?
+
+    init(renderer: TextRenderer, verbosity: Verbosity = .normal, again: Again? = nil) {
         self.renderer = renderer
+        self.again = again
         self.verbosity = verbosity
     }
 
@@ -95,11 +106,11 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             clear()
             var details = DiagnosticSink()
             for refusal in refusals { for diagnostic in refusal.diagnostics { details.add(diagnostic) } }
-            let refused = Set(refusals.map { $0.file + "\0" + $0.id })
-            var again: [String] = []
+            let refused = Set(refusals.map { JobKey(file: $0.file, id: $0.id) })
+            var left: [String] = []
             for record in records where !record.outcome.isSuccess {
-                again.append(record.id)
-                guard !refused.contains(record.file + "\0" + record.id),
+                left.append(record.id)
+                guard !refused.contains(JobKey(file: record.file, id: record.id)),
                     case .failed(let failure) = record.outcome
                 else { continue }
                 details.error(
@@ -107,19 +118,17 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             }
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
             let current = records.count { $0.outcome.isUpToDate }
-            let done = records.count - again.count
-            if verbosity == .quiet, again.isEmpty { return details }
+            let done = records.count - left.count
+            if verbosity == .quiet, left.isEmpty { return details }
             Terminal.report(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
-                    + (again.isEmpty ? "" : ", \(again.count) not") + "\n")
-            if !again.isEmpty, records.count > 1 {
-                let shown = again.prefix(8).map { "--only " + Self.quoted(TextRenderer.printable($0)) }
-                    .joined(separator: " ")
-                Terminal.report(
-                    "run again: tandem run … "
-                        + (again.count > 8 ? "(what is done is left alone)" : shown)
-                        + "\n")
+                    + (left.isEmpty ? "" : ", \(left.count) not") + "\n")
+            if let again, !left.isEmpty, records.count > 1 {
+                // What is done is left alone, so that the same does for many.
+                let names = again.takesNames && left.count <= 8 ? left.flatMap { ["--only", $0] } : []
+                let words = (again.words + names).map { Self.quoted(TextRenderer.printable($0)) }
+                Terminal.report("run again: tandem \(words.joined(separator: " "))\n")
             }
             return details
         }

@@ -6,14 +6,27 @@ internal import JobPlan
 internal import JobRun
 internal import JobSpec
 
-/// What a run writes for other programs, and for reading later.
-struct RunOutputs: ParsableArguments {
+/// What a run writes while it goes on.
+struct EventArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What happens as it happens, as JSON lines; - is standard output.", valueName: "file"),
         completion: .file())
     var events: String?
 
+    /// What writes them.
+    func writer() throws -> EventWriter? {
+        guard let events else { return nil }
+        guard let writer = EventWriter(path: events) else {
+            Terminal.report("error: the events can't be written to \(events)\n")
+            throw ExitCode.environment
+        }
+        return writer
+    }
+}
+
+/// What a run writes for other programs, and for reading later.
+struct RunOutputs: ParsableArguments {
     @Option(help: ArgumentHelp("The results as JUnit's XML.", valueName: "file"), completion: .file())
     var junit: String?
 
@@ -27,6 +40,7 @@ struct RunOutputs: ParsableArguments {
         for path in report where !path.hasSuffix(".html") && !path.hasSuffix(".json") {
             throw ValidationError("--report is a file that ends in .html or .json, not \(path)")
         }
+        if junit == "-" { throw ValidationError("--junit is a file: only --events can be -") }
     }
 
     /// Anything is written that tells of each job.
@@ -35,10 +49,13 @@ struct RunOutputs: ParsableArguments {
     /// A page is written, which shows pictures.
     var wantsPreviews: Bool { report.contains { $0.hasSuffix(".html") } }
 
-    private var paths: [String] { ([events, junit].compactMap { $0 } + report).filter { $0 != "-" } }
+    /// All files that are written, with one more that may be standard output.
+    func paths(with events: String?) -> [String] {
+        ([events, junit].compactMap { $0 } + report).filter { $0 != "-" }
+    }
 
     /// What stands against writing where it was asked for: nothing that matters is written over. Before anything is.
-    func problem(with plan: BatchPlan, of files: [JobFile]) -> String? {
+    static func problem(writing paths: [String], with plan: BatchPlan, of files: [JobFile]) -> String? {
         if paths.isEmpty { return nil }
         let here = FileManager.default.currentDirectoryPath
         let destinations = Set(
@@ -73,16 +90,6 @@ struct RunOutputs: ParsableArguments {
         }
     }
 
-    /// What is written while the run goes on.
-    func eventWriter() throws -> EventWriter? {
-        guard let events else { return nil }
-        guard let writer = EventWriter(path: events) else {
-            Terminal.report("error: the events can't be written to \(events)\n")
-            throw ExitCode.environment
-        }
-        return writer
-    }
-
     /// Writes the rest, each file whole or not at all; true where all went well.
     func write(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> Bool {
         var isWell = true
@@ -91,7 +98,7 @@ struct RunOutputs: ParsableArguments {
                 try Data(text().utf8).write(to: URL(filePath: path), options: .atomic)
             } catch {
                 isWell = false
-                Terminal.report("error: \(path) can't be written: \(error)\n")
+                Terminal.report("error: \(path) can't be written: \(Terminal.reason(error))\n")
             }
         }
         if let junit { put(JUnitRenderer.render(report), to: junit) }
@@ -108,7 +115,13 @@ struct RunOutputs: ParsableArguments {
     /// Annotations and a step's summary, under GitHub Actions.
     static func tellGitHub(_ report: RunReport, _ details: DiagnosticSink) {
         guard ReportArguments.isUnderGitHubActions else { return }
-        Terminal.print(GitHubRenderer.render(details))
+        Terminal.print(ReportArguments.annotations(details))
+        summarize(report)
+    }
+
+    /// A step's summary, under GitHub Actions.
+    static func summarize(_ report: RunReport) {
+        guard ReportArguments.isUnderGitHubActions else { return }
         guard let path = getenv("GITHUB_STEP_SUMMARY").map({ String(cString: $0) }), !path.isEmpty else {
             return
         }

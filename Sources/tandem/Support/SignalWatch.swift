@@ -18,12 +18,18 @@ final class SignalWatch: @unchecked Sendable {
         var isTerminated = false
     }
 
+    /// What a signal does.
+    struct Handlers: Sendable {
+        var onFirstInterrupt: @Sendable () -> Void
+        var onCancel: @Sendable () -> Void
+    }
+
     private let seen = Guarded(Seen())
+    private let handlers: Guarded<Handlers>
     private let source: any DispatchSourceRead
 
-    init(
-        onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void
-    ) throws {
+    init(_ first: Handlers) throws {
+        handlers = Guarded(first)
         let descriptor = tandem_watch_signals()
         guard descriptor >= 0 else { throw ExitCode.environment }
         source = DispatchSource.makeReadSource(
@@ -34,11 +40,15 @@ final class SignalWatch: @unchecked Sendable {
                     if number != SIGINT { seen.isTerminated = true } else { seen.interrupts += 1 }
                     return number == SIGINT && seen.interrupts == 1
                 }
-                if isFirst { onFirstInterrupt() } else { onCancel() }
+                let now = handlers.withLock { $0 }
+                if isFirst { now.onFirstInterrupt() } else { now.onCancel() }
             }
         }
         source.activate()
     }
+
+    /// From now on signals do something else.
+    func handle(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
 
     private static func next(_ descriptor: Int32) -> Int32? {
         var number: UInt8 = 0

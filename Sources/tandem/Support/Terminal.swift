@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import Locking
 
@@ -28,6 +29,14 @@ enum Terminal {
             if put > 0 { done += put } else if errno != EINTR { return errno }
         }
         return nil
+    }
+
+    /// Why a file can't be written or read, in a few words.
+    static func reason(_ error: any Error) -> String {
+        if let error = error as? CocoaError, let code = error.underlying as? POSIXError {
+            return String(cString: strerror(code.code.rawValue))
+        }
+        return "\(error)"
     }
 
     /// Standard error is a terminal that understands control sequences.

@@ -1,0 +1,137 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What an archive has that a demo doesn't: names that look alike, files that can't be read, runs that end early.
+@Suite struct ArchiveTests {
+    /// To a file system `é` of one scalar and of two are two names; Swift's strings call them equal.
+    @Test(arguments: ["worker", "none"]) func namesThatLookAlikeAreTwo(_ isolation: String) throws {
+        let scratch = try Scratch()
+        let names = ["caf\u{e9}", "cafe\u{301}"]
+        for (name, color) in zip(names, ["red", "blue"]) {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "color=\(color):s=\(color == "red" ? "64x48" : "128x96"):d=1",
+                "-metadata", "title=\(color)", scratch.file("\(name).mp4"))
+        }
+        let jobs = names.enumerated().map {
+            "  j\($0.offset): { asset: \"\($0.element).mp4\", tracks: [ { video: first, encode: { codec: h264 } } ], destination: \"o/\($0.element).mkv\" }\n"
+        }
+        let pattern =
+            "  all: { asset: \"*.mp4\", tracks: [ { video: first, copy: true } ], destination: \"out/${asset.stem}.mkv\" }\n"
+        try write(jobs.joined() + pattern, in: scratch)
+        for done in ["4 of 4 jobs done", "4 of 4 jobs done, 4 of them up to date"] {
+            let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
+            #expect(run.status == 0 && run.errors.contains(done + "\n"), "\(run.errors)")
+        }
+        for folder in ["o", "out"] {
+            for (name, color) in zip(names, ["red", "blue"]) {
+                let json = try Judge(scratch.file("\(folder)/\(name).mkv")).probe([
+                    "-show_entries", "format_tags=title:stream=width",
+                ])
+                let tags = (json["format"] as? [String: Any])?["tags"] as? [String: String]
+                let width = (json["streams"] as? [[String: Any]])?.first?["width"] as? Int
+                #expect(tags?["title"] == color && width == (color == "red" ? 64 : 128), "\(json)")
+            }
+        }
+    }
+
+    /// What can't be taken fails by its name, and the rest of a pattern is done.
+    @Test func whatCantBeTakenStopsNothingElse() throws {
+        let scratch = try folderWithSource()
+        let script = """
+            mkdir in && cp a.mp4 in/a.mp4 && cp a.mp4 "$(printf 'in/bad\\377.mp4')"
+            for i in 1 2; do ffmpeg -v error -f lavfi -i sine=d=1 in/sound$i.mp4; done
+            """
+        #expect(try program("/bin/bash", ["-c", script], directory: scratch.path).status == 0)
+        try write(job("f", asset: "{ path: \"in/*.mp4\" }", to: "\"out/${asset.stem}.mp4\""), in: scratch)
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 1 && run.errors.contains("1 of 4 jobs done, 3 not"), "\(run.errors)")
+        #expect(run.errors.contains("a name that is no UTF-8"))
+        #expect(run.errors.contains("in the jobs f[sound1.mp4], f[sound2.mp4]"), "\(run.errors)")
+        #expect(scratch.contents.contains("out/a.mp4"))
+        let plan = try tandem("plan", "--out", "p.json", "jobs.yaml", in: scratch)
+        #expect(plan.status == 3 && plan.errors.contains("no plan was written"), "\(plan.errors)")
+        #expect(plan.errors.contains("in the jobs f[sound1.mp4], f[sound2.mp4]"))
+    }
+
+    /// What an earlier run left is not taken for what came of this one, however it ends.
+    @Test func reportsTellOfRunsThatNeverBegan() throws {
+        let scratch = try folderWithSource()
+        let reports = ["--junit", "j.xml", "--report", "r.html", "--report", "r.json", "--events", "e.jsonl"]
+        func run(_ more: [String] = []) throws -> ProgramResult {
+            try program(
+                Places.tandem, ["run"] + reports + more + ["jobs.yaml"], directory: scratch.path,
+                environment: [
+                    "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("s.md"),
+                    "SWIFT_BACKTRACE": "enable=no",
+                ])
+        }
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: scratch.file(name), encoding: .utf8)
+        }
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        #expect(try run().status == 0)
+        try write(job("one", asset: "./a.mp4", more: "wrong: 1"), in: scratch)
+        #expect(try run().status == 3)
+        for name in ["j.xml", "r.html", "r.json", "s.md"] {
+            #expect(try text(name).contains("a job has no key"), "\(name)")
+        }
+        #expect(try text("e.jsonl").contains("\"status\":\"failed\""))
+        // What looks like no report may be a source, and is left.
+        try scratch.write("no report", to: "j.xml")
+        let spared = try run()
+        #expect(spared.status == 3 && spared.errors.contains("j.xml is no report"), "\(spared.errors)")
+        #expect(try text("j.xml") == "no report")
+        try FileManager.default.removeItem(atPath: scratch.file("j.xml"))
+        try write(job("one", asset: "./a.mp4", to: "a.mp4"), in: scratch)
+        #expect(try run().status == 3)
+        #expect(try text("j.xml").contains("destination-is-source"))
+    }
+
+    @Test func plansAreWrittenOverNothingThatIsRead() throws {
+        let scratch = try folderWithSource()
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        let before = try Data(contentsOf: URL(filePath: scratch.file("a.mp4")))
+        for name in ["a.mp4", "jobs.yaml", "out/one.mp4"] {
+            let plan = try tandem("plan", "--out", name, "jobs.yaml", in: scratch)
+            #expect(plan.status == 4, "\(plan.errors)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: scratch.file("a.mp4"))) == before)
+    }
+
+    /// Who goes from one way of knowing sources to the other keeps what is done.
+    @Test func fingerprintsCanBeChanged() throws {
+        let scratch = try folderWithSource()
+        try write(job("one", asset: "./a.mp4"), in: scratch)
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        let content = ["--fingerprint", "content", "jobs.yaml"]
+        func said(_ command: String, _ arguments: [String]) throws -> String {
+            let result = try program(Places.tandem, [command] + arguments, directory: scratch.path)
+            return result.text + result.errors
+        }
+        #expect(try said("plan", content).contains("its output is up to date"))
+        #expect(try said("run", content).contains("1 of them up to date"))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: scratch.file("a.mp4"))
+        #expect(try said("plan", content).contains("its output is up to date"))
+        #expect(try said("run", content).contains("1 of them up to date"))
+        #expect(try said("plan", ["jobs.yaml"]).contains("its output is up to date"))
+        #expect(try said("run", ["jobs.yaml"]).contains("1 of them up to date"))
+    }
+
+    /// GitHub knows files by their places in the repository, and shows what is worst first.
+    @Test func annotationsNameFilesAsTheRepositoryDoes() throws {
+        let scratch = try folderWithSource()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("ci/deep"), withIntermediateDirectories: true)
+        try scratch.write("version: 1\njobs:\n" + job("one", more: "wrong: 1"), to: "ci/jobs.yaml")
+        for (folder, name) in [
+            ("ci", "jobs.yaml"), ("ci/deep", "../jobs.yaml"), ("", scratch.file("ci/jobs.yaml")),
+        ] {
+            let run = try program(
+                Places.tandem, ["run", name], directory: scratch.file(folder),
+                environment: ["GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": scratch.path])
+            #expect(run.text.contains("::error file=ci/jobs.yaml,line=3,"), "\(run.text)")
+        }
+    }
+}

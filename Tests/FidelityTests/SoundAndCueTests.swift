@@ -1,0 +1,189 @@
+import Foundation
+import JobPlan
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Sound and cues that were lost without a word: behind a pause, at the end of an encoder's delay, under other cues.
+@Suite struct SoundAndCueTests {
+    private func job(_ asset: String, _ tracks: String, to target: String, more: String = "") -> String {
+        "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ \(tracks) ], \(more)destination: { path: \(target), if_exists: replace } }\n"
+    }
+
+    private func failure(_ outcomes: [JobRecord]) -> String {
+        if case .failed(let failure) = outcomes[0].outcome {
+            failure.message
+        } else {
+            "\(outcomes[0].outcome)"
+        }
+    }
+
+    private func samples(_ path: String) throws -> [Int16] {
+        let bytes = try program(
+            "ffmpeg", ["-v", "error", "-i", path, "-f", "s16le", "-ac", "1", "-"]
+        ).output
+        return bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+
+    private func tags(_ path: String, _ entries: String) throws -> [String: String] {
+        let json = try Judge(path).probe(["-show_entries", entries])
+        return (json["format"] as? [String: Any])?["tags"] as? [String: String] ?? [:]
+    }
+
+    /// A packet before a pause lasts until the next one; what comes behind is as long as ever.
+    @Test func soundBehindAPauseIsHeard() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=440:r=48000:d=5", "-af", "aselect='lt(t,2)+gte(t,3)'", "-c:a", "aac",
+            scratch.file("s.m4a"))
+        let wanted = try samples(scratch.file("s.m4a")).count
+        for target in ["o.mkv", "o.m4a"] {
+            _ = try success(
+                try await run(job("s.m4a", "{ audio: first, copy: true }", to: target), in: scratch.path))
+            let got = try samples(scratch.file(target))
+            #expect(abs(got.count - wanted) <= 1024, "\(target): \(got.count) of \(wanted)")
+            #expect(got.suffix(48_000).prefix(40_000).contains { abs(Int($0)) > 2000 })
+        }
+    }
+
+    /// Encoders without a queue of their own keep their delay's worth of sound unless they are given more.
+    @Test func theEndIsPushedOut() async throws {
+        let scratch = try Scratch()
+        for count in [1, 4410, 48_896, 49_000, 49_152, 49_153] {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "sine=440:r=48000,atrim=end_sample=\(count)", scratch.file("s.wav"))
+            for container in ["mp4", "mkv", "mov", "ts"] {
+                let result = try success(
+                    try await run(
+                        job("s.wav", "{ audio: first, encode: { codec: ac3 } }", to: "o.\(container)"),
+                        in: scratch.path))
+                #expect(result.tracks[0].appendedSamples == count)
+                let delay = 256
+                let got = try samples(scratch.file("o.\(container)")).count
+                #expect(
+                    got >= count + (container == "mp4" || container == "mov" ? 0 : delay),
+                    "\(container) \(count): \(got)")
+            }
+        }
+    }
+
+    /// What is on screen when a range begins is shown, also where another cue came after it.
+    @Test(arguments: ["srt", "ass", "webvtt"]) func cuesUnderOthersStay(_ codec: String) async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "1\n00:00:00,000 --> 00:00:08,000\nlong\n\n2\n00:00:01,200 --> 00:00:02,500\nshort\n\n",
+            to: "c.srt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc=s=160x120:r=25:d=10", "-i", scratch.file("c.srt"), "-c:v",
+            "libx264",
+            "-g", "25", "-c:s", codec, scratch.file("s.mkv"))
+        for (range, wanted) in [
+            ("{ start: 1.3s, end: 6s }", ["00:00:00,000 --> 00:00:04,700", "00:00:00,000 --> 00:00:01,200"]),
+            ("{ start: 3s, end: 6s }", ["00:00:00,000 --> 00:00:03,000"]),
+        ] {
+            _ = try success(
+                try await run(
+                    job(
+                        "s.mkv", "{ subtitle: first, encode: { codec: srt } }", to: "o.srt",
+                        more: "range: \(range), "), in: scratch.path))
+            let text = try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8)
+            #expect(wanted.allSatisfy { text.contains($0) }, "\(text)")
+        }
+        let empty = try await run(
+            job(
+                "s.mkv", "{ subtitle: first, encode: { codec: srt } }", to: "n.srt",
+                more: "range: { start: 8.5s, end: 9s }, "),
+            in: scratch.path)
+        #expect(failure(empty).contains("no cue is shown"), "\(failure(empty))")
+    }
+
+    /// What means something in WebVTT is written so that it doesn't.
+    @Test func signsOfWebVTTStayText() async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "1\n00:00:00,000 --> 00:00:02,000\n1 < 2 & x <y z, <i>a > b</i>\n\n", to: "c.srt")
+        _ = try success(
+            try await run(
+                job("c.srt", "{ subtitle: first, encode: { codec: webvtt } }", to: "o.vtt"), in: scratch.path)
+        )
+        let text = try String(contentsOfFile: scratch.file("o.vtt"), encoding: .utf8)
+        #expect(text.contains("1 &lt; 2 &amp; x &lt;y z, <i>a &gt; b</i>"), "\(text)")
+        _ = try success(
+            try await run(
+                job("o.vtt", "{ subtitle: first, encode: { codec: srt } }", to: "o.srt"), in: scratch.path))
+        let back = try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8)
+        #expect(back.contains("1 < 2 & x <y z, <i>a > b</i>"), "\(back)")
+    }
+
+    /// ID3's chapters count from where sound is heard.
+    @Test func chaptersOfMP3Stay() async throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=A\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=1000\nEND=2000\ntitle=B\n",
+            to: "c.txt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=2", "-i", scratch.file("c.txt"), "-map_metadata", "1", "-c:a",
+            "libmp3lame", scratch.file("s.mp3"))
+        for (target, rule) in [
+            ("o.mp3", "copy: true"), ("o.m4a", "encode: { codec: aac }"),
+            ("o.mkv", "encode: { codec: flac }"),
+        ] {
+            _ = try success(
+                try await run(job("s.mp3", "{ audio: first, \(rule) }", to: target), in: scratch.path))
+            let json = try Judge(scratch.file(target)).probe(["-show_chapters"])
+            let starts = (json["chapters"] as? [[String: Any]] ?? []).compactMap {
+                ($0["start_time"] as? String).flatMap(Double.init)
+            }
+            #expect(starts == [0, 1], "\(target): \(starts)")
+        }
+        // libavformat writes them into Ogg with Opus alone.
+        let records = try await run(
+            job("s.mp3", "{ audio: first, encode: { codec: vorbis } }", to: "o.ogg"), in: scratch.path)
+        _ = try success(records)
+        let ledger = try #require(records[0].plan?.ledger)
+        #expect(ledger.contains { $0.reason.contains("no chapters beside vorbis") }, "\(ledger)")
+    }
+
+    /// Every tag that the ledger calls copied is there, and a track's name that can't be said is an error.
+    @Test(arguments: ["mov", "mp4", "m4a", "mkv", "flac", "mp3", "wav", "ogg"])
+    func tagsAreThereOrLeft(_ container: String) async throws {
+        let scratch = try Scratch()
+        let keys = [
+            "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright",
+            "lyrics", "description", "track", "disc",
+        ]
+        let all = keys.flatMap {
+            ["-metadata", "\($0)=\($0 == "track" || $0 == "disc" ? "3" : $0 == "date" ? "2020" : "x \($0)")"]
+        }
+        try program(
+            "ffmpeg",
+            ["-v", "error", "-f", "lavfi", "-i", "sine=d=1"] + all + ["-c:a", "flac", scratch.file("s.mka")])
+        let codec = ["wav": "pcm_s16le", "flac": "flac", "ogg": "opus", "mp3": "mp3"][container] ?? "aac"
+        let tracks = "{ audio: first, encode: { codec: \(codec) } }"
+        let records = try await run(job("s.mka", tracks, to: "o.\(container)"), in: scratch.path)
+        _ = try success(records)
+        let path = scratch.file("o.\(container)")
+        let json = try Judge(path).probe(["-show_entries", "format_tags:stream_tags"])
+        let streams = (json["streams"] as? [[String: Any]])?.first?["tags"] as? [String: String] ?? [:]
+        let found = try tags(path, "format_tags").merging(streams) { one, _ in one }
+        let names = Set(found.keys.map { $0.lowercased() })
+        for entry in try #require(records[0].plan?.ledger) where entry.item.hasPrefix("tag ") {
+            let key = entry.item.dropFirst(4).lowercased()
+            guard keys.contains(key) else { continue }
+            // Vorbis comments have one field for both.
+            let isThere = names.contains(key) || key == "comment" && names.contains("description")
+            #expect(isThere == (entry.outcome == .copied), "\(container) \(entry): \(found)")
+        }
+        let named = ["flac", "mp3", "wav"].contains(container)
+        for setting in ["language: deu", "title: T"] {
+            let outcome = try await run(
+                job(
+                    "s.mka", "{ audio: first, \(setting), encode: { codec: \(codec) } }", to: "t.\(container)"
+                ),
+                in: scratch.path)
+            let isRefused = if case .failed = outcome[0].outcome { true } else { false }
+            #expect(isRefused == named, "\(container) \(setting): \(outcome[0].outcome)")
+        }
+    }
+}
