@@ -47,6 +47,27 @@ import Testing
         }
     }
 
+    /// A delay that nobody tells is none, and what fills the last packet of Opus isn't heard.
+    @Test func endsAreThoseOfTheSource() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5", "-c:a", "libmp3lame", scratch.file("s.mp3"))
+        for name in ["s.mkv", "s.mp4"] {
+            try ffmpeg("-i", scratch.file("s.mp3"), "-c", "copy", scratch.file(name))
+        }
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:r=48000:d=5.123", "-c:a", "libopus", scratch.file("o.mp4"))
+        // Players leave 530 samples out of whatever says a delay.
+        for (source, target, least, most) in [
+            ("s.mp3", "a.mp3", 220_500, 220_500), ("s.mkv", "b.mp3", 221_605 - 530, 221_605),
+            ("s.mp4", "c.mp3", 220_500, 221_231), ("o.mp4", "d.webm", 245_904, 245_904),
+            ("o.mp4", "e.mkv", 245_904, 245_904), ("o.mp4", "f.ogg", 245_904, 245_904),
+        ] {
+            _ = try success(
+                try await run(job(source, "{ audio: first, copy: true }", to: target), in: scratch.path))
+            let count = try samples(scratch.file(target)).count
+            #expect((least...most).contains(count), "\(source) to \(target): \(count)")
+        }
+    }
+
     /// Encoders without a queue of their own keep their delay's worth of sound unless they are given more.
     @Test func theEndIsPushedOut() async throws {
         let scratch = try Scratch()

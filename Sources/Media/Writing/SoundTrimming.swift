@@ -6,7 +6,7 @@ internal import LibAV
 /// What goes at a block's start would be a number below 0 there. libavformat 5.1 doesn't write one, and mpv 0.35 takes it
 /// for the end of the file: of a packet that is heard in part, such a beginning stays.
 struct SoundTrimming {
-    /// Codecs of which every packet decodes to a whole frame. Opus has a field of its own for its delay.
+    /// Codecs of which every packet decodes to a whole frame.
     private static let codecs: Set<String> = ["aac", "ac3", "eac3", "mp2", "mp3"]
 
     private let unit: Rational
@@ -17,6 +17,12 @@ struct SoundTrimming {
     private let isExact: Bool
     /// Vorbis' packets differ, and say themselves how long they are.
     private let vorbis: VorbisPackets?
+    /// So do those of Opus, whose delay has a field of its own in Matroska.
+    private let isOpus: Bool
+    /// A file of MP3: libavformat makes a delay that nobody tells one of 3,567 samples, which players leave out.
+    private let isMP3: Bool
+    /// The least that it writes: decoders take 529 samples off by themselves.
+    private static let leastDelay: UInt32 = 530
     private var longest: Int64 = 0
     private var hasBegun = false
 
@@ -24,8 +30,10 @@ struct SoundTrimming {
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let isVorbis = parameters.codecName == "vorbis"
         vorbis = isVorbis ? VorbisPackets(parameters) : nil
-        guard ["matroska", "webm"].contains(container.muxer), parameters.sampleRate > 0,
-            vorbis != nil || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
+        isOpus = parameters.codecName == "opus"
+        isMP3 = container.muxer == "mp3"
+        guard ["matroska", "webm"].contains(container.muxer) || isMP3, parameters.sampleRate > 0,
+            vorbis != nil || isOpus || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
         else { return nil }
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))
         unit = timeBase
@@ -37,10 +45,19 @@ struct SoundTrimming {
     /// Tells a packet, whose times are the output's in the track's unit, what of it is not heard.
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
         let told = packet.skippedSamples
-        if let vorbis {
-            // Its decoder gives nothing for the first packet: no delay is to be told of.
-            guard let samples = vorbis.samples(of: packet), isExact else { return }
-            let surplus = Int64(samples) - unit.rescale(packet.duration, to: self.samples)
+        if isMP3 {
+            if !hasBegun, told.start == 0 {
+                try packet.setSkippedSamples(start: Self.leastDelay, end: UInt32(clamping: told.end))
+            }
+            hasBegun = true
+            return
+        }
+        if isOpus || vorbis != nil {
+            // Vorbis' decoder gives nothing for the first packet: no delay is to be told of.
+            let length =
+                isOpus ? OpusPacket.samples(of: packet) : vorbis?.samples(of: packet).map { Int64($0) }
+            guard let samples = length, isExact else { return }
+            let surplus = samples - unit.rescale(packet.duration, to: self.samples)
             let end = max(surplus, Int64(told.end))
             if hasBegun, end > 0 { try packet.setSkippedSamples(end: UInt32(clamping: end)) }
             hasBegun = true
