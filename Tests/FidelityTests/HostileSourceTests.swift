@@ -160,7 +160,7 @@ import Testing
         try handle.write(contentsOf: Data("mine now".utf8))
         try handle.close()
         #expect(
-            reason(try await run(yaml, in: scratch.path)[0].outcome).contains("Tandem did not publish it"))
+            reason(try await run(yaml, in: scratch.path)[0].outcome).contains("was changed since Tandem published it"))
         #expect(FileManager.default.contents(atPath: scratch.file("out.mp4")) == Data("mine now".utf8))
     }
 }
