@@ -159,8 +159,8 @@ import Testing
         try handle.truncate(atOffset: 0)
         try handle.write(contentsOf: Data("mine now".utf8))
         try handle.close()
-        #expect(
-            reason(try await run(yaml, in: scratch.path)[0].outcome).contains("was changed since Tandem published it"))
+        let told = reason(try await run(yaml, in: scratch.path)[0].outcome)
+        #expect(told.contains("was changed since Tandem published it"))
         #expect(FileManager.default.contents(atPath: scratch.file("out.mp4")) == Data("mine now".utf8))
     }
 }
