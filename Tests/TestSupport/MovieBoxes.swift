@@ -34,23 +34,50 @@ public struct MovieBoxes {
         boxes(0..<data.count).map { ($0.name, $0.body.upperBound) }
     }
 
-    /// How long each track is shown by its edit list, in seconds without leading empty edits, per track in
-    /// file order; nil where there is none.
-    public var editDurations: [(empty: Double, media: Double)?] {
+    /// A track's edit list: how much time is empty before it, and which of its media are shown, in seconds.
+    public struct Edit {
+        /// Seconds without media.
+        public var empty = 0.0
+        /// Seconds of media.
+        public var media = 0.0
+        /// Where they begin, in seconds of the media's own time.
+        public var start = 0.0
+    }
+
+    /// The edit list of each track in file order; nil where there is none.
+    public var edits: [Edit?] {
         guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return [] }
-        let scale = Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
+        let scale = timescale(header)
         return boxes(movie).filter { $0.name == "trak" }.map { _, track in
-            guard let edits = child("edts", track).flatMap({ child("elst", $0) }) else { return nil }
+            guard let edits = child("edts", track).flatMap({ child("elst", $0) }),
+                let unit = child("mdia", track).flatMap({ child("mdhd", $0) }).map(timescale)
+            else { return nil }
             let long = data[edits.lowerBound] == 1
-            var (empty, media) = (0.0, 0.0)
+            var edit = Edit()
             for i in 0..<u32(edits.lowerBound + 4) {
                 let at = edits.lowerBound + 8 + i * (long ? 20 : 12)
                 let duration = Double(long ? u64(at) : u32(at)) / scale
-                let isEmpty = long ? u64(at + 8) == -1 : UInt32(u32(at + 4)) == UInt32.max
-                if isEmpty { empty += duration } else { media += duration }
+                let start = long ? u64(at + 8) : Int(Int32(truncatingIfNeeded: u32(at + 4)))
+                if start < 0 {
+                    edit.empty += duration
+                } else {
+                    if edit.media == 0 { edit.start = Double(start) / unit }
+                    edit.media += duration
+                }
             }
-            return (empty, media)
+            return edit
         }
+    }
+
+    /// How long each track is shown by its edit list, in seconds without leading empty edits, per track in
+    /// file order; nil where there is none.
+    public var editDurations: [(empty: Double, media: Double)?] {
+        edits.map { $0.map { ($0.empty, $0.media) } }
+    }
+
+    /// Units a second, of `mvhd` and `mdhd`.
+    private func timescale(_ header: Range<Int>) -> Double {
+        Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
     }
 
     /// Where each fragment of a track begins, in the track's unit (`tfdt`).

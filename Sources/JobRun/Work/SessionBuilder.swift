@@ -99,6 +99,7 @@ struct SessionBuilder {
     ) throws {
         let settings: ReaderOutputSettings
         let input: AssetWriterInput
+        var sampleTimeBase: Rational?
         switch track.action {
         case .copy:
             let isExact =
@@ -106,8 +107,10 @@ struct SessionBuilder {
                 || plan.joinedRanges.isEmpty
                     && (session.writer.container.hasEditLists || plan.range == nil)
             settings = isExact ? .passthrough : .wholePackets
+            sampleTimeBase = countedTimeBase(of: source, in: session.writer.container)
             input = AssetWriterInput(
-                mediaType: source.mediaType, settings: .passthrough(source.format, timeBase: source.timeBase))
+                mediaType: source.mediaType,
+                settings: .passthrough(source.format, timeBase: sampleTimeBase ?? source.timeBase))
         case .subtitle(let codec):
             settings = .subtitle(codec)
             input = AssetWriterInput(
@@ -136,6 +139,15 @@ struct SessionBuilder {
         input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }
         let output = try AssetReaderTrackOutput(
             track: source, mix: track.mix, of: contents, settings: settings)
+        if sampleTimeBase != nil { output.countsSamples = true }
         try session.addTrack(output: output, input: input)
+    }
+
+    /// The unit in which a copy's sound is counted; nil where the source's times say all that the output can.
+    private func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
+        guard let unit = source.sampleTimeBase,
+            container.soundTimeBase.map({ $0.double < source.timeBase.double }) ?? true
+        else { return nil }
+        return unit
     }
 }

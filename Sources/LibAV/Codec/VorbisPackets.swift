@@ -16,6 +16,9 @@ public final class VorbisPackets {
 
     deinit { av_vorbis_parse_free(&parser) }
 
+    /// The next packet doesn't follow on the one before (`av_vorbis_parse_reset`).
+    public func restart() { av_vorbis_parse_reset(parser) }
+
     /// Samples that the next packet decodes to; nil where it makes no sense.
     public func samples(of packet: borrowing Packet) -> Int? {
         let count = packet.withBytes { bytes in

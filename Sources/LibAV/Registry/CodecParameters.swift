@@ -133,6 +133,11 @@ public final class CodecParameters: @unchecked Sendable {
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
     /// Samples a packet holds, 0 where that varies.
     public var frameSize: Int { Int(raw.pointee.frame_size) }
+    /// Samples that a packet of so many bytes decodes to, where its codec or its size tells; 0 where only its content does
+    /// (`av_get_audio_frame_duration2`).
+    public func sampleCount(ofBytes count: Int) -> Int {
+        Int(av_get_audio_frame_duration2(raw, Int32(clamping: count)))
+    }
     /// Samples of delay at the start that are not to be presented.
     public var initialPadding: Int { Int(raw.pointee.initial_padding) }
     /// Frames that decoding order may run ahead of presentation order.

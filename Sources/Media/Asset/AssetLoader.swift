@@ -181,7 +181,8 @@ struct AssetLoader {
             index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
             isAttachedPicture: stream.isAttachedPicture,
             format: FormatDescription(stream, cleanAperture: boxes?.cleanAperture), timeBase: stream.timeBase,
-            timeRange: range, isTimeRangeExact: measured != nil || isExact,
+            sampleTimeBase: container.hasPrefix("mov") ? nil : sampleTimeBase(of: stream), timeRange: range,
+            isTimeRangeExact: measured != nil || isExact,
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
             editStart: editStart, edits: edits, hidesFirstPackets: discarded.leading > 0,
@@ -196,6 +197,15 @@ struct AssetLoader {
             }?.value,
             preferredTransform: stream.displayMatrix.flatMap { DisplayTransform(matrix: $0) },
             disposition: stream.disposition, metadata: stream.metadata, sideData: stream.sideData)
+    }
+
+    /// One sample, where the container's unit is neither a part of it nor, as of doubled rates, a few of them.
+    private static func sampleTimeBase(of stream: StreamInfo) -> Rational? {
+        let (rate, unit) = (Int64(stream.parameters.sampleRate), stream.timeBase)
+        guard stream.parameters.mediaType == .audio, rate > 0, unit.isPositive else { return nil }
+        let ticks = Int64(unit.den)
+        let isFit = unit.num == 1 && (ticks % rate == 0 || rate % ticks == 0 && ticks >= 8000)
+        return isFit ? nil : Rational(1, Int32(rate))
     }
 
     /// A generated picture's time base is its frame's length.

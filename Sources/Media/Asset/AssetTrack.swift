@@ -32,6 +32,9 @@ public struct AssetTrack: Sendable {
     public let format: FormatDescription
     /// The unit of its samples' times.
     public let timeBase: Rational
+    /// One sample of sound, where the unit is not fit to say when each begins, and no edit list counts in it: Matroska's
+    /// milliseconds, or a transport stream's 90,000ths.
+    public let sampleTimeBase: Rational?
     /// Where it lies on the asset's time line. Exact when the asset's timing is precise, as the
     /// container says otherwise.
     public let timeRange: TimeRange

@@ -22,6 +22,10 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// The form of the samples.
     public let settings: ReaderOutputSettings
 
+    /// Times are counted in samples where the track's unit is too coarse for that (`AssetTrack.sampleTimeBase`). Decoded
+    /// sound always is; of packets, whoever writes them knows. Set before reading starts.
+    public var countsSamples: Bool
+
     private struct Ready: ~Copyable {
         var samples = UniqueDeque<SampleBuffer>()
         var bytes = 0
@@ -50,6 +54,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         tracks = [track]
         mix = nil
         self.settings = settings
+        if case .audio = settings { countsSamples = true } else { countsSamples = false }
     }
 
     /// An output of the sum of some tracks of one asset, in the form of `settings`; none of the mix's tracks may be
@@ -66,6 +71,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         track = first
         self.mix = mix
         self.settings = .audio(settings)
+        countsSamples = true
     }
 
     /// An output of a track, or where there is a mix, of that; `contents` are its asset's.

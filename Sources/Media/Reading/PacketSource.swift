@@ -58,6 +58,10 @@ final class PacketSource {
     var timeZero = MediaTime.zero
     /// The source is Ogg: libavformat takes what is not heard of the last packet off its length by itself.
     var isOgg = false
+    /// Counts samples where the container's clock can't; nil leaves its times as they are.
+    var clock: SampleClock?
+    /// The unit of the times that packets come with.
+    var timeBase: Rational { clock?.unit ?? track.timeBase }
     /// The packet that was read to know what belongs to the one before it, or what went wrong instead.
     private var ahead: Packet?
     private var failure: (any Error)?
@@ -129,6 +133,27 @@ final class PacketSource {
     /// The next packet, or nil at the end. Behind a seek the first one is a key frame: what a transport stream has before
     /// it belongs to pictures, and maybe to parameter sets, that weren't read.
     func next() throws -> Packet? {
+        if clock?.wantsSight == true { try lookAround() }
+        var counted = seen.popFirst()
+        if counted == nil { counted = try nextUncounted() }
+        guard let packet = counted.take() else { return nil }
+        clock?.count(packet)
+        return packet
+    }
+
+    /// Packets that were looked at to find out where the first of them begins.
+    private var seen = UniqueDeque<Packet>()
+
+    private func lookAround() throws {
+        while clock?.wantsSight == true, let packet = try nextUncounted() {
+            clock?.see(packet)
+            seen.append(packet)
+        }
+        clock?.settle()
+    }
+
+    /// The same, with the container's times.
+    private func nextUncounted() throws -> Packet? {
         guard awaitsKey else { return try nextOfAny() }
         while let packet = try nextOfAny() {
             guard packet.isKey else { continue }
@@ -162,7 +187,7 @@ final class PacketSource {
     private var wasFlagged = false
 
     /// What users call a moment of the file's own clock.
-    func told(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: track.timeBase) - timeZero }
+    func told(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: timeBase) - timeZero }
 
     /// What the lane handed over.
     private var batch = UniqueDeque<Packet>()
@@ -178,8 +203,9 @@ final class PacketSource {
                     if isSearching || awaitsKey { continue }
                     let time =
                         packet.pts == noTimestamp || !TimeBounds.holds(packet, timeBase: track.timeBase)
-                        ? nil : told(packet.pts)
+                        ? nil : MediaTime(ticks: packet.pts, timeBase: track.timeBase) - timeZero
                     try damage.meet(.damaged(track: track.label, at: time), at: time)
+                    clock?.lose()
                     continue
                 }
                 return packet
@@ -215,6 +241,7 @@ final class PacketSource {
     /// after the target, and then the search begins again earlier.
     func seek(before target: Int64) throws {
         guard ownsLane, target > 0 else { return }
+        noteFirst()
         var probe = target
         let second = max(1, Rational(1, 1).rescale(1, to: track.timeBase))
         for step in 0..<8 {
@@ -237,6 +264,18 @@ final class PacketSource {
         try reopen()
     }
 
+    /// From the track's first packet on it is known where one in the middle begins.
+    private func noteFirst() {
+        guard clock != nil else { return }
+        isSearching = true
+        defer { isSearching = false }
+        do {
+            if let packet = try nextUncounted() { clock?.begin(with: packet) }
+        } catch {
+            // Whoever reads it for its own sake will be told.
+        }
+    }
+
     private func restart(before timestamp: Int64) throws {
         batch = UniqueDeque()
         try lane.seek(stream: track.index, before: timestamp)
@@ -253,6 +292,8 @@ final class PacketSource {
         (awaitsKey, wasFlagged) = (false, false)
         (failure, lastLength) = (nil, 0)
         fields?.forget()
+        seen = UniqueDeque()
+        clock?.restart()
         _ = ahead.take()
     }
 
@@ -261,7 +302,7 @@ final class PacketSource {
         isSearching = true
         defer { isSearching = false }
         for _ in 0..<512 {
-            guard let packet = try next() else { return nil }
+            guard let packet = try nextUncounted() else { return nil }
             if track.mediaType == .video ? packet.isKey : track.beginsDisplay(packet) {
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 return time == noTimestamp ? nil : time

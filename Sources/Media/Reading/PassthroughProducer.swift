@@ -8,11 +8,14 @@ internal import LibAV
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
+    private let timeBase: Rational
     private let zero: Int64
     private let start: Int64?
     private let end: Int64?
     private let editEnd: Int64?
     private let preroll: Int64
+    /// Sound whose packets can't all be decoded by themselves: up to 128 of them, a tenth of a second, follow one that can.
+    private let beginsAtSync: Bool
     private let keepsWhole: Bool
     private var hasBegun = false
     private var lastDTS: Int64?
@@ -27,15 +30,17 @@ final class PassthroughProducer: SampleProducer {
         self.keepsWhole = keepsWhole
         self.packets = packets
         track = context.track
-        zero = context.timeZero.ticks(in: track.timeBase)
-        start = context.range == nil ? nil : context.start.ticks(in: track.timeBase)
-        end = context.end?.ticks(in: track.timeBase, rounding: .up)
-        editEnd = track.editEnd?.ticks(in: track.timeBase, rounding: .up)
+        timeBase = packets.timeBase
+        zero = context.timeZero.ticks(in: timeBase)
+        start = context.range == nil ? nil : context.start.ticks(in: timeBase)
+        end = context.end?.ticks(in: timeBase, rounding: .up)
+        editEnd = track.editEnd?.ticks(in: timeBase, rounding: .up)
+        beginsAtSync = ["truehd", "mlp"].contains(track.format.codec)
         // AAC and its kin need the packet before; Opus 80 ms.
+        let milliseconds: Int64 = beginsAtSync ? 150 : track.format.codec == "opus" ? 80 : 25
         preroll =
             track.mediaType == .audio
-            ? MediaTime(value: track.format.codec == "opus" ? 80 : 25, timescale: 1000)
-                .ticks(in: track.timeBase) : 0
+            ? MediaTime(value: milliseconds, timescale: 1000).ticks(in: timeBase) : 0
     }
 
     func next() throws -> SampleBuffer? {
@@ -54,8 +59,8 @@ final class PassthroughProducer: SampleProducer {
                 var dts = try decodingTime(packet, pts: pts)
                 if let lastDTS {
                     try TimeBounds.checkStep(
-                        from: MediaTime(ticks: lastDTS, timeBase: track.timeBase),
-                        to: MediaTime(ticks: dts, timeBase: track.timeBase), track: track)
+                        from: MediaTime(ticks: lastDTS, timeBase: timeBase),
+                        to: MediaTime(ticks: dts, timeBase: timeBase), track: track)
                 }
                 lastDTS = dts
                 var duration = packet.duration
@@ -67,7 +72,7 @@ final class PassthroughProducer: SampleProducer {
                 }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
-                    if pts + duration <= start - preroll { continue }
+                    if pts + duration <= start - preroll || beginsAtSync && !packet.isKey { continue }
                 }
                 if keepsWhole {
                     if let start, pts < start { continue }
@@ -88,12 +93,12 @@ final class PassthroughProducer: SampleProducer {
                 if let start, hasBegun, track.mediaType == .video, pts < start { continue }
                 if isUnderOthers {
                     throw MediaError.changedHeaders(
-                        track: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
+                        track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
                 }
                 if !hasBegun { try hideDelay(of: packet, pts: pts) }
                 hasBegun = true
                 return SampleBuffer(
-                    packet: packet, pts: pts, dts: dts, duration: duration, timeBase: track.timeBase)
+                    packet: packet, pts: pts, dts: dts, duration: duration, timeBase: timeBase)
             }
             return nil
         } catch let error as AVError {
@@ -104,10 +109,10 @@ final class PassthroughProducer: SampleProducer {
     /// libavformat heeds no edit list of a fragmented movie: what of its late sound is the encoder's delay is said here, as
     /// libavformat says it of others.
     private func hideDelay(of packet: borrowing Packet, pts: Int64) throws(AVError) {
-        guard track.mediaType == .audio, let editStart = track.editStart?.ticks(in: track.timeBase),
+        guard track.mediaType == .audio, let editStart = track.editStart?.ticks(in: timeBase),
             pts < editStart
         else { return }
-        let samples = track.timeBase.rescale(
+        let samples = timeBase.rescale(
             editStart - pts, to: Rational(1, max(1, track.format.parameters.sampleRate)))
         try packet.setSkippedSamples(start: UInt32(clamping: samples))
     }
@@ -118,14 +123,14 @@ final class PassthroughProducer: SampleProducer {
         let samples = Int64(packet.skippedSamples.end)
         let rate = track.format.parameters.sampleRate
         guard samples > 0, rate > 0 else { return 0 }
-        let end = Rational(1, rate).rescale(samples, to: track.timeBase)
+        let end = Rational(1, rate).rescale(samples, to: timeBase)
         return end < packet.duration ? end : 0
     }
 
     /// libavformat guesses some decoding times of Matroska and leaves the first ones out: one way for all of them.
     private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
         if isFirst, packet.dts == noTimestamp, track.mediaType == .video {
-            let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1
+            let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
             // What libavformat saw at the start may be less than what comes; more than needed does no harm.
             clock = DecodingClock(
                 delay: max(4, track.format.parameters.reorderDelay), step: max(1, nominal))
@@ -134,7 +139,7 @@ final class PassthroughProducer: SampleProducer {
         guard clock != nil else { return packet.dts == noTimestamp ? pts : packet.dts - zero }
         guard let dts = clock?.time(of: pts) else {
             throw MediaError.damaged(
-                track: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
+                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
         }
         return dts
     }

@@ -106,6 +106,7 @@ struct ProducerFactory {
                 var context = ProducerContext(track: track, timeZero: timeZero, range: range)
                 context.tick = tick
                 context.damage = output.damage
+                context.countsSamples = output.countsSamples
                 return context
             }
             if case .smartCut(let cut) = settings {
@@ -133,13 +134,13 @@ struct ProducerFactory {
             let packets = PacketSource(
                 track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
                 movement: movement, damage: context.damage)
-            describe(packets, timeZero: context.timeZero)
+            describe(packets, context)
             return packets
         }
         let packets = try PacketSource(
             track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
             damage: context.damage)
-        describe(packets, timeZero: context.timeZero)
+        describe(packets, context)
         // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
         let isGuessed = packets.isOgg && track.format.codec == "flac"
         // A cue that began long before may still be on screen, whatever other cues came since.
@@ -154,11 +155,12 @@ struct ProducerFactory {
     }
 
     /// What the container means for packets.
-    private func describe(_ packets: PacketSource, timeZero: MediaTime) {
+    private func describe(_ packets: PacketSource, _ context: ProducerContext) {
         packets.isMovie = container.hasPrefix("mov")
         packets.isOgg = container == "ogg"
         packets.flagsComeEarly = container == "mpegts" && packets.track.mediaType == .video
-        packets.timeZero = timeZero
+        packets.timeZero = context.timeZero
+        if context.countsSamples { packets.clock = SampleClock(context.track) }
     }
 
     private func producer(
@@ -211,7 +213,7 @@ struct ProducerFactory {
                 let packets = try PacketSource(
                     track: context.track, path: path, limits: limits, interrupt: interrupt,
                     movement: movement)
-                describe(packets, timeZero: context.timeZero)
+                describe(packets, context)
                 try packets.seek(
                     before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
                 return packets

@@ -28,6 +28,8 @@ struct ProducerContext: Sendable {
     var tick: Rational?
     /// What becomes of damage.
     var damage = DamageTally()
+    /// See `AssetReaderTrackOutput`.
+    var countsSamples = false
 
     var start: MediaTime { range?.start ?? .zero }
     var end: MediaTime? { range?.end }
@@ -74,7 +76,7 @@ final class DecodedFrames: FrameStream {
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
         self.packets = packets
-        timeBase = packets.track.timeBase
+        timeBase = packets.timeBase
         name = packets.track.label
         let track = packets.track
         lacksTimes = track.mediaType == .video

@@ -19,6 +19,14 @@ public final class ContainerType: Hashable, Sendable {
     var isMovedToZero: Bool { name == "ts" }
     /// It keeps the times of samples; otherwise they follow one another from 0.
     public let hasTimestamps: Bool
+    /// The unit of its times of sound; nil where it counts samples.
+    public var soundTimeBase: Rational? {
+        switch name {
+        case "mkv", "webm": Rational(1, 1000)
+        case "ts": Rational(1, 90_000)
+        default: nil
+        }
+    }
     /// It can say how a picture is turned.
     public let hasDisplayMatrix: Bool
     /// Its index can be moved to the front.

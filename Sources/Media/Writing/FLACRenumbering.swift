@@ -44,22 +44,8 @@ final class FLACRenumbering {
 
     /// The frame's bytes with another number, and how many samples it has.
     private func rewritten(_ bytes: UnsafeRawBufferPointer) -> (bytes: [UInt8], samples: Int)? {
-        guard bytes.count > 10, bytes[0] == 0xff, bytes[1] & 0xfe == 0xf8 else { return nil }
-        let numberSize = Self.numberSize(bytes[4])
-        let (sizeCode, rateCode) = (bytes[2] >> 4, bytes[2] & 0x0f)
-        let sizeBytes = sizeCode == 6 ? 1 : sizeCode == 7 ? 2 : 0
-        let rateBytes = rateCode == 12 ? 1 : rateCode == 13 || rateCode == 14 ? 2 : 0
-        let end = 4 + numberSize + sizeBytes + rateBytes
-        guard numberSize > 0, end + 3 <= bytes.count else { return nil }
-        let length: Int
-        switch sizeCode {
-        case 1: length = 192
-        case 2...5: length = 576 << Int(sizeCode - 2)
-        case 6: length = Int(bytes[4 + numberSize]) + 1
-        case 7: length = Int(bytes[4 + numberSize]) << 8 + Int(bytes[5 + numberSize]) + 1
-        case 8...15: length = 256 << Int(sizeCode - 8)
-        default: return nil
-        }
+        guard let header = FLACFrameHeader(bytes) else { return nil }
+        let (numberSize, end, length) = (header.numberSize, header.end, header.samples)
         var frame: [UInt8] = []
         frame.reserveCapacity(bytes.count + 6)
         frame += bytes[0..<4]
@@ -74,12 +60,7 @@ final class FLACRenumbering {
 
     // MARK: Numbers and checksums
 
-    /// Numbers are written as UTF-8 writes characters, with up to seven bytes.
-    private static func numberSize(_ first: UInt8) -> Int {
-        let ones = (~first).leadingZeroBitCount
-        return ones == 0 ? 1 : ones == 1 || ones == 8 ? 0 : ones
-    }
-
+    /// As UTF-8 writes characters, with up to seven bytes.
     private static func number(_ value: UInt64) -> [UInt8] {
         if value < 0x80 { return [UInt8(value)] }
         var size = 2

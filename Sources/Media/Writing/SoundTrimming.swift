@@ -64,11 +64,14 @@ struct SoundTrimming {
             return
         }
         // A packet before a pause lasts until the next one, and is no longer for that.
-        longest = max(longest, min(packet.duration, samples.rescale(frame, to: unit)))
+        // One whose length nobody told (Matroska's first) is like others.
+        let whole = samples.rescale(frame, to: unit)
+        let duration = packet.duration > 0 ? packet.duration : whole
+        longest = max(longest, min(duration, whole))
         let hidden = hasBegun ? 0 : Int64(told.start)
         hasBegun = true
-        let isHidden = hidden >= frame || packet.pts + packet.duration <= 0
-        let surplus = isExact ? unit.rescale(longest - packet.duration, to: samples) : 0
+        let isHidden = hidden >= frame || packet.pts + duration <= 0
+        let surplus = isExact ? unit.rescale(longest - duration, to: samples) : 0
         let end = isHidden ? frame : max(surplus, Int64(told.end))
         guard end > 0 || told.start > 0 else { return }
         try packet.setSkippedSamples(end: UInt32(clamping: min(end, frame)))

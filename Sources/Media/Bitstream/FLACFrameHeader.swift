@@ -1,0 +1,34 @@
+/// The beginning of a FLAC frame (RFC 9639, 9.1).
+struct FLACFrameHeader {
+    /// How many bytes of it say which frame or sample it is.
+    let numberSize: Int
+    /// Where its checksum stands.
+    let end: Int
+    /// Samples of each channel.
+    let samples: Int
+
+    /// Nil where it is none.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 10, bytes[0] == 0xff, bytes[1] & 0xfe == 0xf8 else { return nil }
+        numberSize = Self.numberSize(bytes[4])
+        let (sizeCode, rateCode) = (bytes[2] >> 4, bytes[2] & 0x0f)
+        let sizeBytes = sizeCode == 6 ? 1 : sizeCode == 7 ? 2 : 0
+        let rateBytes = rateCode == 12 ? 1 : rateCode == 13 || rateCode == 14 ? 2 : 0
+        end = 4 + numberSize + sizeBytes + rateBytes
+        guard numberSize > 0, end + 3 <= bytes.count else { return nil }
+        switch sizeCode {
+        case 1: samples = 192
+        case 2...5: samples = 576 << Int(sizeCode - 2)
+        case 6: samples = Int(bytes[4 + numberSize]) + 1
+        case 7: samples = Int(bytes[4 + numberSize]) << 8 + Int(bytes[5 + numberSize]) + 1
+        case 8...15: samples = 256 << Int(sizeCode - 8)
+        default: return nil
+        }
+    }
+
+    /// Numbers are written as UTF-8 writes characters, with up to seven bytes.
+    private static func numberSize(_ first: UInt8) -> Int {
+        let ones = (~first).leadingZeroBitCount
+        return ones == 0 ? 1 : ones == 1 || ones == 8 ? 0 : ones
+    }
+}

@@ -1,0 +1,107 @@
+internal import LibAV
+
+/// How many samples packets of sound decode to, as they say themselves: containers say it in units of their own.
+struct PacketLengths {
+    private enum Kind {
+        case opus
+        case vorbis(VorbisPackets)
+        case flac
+        /// With as many as a packet has that says nothing of its own.
+        case alac(Int)
+        case enhancedAC3
+        case dts
+        case trueHD
+        /// The codec's own number, or by the size in bytes.
+        case usual
+    }
+    private let kind: Kind
+    private let parameters: CodecParameters
+
+    init(_ parameters: CodecParameters) {
+        self.parameters = parameters
+        kind =
+            switch parameters.codecName {
+            case "opus": .opus
+            case "vorbis": VorbisPackets(parameters).map { .vorbis($0) } ?? .usual
+            case "flac": .flac
+            case "alac": Self.alacFrameSize(parameters.extradata).map { .alac($0) } ?? .usual
+            case "eac3": .enhancedAC3
+            case "dts": .dts
+            case "truehd", "mlp": .trueHD
+            default: .usual
+            }
+    }
+
+    /// The next packet doesn't follow on the one before.
+    func restart() {
+        if case .vorbis(let packets) = kind { packets.restart() }
+    }
+
+    /// What the lengths of all packets are multiples of; nil where that depends on the packets.
+    var unit: Int64? {
+        guard case .vorbis = kind else { return nil }
+        // A quarter of two windows each; the lesser window's size is in the first header, behind the sizes of all three.
+        let (header, name) = (parameters.extradata, Array("\u{1}vorbis".utf8))
+        guard let at = (0..<16).first(where: { header.dropFirst($0).starts(with: name) }),
+            header.count > at + 28
+        else { return nil }
+        return 1 << Int64(max(2, header[at + 28] & 0x0f) - 2)
+    }
+
+    /// Samples at the codec's rate; nil where it isn't known.
+    func samples(of packet: borrowing Packet) -> Int64? {
+        switch kind {
+        case .opus: return OpusPacket.samples(of: packet)
+        case .vorbis(let packets): return packets.samples(of: packet).map { Int64($0) }
+        case .flac: return packet.withBytes { FLACFrameHeader($0).map { Int64($0.samples) } }
+        case .alac(let usual): return packet.withBytes { Self.alacSamples($0, usual: usual) }
+        case .enhancedAC3: return packet.withBytes { Self.enhancedAC3Samples($0) }
+        case .dts: return packet.withBytes { Self.dtsSamples($0) }
+        // 40 at 44.1 and 48 kHz, and as long at their multiples.
+        case .trueHD: return 40 * max(1, Int64(parameters.sampleRate) / 44_100)
+        case .usual:
+            let count = parameters.sampleCount(ofBytes: packet.size)
+            return count > 0 ? Int64(count) : nil
+        }
+    }
+
+    /// Its header is a box of a movie, or what is in one.
+    private static func alacFrameSize(_ header: [UInt8]) -> Int? {
+        let at = header.count >= 36 && Array(header[4..<8]) == Array("alac".utf8) ? 12 : 0
+        guard header.count >= at + 24 else { return nil }
+        let size = header[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) }
+        return (1...1 << 20).contains(size) ? size : nil
+    }
+
+    /// A packet of ALAC has as many as others, unless a bit of it says that it has a number of its own.
+    private static func alacSamples(_ bytes: UnsafeRawBufferPointer, usual: Int) -> Int64? {
+        guard bytes.count > 7 else { return nil }
+        guard bytes[2] & 0x10 != 0 else { return Int64(usual) }
+        // 23 bits stand before the number.
+        let bits = (2..<7).reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[$1]) }
+        let count = Int64(bits >> 1 & 0xffff_ffff)
+        return count > 0 && count <= usual ? count : nil
+    }
+
+    /// Frames of the first programme follow one another; those that depend on one last as long as it (ETSI TS 102 366, E.1.3.1).
+    private static func enhancedAC3Samples(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        var (at, blocks) = (0, 0)
+        while at + 5 < bytes.count {
+            guard bytes[at] == 0x0b, bytes[at + 1] == 0x77 else { return nil }
+            let (kind, programme) = (bytes[at + 2] >> 6, bytes[at + 2] >> 3 & 7)
+            if kind != 1, programme == 0 {
+                // Half rates have no number of blocks: there it stands for the rate.
+                blocks += bytes[at + 4] >> 6 == 3 ? 6 : [1, 2, 3, 6][Int(bytes[at + 4] >> 4 & 3)]
+            }
+            at += 2 * ((Int(bytes[at + 2] & 7) << 8 | Int(bytes[at + 3])) + 1)
+        }
+        return blocks > 0 ? Int64(blocks) * 256 : nil
+    }
+
+    /// Blocks of 32 samples (ETSI TS 102 114, 5.3.1); nil of packets without a core.
+    private static func dtsSamples(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard bytes.count > 5, bytes.prefix(4).elementsEqual([0x7f, 0xfe, 0x80, 0x01]) else { return nil }
+        let blocks = Int64(bytes[4] & 1) << 6 | Int64(bytes[5] >> 2)
+        return blocks > 4 ? (blocks + 1) * 32 : nil
+    }
+}

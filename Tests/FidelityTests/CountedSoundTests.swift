@@ -1,0 +1,150 @@
+import Foundation
+import JobPlan
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Sound of containers whose clocks can't say samples: Matroska and FLV count milliseconds, transport streams 90,000ths.
+@Suite struct CountedSoundTests {
+    /// A tone that never repeats itself: where a sample stands is found out to the sample.
+    private static func tone(_ rate: Int) -> String {
+        "aevalsrc=0.4*sin(2*PI*t*(300+80*t))+0.05*sin(2*PI*3000*t):d=5.1231:s=\(rate)"
+    }
+
+    private func decoded(_ path: String, _ options: [String] = []) throws -> [Float] {
+        let bytes = try program(
+            "ffmpeg",
+            ["-v", "error"] + options + ["-i", path, "-map", "0:a:0", "-f", "f32le", "-ac", "1", "-"]
+        ).output
+        return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+
+    /// How many samples later than `expected` the sound of `reference` comes.
+    private func lag(_ sound: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
+        let inner = sound.dropFirst(3000).prefix(3000)
+        guard inner.count == 3000 else { return nil }
+        return (-80...80).max { correlation(inner, reference, $0) < correlation(inner, reference, $1) }
+            .map { -$0 }
+
+        func correlation(_ sound: ArraySlice<Float>, _ reference: [Float], _ shift: Int) -> Float {
+            let from = expected + 3000 + shift
+            guard from >= 0, from + sound.count <= reference.count else { return -.infinity }
+            var (both, own) = (Float(0), Float(0))
+            for (a, b) in zip(sound, reference[from...]) {
+                both += a * b
+                own += b * b
+            }
+            return both / own.squareRoot()
+        }
+    }
+
+    private func job(_ asset: String, _ action: String, range: String?, to target: String) -> String {
+        let cut = range.map { "range: { \($0) }, " } ?? ""
+        return
+            "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ { audio: first, \(action) } ], \(cut)destination: { path: \(target), if_exists: replace } }\n"
+    }
+
+    private static let ranges: [(text: String?, start: Double, end: Double?)] = [
+        (nil, 0, nil), ("start: 1.1s, end: 3.3s", 1.1, 3.3), ("start: 0.7s, end: 4.123s", 0.7, 4.123),
+    ]
+
+    /// A copy's edit list says every sample, and the source's samples are behind it.
+    @Test(arguments: [
+        ("aac", "mkv", "mp4"), ("aac", "mkv", "m4a"), ("aac", "flv", "mp4"), ("aac", "ts", "mp4"),
+        ("flac", "mkv", "mp4"), ("libmp3lame", "mkv", "mp4"), ("ac3", "mkv", "mp4"), ("eac3", "mkv", "mp4"),
+        ("alac", "mkv", "mov"), ("pcm_s16le", "mkv", "mov"), ("dca", "mkv", "mp4"),
+    ])
+    func editsAreExact(_ codec: String, _ from: String, _ to: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", Self.tone(44_100), "-c:a", codec, "-strict", "-2",
+            scratch.file("s.\(from)"))
+        let reference = try decoded(scratch.file("s.\(from)"))
+        for (text, start, end) in Self.ranges {
+            _ = try success(
+                try await run(job("s.\(from)", "copy: true", range: text, to: "o.\(to)"), in: scratch.path))
+            let edit = try #require(try MovieBoxes(scratch.file("o.\(to)")).edits[0])
+            let wanted = end.map { Int((($0 - start) * 44_100).rounded()) } ?? reference.count
+            let (shown, hidden) = (edit.media * 44_100, edit.start * 44_100)
+            #expect(abs(shown - Double(wanted)) < 0.001 && edit.empty == 0, "\(shown) of \(wanted)")
+            #expect(abs(hidden - hidden.rounded()) < 0.001, "\(hidden)")
+            let all = try decoded(scratch.file("o.\(to)"), ["-ignore_editlist", "1"])
+            let sound = all.dropFirst(Int(hidden.rounded())).prefix(Int(shown.rounded()))
+            #expect(sound.count == wanted)
+            #expect(lag(sound, in: reference, from: Int((start * 44_100).rounded())) == 0)
+        }
+    }
+
+    /// TrueHD begins at a packet that can be decoded by itself, and Opus' delay is none of a millisecond's.
+    @Test func delaysAndBeginnings() async throws {
+        let scratch = try Scratch()
+        for (codec, name) in [("truehd", "t.mkv"), ("libopus", "o.mkv")] {
+            try ffmpeg(
+                "-f", "lavfi", "-i", Self.tone(48_000), "-c:a", codec, "-strict", "-2", scratch.file(name))
+            let reference = try decoded(scratch.file(name))
+            for (text, start, end) in Self.ranges {
+                _ = try success(
+                    try await run(job(name, "copy: true", range: text, to: "o.mp4"), in: scratch.path))
+                let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
+                let shown = edit.media * 48_000
+                let wanted = end.map { ($0 - start) * 48_000 } ?? Double(reference.count)
+                // Nothing in Matroska says which of TrueHD's last 40 samples are filling.
+                #expect(abs(shown - wanted.rounded()) < (codec == "truehd" && end == nil ? 40 : 0.001))
+                guard codec == "truehd" else { continue }
+                let all = try decoded(scratch.file("o.mp4"), ["-ignore_editlist", "1"])
+                let sound = all.dropFirst(Int((edit.start * 48_000).rounded())).prefix(Int(shown.rounded()))
+                #expect(lag(sound, in: reference, from: Int((start * 48_000).rounded())) == 0)
+            }
+        }
+    }
+
+    /// Decoded from the middle of Matroska, sound begins with the sample that it would have there when decoded from the beginning.
+    @Test(arguments: [
+        ("aac", 44_100), ("libmp3lame", 44_100), ("flac", 44_100), ("pcm_s16le", 44_100), ("libopus", 48_000),
+        ("libvorbis", 44_100), ("libvorbis", 48_000),
+    ])
+    func rangesAreDecodedToTheSample(_ codec: String, _ rate: Int) async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", Self.tone(rate), "-c:a", codec, scratch.file("s.mkv"))
+        let action = "encode: { codec: pcm_s16le }"
+        _ = try success(try await run(job("s.mkv", action, range: nil, to: "whole.wav"), in: scratch.path))
+        let whole = try decoded(scratch.file("whole.wav"))
+        for (text, start, end) in Self.ranges.dropFirst() {
+            _ = try success(try await run(job("s.mkv", action, range: text, to: "o.wav"), in: scratch.path))
+            let part = try decoded(scratch.file("o.wav"))
+            #expect(part.count == Int((((end ?? 0) - start) * Double(rate)).rounded()))
+            #expect(lag(part[...], in: whole, from: Int((start * Double(rate)).rounded())) == 0)
+        }
+    }
+
+    /// Matroska doesn't say how long its first packet is: that is no reason to hide it.
+    @Test func theFirstPacketIsHeard() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "aac", scratch.file("s.mkv"))
+        _ = try success(
+            try await run(job("s.mkv", "copy: true", range: nil, to: "o.mkv"), in: scratch.path))
+        let (all, copied) = (try decoded(scratch.file("s.mkv")), try decoded(scratch.file("o.mkv")))
+        #expect(all == copied)
+    }
+
+    /// What is missing in the middle stays missing: the count begins anew behind it.
+    @Test func pausesStay() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", Self.tone(44_100), "-af", "aselect='lt(t,2)+gte(t,3.01)'", "-c:a", "aac",
+            scratch.file("s.mkv"))
+        _ = try success(
+            try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
+        func times(_ name: String) throws -> [Double] {
+            let packets = try Judge(scratch.file(name)).probe(["-show_entries", "packet=pts_time"])["packets"]
+            return (packets as? [[String: Any]] ?? []).compactMap {
+                ($0["pts_time"] as? String).flatMap(Double.init)
+            }
+        }
+        let (source, copy) = (try times("s.mkv"), try times("o.mp4"))
+        #expect(source.count == copy.count)
+        #expect(zip(source, copy).allSatisfy { abs($0 - $1) <= 0.0016 })
+        #expect(zip(copy, copy.dropFirst()).contains { $1 - $0 > 0.9 })
+    }
+}
