@@ -399,7 +399,8 @@ struct JobPlanner {
         }
         let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
-            source: track, mix: mix, action: action, expected: expected, transform: transform,
+            source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
+            transform: transform,
             location: rule.range,
             metadata: tags.entries, tags: tags.ledger, disposition: rule.disposition ?? track.disposition,
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])

@@ -158,6 +158,7 @@ struct LedgerBuilder {
                         + (use.mix.map { $0.inputs.count > 1 ? ", mixed" : "" } ?? ""))
             }
         }
+        result += uses.compactMap { manner(of: track, in: $0.element) }
         result += tags(of: track, in: uses[0].element)
         if let turn = track.transform, !turn.isIdentity {
             result.append(self.turn(of: track, in: uses.map(\.element)))
@@ -212,6 +213,21 @@ struct LedgerBuilder {
                     reason: isBaked ? "the picture is cropped" : "libavformat 5.1 can't write it"))
         }
         return result
+    }
+
+    /// How cues are shown, where another codec can't say it.
+    private func manner(of track: SourceDescription.Track, in use: TrackPlan) -> LedgerEntry? {
+        guard case .subtitle(let codec) = use.action, codec.rawValue != track.codec else { return nil }
+        var (item, reason): (String, String)
+        switch track.codec {
+        case "ass", "ssa":
+            item = "styles"
+            reason = "\(codec.rawValue) says bold, italic and underlined text alone"
+            if codec == .srt { reason = "srt says bold, italic and underlined text, fonts and colours alone" }
+        case "webvtt": (item, reason) = ("places of cues", "\(codec.rawValue) has no settings of WebVTT's")
+        default: return nil
+        }
+        return LedgerEntry(track: track.index, item: item, outcome: .left, reason: reason)
     }
 
     /// Codecs whose headers have a place for colour.

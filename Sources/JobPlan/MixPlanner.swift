@@ -96,3 +96,14 @@ struct MixPlanner {
         return VolumeEnvelope(points)
     }
 }
+
+extension AudioMix {
+    /// Each track is mixed down by itself where the output has fewer channels: what leaves room for the many of one would
+    /// make the others quieter. Filters were written for the sum as it is.
+    func poorer(for action: TrackPlan.Action) -> AudioMix {
+        guard case .encode(let encoding) = action, encoding.audio?.filters == nil,
+            let layout = encoding.encoder.channelLayout?.specified, layout.channels < self.layout.channels
+        else { return self }
+        return AudioMix(inputs: inputs, sampleRate: sampleRate, layout: layout)
+    }
+}

@@ -207,4 +207,50 @@ import Testing
             #expect(isRefused == named, "\(container) \(setting): \(outcome[0].outcome)")
         }
     }
+
+    /// What fills the last packet of MP3 isn't heard, and FLAC out of Ogg says how long it is.
+    @Test func lengthsThatStandInHeaders() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5.1", "-c:a", "libmp3lame", scratch.file("s.mp3"))
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5.1", "-c:a", "flac", scratch.file("s.ogg"))
+        for (source, target) in [("s.mp3", "m.m4a"), ("m.m4a", "o.mp3"), ("s.ogg", "o.flac")] {
+            let movie = target == "m.m4a" ? "m.mp4" : target
+            let asset = source == "m.m4a" ? "m.mp4" : source
+            _ = try success(
+                try await run(job(asset, "{ audio: first, copy: true }", to: movie), in: scratch.path))
+        }
+        #expect(try samples(scratch.file("s.mp3")).count == 224_910)
+        #expect(try samples(scratch.file("o.mp3")).count == 224_910)
+        let streams = try Judge(scratch.file("o.flac")).probe(["-show_entries", "stream=duration_ts"])[
+            "streams"]
+        #expect((streams as? [[String: Any]])?.first?["duration_ts"] as? Int == 224_910)
+    }
+
+    /// A track that is mixed down leaves the others as loud as they are, and what has no loudness is told.
+    @Test func levelsOfMixesAndOfShortSounds() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc=0.2*sin(2*PI*440*t)|0.2*sin(2*PI*440*t):d=1:s=48000", "-f",
+            "lavfi",
+            "-i", "anullsrc=cl=5.1:r=48000:d=1", "-map", "0", "-map", "1", "-c:a", "flac",
+            scratch.file("s.mkv"))
+        _ = try success(
+            try await run(
+                job(
+                    "s.mkv", "{ audio: all, mix: true, encode: { codec: pcm_s16le, channels: stereo } }",
+                    to: "o.wav"), in: scratch.path))
+        let peak = try samples(scratch.file("o.wav")).map { abs(Int($0)) }.max() ?? 0
+        #expect(abs(peak - 6554) < 20, "\(peak)")
+
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:r=48000:d=0.1", scratch.file("short.wav"))
+        let result = try success(
+            try await run(
+                job(
+                    "short.wav",
+                    "{ audio: first, encode: { codec: pcm_s16le, normalize: { integrated: -16 } } }",
+                    to: "n.wav"), in: scratch.path))
+        #expect(
+            result.warnings.contains { $0.contains("too short or too quiet to have a loudness") },
+            "\(result.warnings)")
+    }
 }

@@ -18,6 +18,13 @@ struct JobWarnings {
         for what in [dropped, captions, change] {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
         }
+        for found in findings.loudness where !found.before.isMeasured {
+            guard plan.tracks.indices.contains(found.track) else { continue }
+            lines.append(
+                said(
+                    "too short or too quiet to have a loudness: `normalize` leaves it as it is",
+                    of: plan.tracks[found.track]))
+        }
         if plan.sourceDescription.missingBytes > 0 {
             lines.append("the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")
         }

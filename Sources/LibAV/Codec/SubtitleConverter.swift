@@ -82,6 +82,20 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// A space at which no line ends; libavcodec knows it in ASS alone, and elsewhere writes the code.
+    private func replaceHardSpaces(_ subtitle: inout AVSubtitle) throws(AVError) {
+        for index in 0..<Int(subtitle.num_rects) {
+            guard let rect = subtitle.rects[index], let ass = rect.pointee.ass else { continue }
+            let text = String(cString: ass)
+            guard text.contains("\\h") else { continue }
+            guard let copy = av_strdup(text.replacing("\\h", with: "\u{a0}")) else {
+                throw .outOfMemory("av_strdup")
+            }
+            av_free(ass)
+            rect.pointee.ass = copy
+        }
+    }
+
     /// Largest cue, in bytes of any codec.
     private static let limit = 1 << 20
 
@@ -97,6 +111,7 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         guard subtitle.num_rects > 0 else { return nil }
         subtitle.start_display_time = 0
         if encoder.pointee.codec_id == AV_CODEC_ID_WEBVTT { try escape(&subtitle) }
+        if encoder.pointee.codec_id != AV_CODEC_ID_ASS { try replaceHardSpaces(&subtitle) }
         var bytes = [UInt8](repeating: 0, count: min(Self.limit, 4096 + packet.size * 16))
         let count = bytes.withUnsafeMutableBufferPointer {
             avcodec_encode_subtitle(encoder, $0.baseAddress, Int32(clamping: $0.count), &subtitle)

@@ -16,18 +16,22 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     /// The bytes that it reads, for whoever looks at what libavformat doesn't tell.
     public let source: any ByteSource
     /// The size of the file in bytes.
-    public var fileSize: Int64 { source.size }
+    public let fileSize: Int64
+    /// What of a WebVTT file is not read.
+    private let leftText: Set<String>
     private let isMatroska: Bool
 
     private init(
         adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
-        interrupt: InterruptFlag, path: String, source: any ByteSource
+        interrupt: InterruptFlag, path: String, source: any ByteSource, fileSize: Int64
     ) {
         self.context = context
         self.io = io
         self.interrupt = interrupt
         self.path = path
         self.source = source
+        self.fileSize = fileSize
+        leftText = (source as? WebVTTText)?.left ?? []
         isMatroska = String(cString: context.pointee.iformat.pointee.name).hasPrefix("matroska")
     }
 
@@ -50,13 +54,16 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
-        let source = try SourceLocation.open(path, interrupt: interrupt)
+        let file = try SourceLocation.open(path, interrupt: interrupt)
+        let source: any ByteSource = try WebVTTText(file, path: path) ?? file
         let io: UnsafeMutablePointer<AVIOContext>
         do throws(AVError) {
             io = try InputContext.make(over: source)
         } catch {
             throw InputError(path: path, reason: .library(error))
         }
+        // From then on the demuxer owns what it reads through.
+        var opened = false
         do throws(InputError) {
             let context = try openContext(
                 io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery,
@@ -64,10 +71,16 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             ) { codec, headers, stream in
                 opening(of: stream, in: source).flatMap { read(codec, headers, $0) }
             }
-            return Demuxer(
-                adopting: context, io: io, interrupt: interrupt, path: path, source: source)
+            let demuxer = Demuxer(
+                adopting: context, io: io, interrupt: interrupt, path: path, source: source,
+                fileSize: file.size)
+            opened = true
+            if let problem = CueFileCheck.problem(of: file, format: demuxer.formatName) {
+                throw InputError(path: path, reason: problem)
+            }
+            return demuxer
         } catch {
-            InputContext.free(io)
+            if !opened { InputContext.free(io) }
             throw error
         }
     }
@@ -252,6 +265,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         {
             info.parameters = try info.parameters.withAlpha()
         }
+        info.sideData += leftText.sorted().map { StreamSideData(type: .max, kind: $0, bytes: []) }
         let entries = avformat_index_get_entries_count(stream)
         info.indexedPackets = Int(entries)
         return info

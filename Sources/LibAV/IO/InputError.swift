@@ -16,6 +16,12 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case library(AVError)
         /// The file is shorter than it says itself, in bytes.
         case truncated(expected: Int64, got: Int64)
+        /// A file of subtitles whose text is not UTF-8, and from which line on.
+        case notUTF8(line: Int)
+        /// ASS whose events have other fields than usual, and where it says so.
+        case otherFields(line: Int)
+        /// A cue whose times can't be read, and its line.
+        case unreadableCue(line: Int)
         /// No track in it.
         case noTracks
         /// A URL, and nobody allowed the network.
@@ -56,6 +62,12 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .library(let error): "can't be read as media: \(error)"
         case .truncated(let expected, let got):
             "it is truncated: it says it has \(expected) bytes, and has \(got)"
+        case .notUTF8(let line):
+            "line \(line) is not UTF-8: bring the file to it, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
+        case .otherFields(let line):
+            "line \(line) gives events other fields than usual, or in another order: that is not read"
+        case .unreadableCue(let line):
+            "line \(line) has no times that can be read: they are written as 00:01:02.500 --> 00:01:04.000"
         case .networkNotAllowed: "it is a URL, and the network is not allowed"
         case .notFetched(let error): "can't be fetched: \(error.reason)"
         case .notSeekable: "the server doesn't say how long it is, or gives no parts of it"

@@ -48,7 +48,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
             steps.append("aformat=sample_fmts=dblp:channel_layouts=\(layout.specified)")
         }
         let before = try measure(steps)
-        guard before.integrated > -70 else {
+        guard before.isMeasured else {
             return Result(filters: Self.joined(steps), before: before, after: before)
         }
         var now = before

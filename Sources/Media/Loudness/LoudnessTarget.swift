@@ -15,6 +15,8 @@ public struct LoudnessTarget: Hashable, Codable, Sendable {
 public struct Loudness: Hashable, Codable, Sendable {
     /// Loudness of the whole, in LUFS; -70 or less is silence.
     public var integrated: Double
+    /// There is one: sound is louder than the gate of EBU R128, and longer than one of its blocks.
+    public var isMeasured: Bool { integrated > -70 }
     /// Highest true peak, in dBTP.
     public var truePeak: Double
     /// Loudness range, in LU.

@@ -234,7 +234,9 @@ public final class AssetWriterInput: @unchecked Sendable {
             isGapless =
                 format.parameters.codecName.hasPrefix("pcm_")
                 && (container.hasEditLists || !container.hasTimestamps)
-            if isPart, format.parameters.codecName == "flac" {
+            if format.parameters.codecName == "flac",
+                isPart || !FLACRenumbering.saysLength(format.parameters.extradata)
+            {
                 flac = FLACRenumbering(header: format.parameters.extradata)
             }
             if container.name == "ts", format.parameters.codecName == "klv" {

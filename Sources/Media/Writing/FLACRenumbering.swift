@@ -19,6 +19,11 @@ final class FLACRenumbering {
         for index in 14..<Self.headerSize { self.header[index] = 0 }
     }
 
+    /// The header says how many samples there are; Ogg's often doesn't.
+    static func saysLength(_ header: [UInt8]) -> Bool {
+        header.count != headerSize || header[13] & 0x0f != 0 || header[14..<18].contains { $0 != 0 }
+    }
+
     /// The header as long as nobody knows how many frames there will be.
     var unfinishedHeader: [UInt8] { header }
 

@@ -46,8 +46,12 @@ struct SoundTrimming {
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
         let told = packet.skippedSamples
         if isMP3 {
-            if !hasBegun, told.start == 0 {
-                try packet.setSkippedSamples(start: Self.leastDelay, end: UInt32(clamping: told.end))
+            // The last packet's filling stands in the first frame's tag: the muxer asks each packet for it.
+            let surplus = isExact ? max(0, frame - unit.rescale(packet.duration, to: samples)) : 0
+            let end = packet.duration > 0 ? max(surplus, Int64(told.end)) : Int64(told.end)
+            let start = hasBegun || told.start > 0 ? UInt32(clamping: told.start) : Self.leastDelay
+            if start > 0 || end > 0 {
+                try packet.setSkippedSamples(start: start, end: UInt32(clamping: min(end, frame)))
             }
             hasBegun = true
             return

@@ -1,0 +1,47 @@
+/// What libavformat 5.1 would read wrongly of a file of subtitles, and not say so.
+enum CueFileCheck {
+    /// What is wrong with a file in one of its formats; nil where nothing is known to be.
+    static func problem(of source: any ByteSource, format: String) -> InputError.Reason? {
+        guard ["srt", "webvtt", "ass"].contains(format), source.size <= WebVTTText.mostBytes,
+            let bytes = source.bytes(at: 0, Int(source.size))
+        else { return nil }
+        // A mark says that it is UTF-16, which the demuxer turns into UTF-8.
+        if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return .notUTF8(line: lineThatIsNotUTF8(bytes))
+        }
+        if format == "ass", let line = lineOfOtherFields(text) { return .otherFields(line: line) }
+        return nil
+    }
+
+    private static func lineThatIsNotUTF8(_ bytes: [UInt8]) -> Int {
+        var (decoder, iterator, line) = (UTF8(), bytes.makeIterator(), 1)
+        while case .scalarValue(let scalar) = decoder.decode(&iterator) {
+            if scalar == "\n" { line += 1 }
+        }
+        return line
+    }
+
+    /// The fields of an event, in the order that the demuxer takes for granted.
+    private static let fields: [Set<String>] = [
+        ["layer", "marked"], ["start"], ["end"], ["style"], ["name", "actor"], ["marginl"], ["marginr"],
+        ["marginv"], ["effect"], ["text"],
+    ]
+
+    /// Where ASS says that its events have other fields than usual, or in another order.
+    private static func lineOfOtherFields(_ text: String) -> Int? {
+        var isEvents = false
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
+            let words = line.drop(while: \.isWhitespace).lowercased()
+            if words.hasPrefix("[") { isEvents = words.hasPrefix("[events]") }
+            guard isEvents, words.hasPrefix("format:") else { continue }
+            let names = words.dropFirst(7).split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+            let isUsual =
+                names.count == fields.count && zip(names, fields).allSatisfy { $1.contains($0) }
+            return isUsual ? nil : index + 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,123 @@
+/// A WebVTT file as libavformat 5.1 can read it. At the first block that is neither a cue nor a comment (a style, a region)
+/// it takes the file for ended, and so it does at a time that it can't read: the former are left out here and told,
+/// the latter is an error.
+final class WebVTTText: ByteSource {
+    /// What was left out, by what it is.
+    private(set) var left: Set<String> = []
+    private var text: [UInt8] = []
+
+    /// More than any film's cues; libavformat would hold them all.
+    static let mostBytes: Int64 = 64 << 20
+
+    /// Nil where it is something else, or in an encoding that WebVTT isn't.
+    init?(_ source: any ByteSource, path: String) throws(InputError) {
+        guard source.size <= Self.mostBytes, let head = source.bytes(at: 0, min(9, Int(source.size))),
+            Self.withoutMark(head[...]).starts(with: "WEBVTT".utf8),
+            let all = source.bytes(at: 0, Int(source.size))
+        else { return nil }
+        text.reserveCapacity(all.count)
+        var block: [Line] = []
+        var isFirst = true
+        var number = 0
+        for line in Self.lines(Self.withoutMark(all[...])) {
+            number += 1
+            if line.isEmpty {
+                try take(block, isFirst: isFirst, path: path)
+                if !block.isEmpty { isFirst = false }
+                block = []
+            } else {
+                // What a header has no empty line behind.
+                if isFirst, Self.isTiming(line), block.count > 0 {
+                    try take(block, isFirst: true, path: path)
+                    (isFirst, block) = (false, [])
+                }
+                block.append(Line(number: number, bytes: line))
+            }
+        }
+        try take(block, isFirst: isFirst, path: path)
+    }
+
+    private struct Line {
+        let number: Int
+        let bytes: ArraySlice<UInt8>
+    }
+
+    private func take(_ block: [Line], isFirst: Bool, path: String) throws(InputError) {
+        guard let first = block.first else { return }
+        if !isFirst {
+            guard let timing = block.prefix(2).first(where: { Self.isTiming($0.bytes) }) else {
+                left.insert(Self.name(first.bytes))
+                return
+            }
+            guard Self.isReadable(timing.bytes) else {
+                throw InputError(path: path, reason: .unreadableCue(line: timing.number))
+            }
+        }
+        for line in block {
+            text += line.bytes
+            text.append(UInt8(ascii: "\n"))
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes
+    }
+
+    /// Lines end with CR, LF or both.
+    private static func lines(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var (start, at) = (bytes.startIndex, bytes.startIndex)
+        while at < bytes.endIndex {
+            if bytes[at] == 0x0a || bytes[at] == 0x0d {
+                lines.append(bytes[start..<at])
+                if bytes[at] == 0x0d, at + 1 < bytes.endIndex, bytes[at + 1] == 0x0a { at += 1 }
+                start = at + 1
+            }
+            at += 1
+        }
+        lines.append(bytes[start...])
+        return lines
+    }
+
+    private static func isTiming(_ line: ArraySlice<UInt8>) -> Bool {
+        let arrow = Array("-->".utf8)
+        return line.indices.dropLast(2).contains { line[$0...].starts(with: arrow) }
+    }
+
+    /// Two times that libavformat reads: `[hours:]minutes:seconds.thousandths`.
+    private static func isReadable(_ line: ArraySlice<UInt8>) -> Bool {
+        let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard words.count >= 3, words[1].elementsEqual("-->".utf8) else { return false }
+        return isTime(words[0]) && isTime(words[2])
+    }
+
+    private static func isTime(_ word: ArraySlice<UInt8>) -> Bool {
+        let parts = word.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 2, isNumber(parts[1], most: 3) else { return false }
+        let fields = parts[0].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        return (2...3).contains(fields.count) && fields.allSatisfy { isNumber($0, most: 4) }
+    }
+
+    private static func isNumber(_ digits: ArraySlice<UInt8>, most: Int) -> Bool {
+        (1...most).contains(digits.count)
+            && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    private static func name(_ line: ArraySlice<UInt8>) -> String {
+        if line.starts(with: "STYLE".utf8) { return "styles" }
+        if line.starts(with: "REGION".utf8) || line.starts(with: "Region:".utf8) { return "regions" }
+        return line.starts(with: "NOTE".utf8) ? "comments" : "text outside of cues"
+    }
+
+    // MARK: ByteSource
+
+    var size: Int64 { Int64(text.count) }
+
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
+        guard offset >= 0, offset < size else { return 0 }
+        let part = text[Int(offset)..<min(text.count, Int(offset) + buffer.count)]
+        buffer.copyBytes(from: part)
+        return part.count
+    }
+}
