@@ -151,6 +151,7 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case destinationUnwritable = "destination-unwritable"
     /// The disk has less room than the outputs are likely to need.
     case lowSpace = "low-space"
+    case patternTakesOutputs = "pattern-takes-outputs"
     /// A job failed while it ran.
     case jobFailed = "job-failed"
     /// A job took longer than its `timeout`.
@@ -204,6 +205,7 @@ extension Rule {
         case .destinationCollision: "Two outputs have one destination"
         case .destinationUnwritable: "The destination's folder can't be written"
         case .networkNotAllowed: "A source is a URL, and the network is not allowed"
+        case .patternTakesOutputs: "A pattern matches what is made of its files"
         case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
         case .jobTimeout: "A job took longer than its timeout"

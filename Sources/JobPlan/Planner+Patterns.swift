@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import Glibc
 internal import JobSpec
 
@@ -21,6 +22,37 @@ extension Planner {
         }
         if let inside { return [inside.job] }
         return [JobKey(file: place.file, id: "pattern[\(place.line):\(place.column)]")]
+    }
+
+    /// Patterns that match what is made of their own files: the next run would take those for sources. A few runs tell it
+    /// of all.
+    static func ownOutputs(of templates: [JobFile], expanded: [JobFile], into sink: inout DiagnosticSink) {
+        for (template, file) in zip(templates, expanded) {
+            var patterns: [ExactString: (pattern: Located<String>, left: Int)] = [:]
+            for job in template.jobs {
+                if case .glob(let pattern) = job.asset.source { patterns[job.base.exact] = (pattern, 64) }
+            }
+            guard !patterns.isEmpty else { continue }
+            for job in file.jobs {
+                guard let (pattern, left) = patterns[job.base.exact], left > 0 else { continue }
+                patterns[job.base.exact]?.left = left - 1
+                let path = file.absolutePath(job.destination.path)
+                guard GlobPattern.matches(path: parts(path), parts(file.absolutePath(pattern))) else {
+                    continue
+                }
+                patterns[job.base.exact]?.left = 0
+                sink.warning(
+                    .patternTakesOutputs,
+                    "the pattern `\(pattern.value)` also matches what is made of its files: the next run would take \(path) for a source, and fail",
+                    at: pattern.range,
+                    notes: [Diagnostic.Note("that is written here", at: job.destination.path.range)],
+                    help: "give the outputs a folder of their own, or a name that the pattern doesn't match")
+            }
+        }
+    }
+
+    private static func parts(_ path: String) -> ArraySlice<Substring> {
+        path.split(separator: "/").filter { $0 != "." }[...]
     }
 
     /// What a pattern matches; nil, with why, where that is nothing or can't be told.

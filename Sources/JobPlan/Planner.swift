@@ -66,6 +66,7 @@ public struct Planner {
     ) -> Result {
         var sink = DiagnosticSink()
         var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
+        ownOutputs(of: files, expanded: expanded, into: &sink)
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()
         if !names.isEmpty {

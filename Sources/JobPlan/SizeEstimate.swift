@@ -20,9 +20,18 @@ enum SizeEstimate {
         case .copy, .smartCut: return track.source.bitRate > 0 ? Double(track.source.bitRate) : nil
         case .encode(let encoding):
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
-            return encoding.encoder.mediaType == .audio ? sound(encoding) : picture(encoding)
+            if encoding.encoder.mediaType == .audio { return sound(encoding) }
+            let usual = picture(encoding)
+            // Pictures that hardly move need far less than is usual: their source, which was made of the same, tells.
+            guard qualities.contains(encoding.codec), track.source.bitRate > 0 else { return usual }
+            return usual.map { min($0, quietest * Double(track.source.bitRate)) }
         }
     }
+
+    /// Codecs whose size comes from what is in the pictures.
+    private static let qualities: Set<String> = ["h264", "hevc", "vp9", "av1"]
+    /// More than an output has of its source's bits at any quality that is asked for in practice.
+    private static let quietest = 4.0
 
     private static func sound(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder

@@ -15,6 +15,28 @@ import Testing
         return Planner.plan([file])
     }
 
+    /// What a pattern makes of its files is none of its files: the second run would fail.
+    @Test(arguments: [
+        ("*.wav", "${asset.stem}.x.wav", true), ("**/*.wav", "out/${asset.stem}.wav", true),
+        ("*.wav", "out/${asset.stem}.wav", false), ("*.wav", "${asset.stem}.flac", false),
+        ("./[ab].wav", "${asset.stem}2.wav", false), ("**/[!x]*.wav", "deep/er/y.wav", true),
+        ("**/*.wav", ".hidden/${asset.stem}.wav", false),
+    ])
+    func patternsThatTakeTheirOutputs(_ pattern: String, _ destination: String, _ isTold: Bool) throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=duration=0.1", scratch.file("a.wav"))
+        let result = try plan(
+            """
+            version: 1
+            jobs:
+              one: { asset: "\(pattern)", tracks: [ { audio: first, encode: { codec: \(destination.hasSuffix("flac") ? "flac" : "pcm_s16le") } } ], destination: "\(destination)" }
+            """, in: scratch)
+        let told = result.diagnostics.diagnostics.filter { $0.rule == .patternTakesOutputs }
+        #expect(told.count == (isTold ? 1 : 0), "\(result.diagnostics.diagnostics.map(\.message))")
+        #expect(told.allSatisfy { $0.severity == .warning && $0.range.line == 3 })
+        #expect(result.plan.jobs.count == 1)
+    }
+
     /// Every source track is accounted for, and the plan survives a trip through JSON.
     @Test func theLedgerIsCompleteAndThePlanIsAValue() throws {
         let scratch = try Scratch()

@@ -280,7 +280,7 @@ public final class BatchRunner: @unchecked Sendable {
         if others &+ size <= space.bytes { return (fills, nil) }
         return (
             fills,
-            "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(job.expectedDuration)), and \(PlanText.bytes(space.bytes)) are free at \(job.destination)"
+            "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(job.expectedDuration)), and \(PlanText.bytes(space.bytes)) are free at \(job.destination) (where it is known to be less, `limit: { size }` says so)"
         )
     }
 

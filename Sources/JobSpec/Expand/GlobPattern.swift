@@ -32,6 +32,24 @@ public enum GlobPattern {
         return false
     }
 
+    /// A path fits a pattern, part by part.
+    public static func matches(path: some Collection<Substring>, _ pattern: some Collection<Substring>)
+        -> Bool
+    {
+        guard let part = pattern.first else { return path.isEmpty }
+        let rest = pattern.dropFirst()
+        if part == "**" {
+            if matches(path: path, rest) { return true }
+            guard let folder = path.first, folder.utf8.first != 0x2e, path.count > 1 else { return false }
+            return matches(path: path.dropFirst(), pattern)
+        }
+        guard let name = path.first else { return false }
+        let isMet =
+            isPattern(String(part))
+            ? matches(String(name), String(part)) : name.utf8.elementsEqual(part.utf8)
+        return isMet && matches(path: path.dropFirst(), rest)
+    }
+
     /// A name fits one part of a pattern. A leading dot is only met by a dot.
     public static func matches(_ name: String, _ pattern: String) -> Bool {
         // Most patterns are `*` and an extension.
