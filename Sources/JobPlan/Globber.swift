@@ -11,6 +11,8 @@ struct Globber {
     enum Obstacle {
         /// A folder can't be looked into, with its `errno`: what it has would be missing without a word.
         case unreadable(folder: String, errno: Int32)
+        /// A link that leads nowhere, or something else that is neither file nor folder.
+        case noFile(path: String)
         /// A file matches whose name is no UTF-8.
         case noText(path: String)
     }
@@ -70,8 +72,10 @@ struct Globber {
                     try walk(parts, folder: path, written: written + entry.name + "/")
                 }
             } else if rest.isEmpty {
-                if entry.isFile || !entry.isFolder && Self.type(of: path) == .file {
-                    try add(written + entry.name)
+                switch entry.isFile ? .file : entry.isFolder ? .folder : Self.type(of: path) {
+                case .file: try add(written + entry.name)
+                case .folder: break
+                case .other: meet(.noFile(path: path))
                 }
             } else if entry.isFolder || !entry.isFile && Self.type(of: path) == .folder {
                 try walk(rest, folder: path, written: written + entry.name + "/")

@@ -16,6 +16,13 @@ extension Planner {
                 at: place)
             return
         }
+        if destination.path.split(separator: "/").dropLast().contains(".tandem") {
+            sink.error(
+                .destinationUnwritable,
+                "the destination \(destination.path) lies in a `.tandem`, where the state of job files is kept",
+                at: place)
+            return
+        }
         switch DestinationPath.occupant(of: destination.path) {
         case .nothing, .published: break
         case .notAFile:

@@ -92,6 +92,11 @@ extension Planner {
                 .sourceUnreadable,
                 "the pattern `\(pattern.value)` leads into \(folder), which can't be read: \(String(cString: strerror(number)))",
                 at: pattern.range)
+        case .noFile(let path):
+            sink.error(
+                .sourceUnreadable,
+                "the pattern `\(pattern.value)` leads to what is no file: \(path) is a link that leads nowhere, a pipe, a socket or a device",
+                at: pattern.range)
         case .noText(let path):
             sink.error(
                 .sourceUnreadable,

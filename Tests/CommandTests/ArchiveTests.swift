@@ -40,6 +40,7 @@ import Testing
         let scratch = try folderWithSource()
         let script = """
             mkdir in && cp a.mp4 in/a.mp4 && cp a.mp4 "$(printf 'in/bad\\377.mp4')"
+            ln -s nowhere in/gone.mp4; mkfifo in/pipe.mp4; mkdir in/folder.mp4
             for i in 1 2; do ffmpeg -v error -f lavfi -i sine=d=1 in/sound$i.mp4; done
             """
         #expect(try program("/bin/bash", ["-c", script], directory: scratch.path).status == 0)
@@ -47,11 +48,23 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 1 && run.errors.contains("1 of 4 jobs done, 3 not"), "\(run.errors)")
         #expect(run.errors.contains("a name that is no UTF-8"))
+        for name in ["gone.mp4", "pipe.mp4"] {
+            #expect(run.errors.contains("in/\(name) is a link that leads nowhere"), "\(run.errors)")
+        }
+        #expect(!run.errors.contains("folder.mp4"))
         #expect(run.errors.contains("in the jobs f[sound1.mp4], f[sound2.mp4]"), "\(run.errors)")
         #expect(scratch.contents.contains("out/a.mp4"))
         let plan = try tandem("plan", "--out", "p.json", "jobs.yaml", in: scratch)
         #expect(plan.status == 3 && plan.errors.contains("no plan was written"), "\(plan.errors)")
         #expect(plan.errors.contains("in the jobs f[sound1.mp4], f[sound2.mp4]"))
+    }
+
+    /// Where state is kept nothing is published.
+    @Test func stateFoldersAreNoDestinations() throws {
+        let scratch = try folderWithSource()
+        try write(job("f", asset: "{ path: a.mp4 }", to: ".tandem/out.mp4"), in: scratch)
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status != 0 && run.errors.contains("lies in a `.tandem`"), "\(run.errors)")
     }
 
     /// What an earlier run left is not taken for what came of this one, however it ends.
