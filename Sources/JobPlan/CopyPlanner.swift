@@ -50,6 +50,11 @@ struct CopyPlanner {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
+    /// Sound that is cut where packets begin, since nothing in the output could say more.
+    func keepsWholePackets(of track: SourceDescription.Track) -> Bool {
+        track.mediaType == .audio && !ranges.isEmpty && (ranges.count > 1 || !container.value.hasEditLists)
+    }
+
     private func copy(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
         let type = container.value
         if case .pattern = source {

@@ -303,7 +303,13 @@ struct JobPlanner {
                 place: place, otherwise: otherwise, widenedTrack: widenedTrack)
             switch copying.plan(track, into: &sink) {
             case nil: return nil
-            case .copy: copied = .copy
+            case .copy:
+                copied = .copy
+                if copying.keepsWholePackets(of: track) {
+                    notes.append(
+                        "\(label(track)) is cut between packets: part of one is missing at each end of a range"
+                    )
+                }
             case .smartCut(let cut, let unheeded):
                 copied = .smartCut(cut)
                 if !unheeded.isEmpty {

@@ -128,6 +128,21 @@ import Testing
         #expect(all == copied)
     }
 
+    /// Where no edit list says more, packets that lie in the range as a whole are copied, and the plan says so.
+    @Test func soundCutBetweenPacketsIsTold() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "flac", scratch.file("s.flac"))
+        var yaml = job("s.flac", "copy: true", range: Self.ranges[1].text, to: "o.flac")
+        yaml = yaml.replacingOccurrences(of: "destination:", with: "cut: keyframe, destination:")
+        let records = try await run(yaml, in: scratch.path)
+        _ = try success(records)
+        let notes = try #require(records[0].plan?.notes)
+        #expect(notes.contains { $0.contains("is cut between packets") }, "\(notes)")
+        // Blocks of 4608 samples: the first that begins at 1.1 s or later.
+        let (all, part) = (try decoded(scratch.file("s.flac")), try decoded(scratch.file("o.flac")))
+        #expect(Array(all[(11 * 4608)..<(31 * 4608)]) == part)
+    }
+
     /// What is missing in the middle stays missing: the count begins anew behind it.
     @Test func pausesStay() async throws {
         let scratch = try Scratch()

@@ -166,4 +166,11 @@ import Testing
             Quantity.dimensions("x") == nil && Quantity.dimensions("0x5") == nil
                 && Quantity.dimensions("1x2x3") == nil)
     }
+
+    /// Names from outside can't move the cursor, nor turn what stands around them.
+    @Test func namesArePrintable() {
+        #expect(
+            TextRenderer.printable("a\u{202e}b\u{1b}[31m\tc\u{2066}") == "a\u{fffd}b\u{fffd}[31m\tc\u{fffd}")
+        #expect(TextRenderer.printable("día 日本") == "día 日本")
+    }
 }
