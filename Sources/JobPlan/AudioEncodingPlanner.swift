@@ -61,6 +61,11 @@ struct AudioEncodingPlanner {
                 ?? (layout == track.channelLayout ? .source : .default))
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         let chain = filters()
+        if Self.delayed.contains(codec.name), !container.hidesBeginning(ofCodec: codec.name) {
+            notes.append(
+                "\(container.name) can't say that \(encoder.name)'s delay is not heard: some milliseconds of it come first"
+            )
+        }
         if let source = track.channelLayout, let text = describe(source, as: layout) { notes.append(text) }
         if let other = container.otherLayout(of: layout, codec: codec.libavName) {
             notes.append(
@@ -146,6 +151,9 @@ struct AudioEncodingPlanner {
             ? "\(own) is called \(layout): \(spec.codec.value.name) has one name for both"
             : "\(own) goes into \(layout), whose other channels are silent: \(spec.codec.value.name) can't have \(own)"
     }
+
+    /// Codecs whose encoders begin with samples that are none of the source's.
+    private static let delayed: Set<String> = ["aac", "ac3", "eac3", "mp2", "mp3", "opus"]
 
     private func usualBitRate(_ channels: Int) -> Int64? {
         switch spec.codec.value.name {
