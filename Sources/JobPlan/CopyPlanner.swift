@@ -42,6 +42,12 @@ struct CopyPlanner {
         if let otherwise, !isRefused {
             return .fallBack(otherwise, why: problem?.message ?? "it can't be copied")
         }
+        // Without times there is no cut at all, and near-lossless is what the rest is made with.
+        if cut == .smartOrExact, track.mediaType == .video, !ranges.isEmpty, !sayTimes(track),
+            let action = TrackRule.Action.nearLossless(track.codec, at: place)
+        {
+            return .fallBack(action, why: problem?.message ?? "it can't be copied")
+        }
         sink.add(own)
         return nil
     }
@@ -300,8 +306,29 @@ struct CopyPlanner {
         }
     }
 
-    /// The range widened outwards to where copied pictures can begin and end. Nil where nothing is to be widened.
+    /// The range widened outwards to where copied pictures can begin and end, and ended earlier where that would be longer
+    /// than `limit`. Nil where nothing is to be widened.
     static func widened(
+        _ range: TimeRange, limit: MediaTime?, track: SourceDescription.Track, path: String, end: MediaTime,
+        damagePolicy: DamagePolicy, scout: any SourceScout
+    ) throws(SourceProblem) -> TimeRange? {
+        func once(_ asked: TimeRange) throws(SourceProblem) -> TimeRange? {
+            try widened(
+                asked, track: track, path: path, end: end, damagePolicy: damagePolicy, scout: scout)
+        }
+        var (asked, wide) = (range, try once(range))
+        // The next place before the limit may be a picture or two away.
+        for _ in 0..<4 {
+            guard let limit, let found = wide, found.duration > limit else { break }
+            let until = asked.end - (found.duration - limit)
+            guard until > found.start else { break }
+            asked = TimeRange(start: found.start, end: until)
+            wide = try once(asked) ?? asked
+        }
+        return wide
+    }
+
+    private static func widened(
         _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime,
         damagePolicy: DamagePolicy, scout: any SourceScout
     ) throws(SourceProblem) -> TimeRange? {

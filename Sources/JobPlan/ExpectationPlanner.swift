@@ -71,7 +71,8 @@ struct ExpectationPlanner {
 
     private func frames(_ shown: TimeRange, of range: TimeRange?) -> (count: Int?, isExact: Bool) {
         if case .encode(let encoding) = action, let rate = encoding.video?.frameRate {
-            return (Int(clamping: shown.end.ticks(in: rate.inverted)), false)
+            // What is on screen at the start is shown, however short the range.
+            return (Int(clamping: max(1, shown.end.ticks(in: rate.inverted))), false)
         }
         if range == nil, let count = track.sampleCount { return (count, true) }
         guard let rate = track.frameRate else { return (nil, false) }
@@ -81,6 +82,6 @@ struct ExpectationPlanner {
             let last = min(range.end, track.timeRange.end).ticks(in: frame, rounding: .up)
             return (Int(clamping: last - first), true)
         }
-        return (Int(clamping: shown.duration.ticks(in: frame)), false)
+        return (Int(clamping: max(1, shown.duration.ticks(in: frame))), false)
     }
 }

@@ -137,9 +137,14 @@ extension JobPlan {
 
     /// What of it is read, and how damage is treated.
     public var extent: ReadingExtent {
-        ReadingExtent(
+        var extent = ReadingExtent(
             ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
         )
+        // What a header only guesses is no end to cut at.
+        extent.isOpen =
+            !sourceDescription.isDurationExact && [nil, .exact].contains(cut)
+            && extent.ranges.last?.end == sourceDescription.duration
+        return extent
     }
 
     /// The plan of an output that ended early because it was full: what of it is read, and its chapters.

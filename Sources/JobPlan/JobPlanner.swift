@@ -69,7 +69,7 @@ struct JobPlanner {
         if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
             notes.append("how the range is cut is found out once \(id) has published")
         }
-        checkLeftovers(chosen.flatMap { $0.tracks.map(\.index) })
+        LeftoverCheck.check(job, of: description, chosen: chosen.flatMap { $0.tracks.map(\.index) }, into: &sink)
         let count = chosen.reduce(0) { $0 + ($1.rule.mix == nil ? $1.tracks.count : min(1, $1.tracks.count)) }
         if container.value.isSingleTrack, count > 1 {
             sink.error(
@@ -168,6 +168,9 @@ struct JobPlanner {
                 + (expected.map { $0 > limit.value ? ", which is likely" : "" } ?? ""))
     }
 
+    /// How long the output is at most.
+    private var lengthLimit: MediaTime?
+
     /// `limit` ends the range earlier.
     private mutating func limitDuration(video: SourceDescription.Track?) {
         guard let limit = job.durationLimit else { return }
@@ -179,6 +182,7 @@ struct JobPlanner {
             sink.error(.invalidRange, "an output of no length is none", at: limit.range)
             return
         }
+        lengthLimit = length
         if !joined.isEmpty {
             shortenJoined(to: length)
             return
@@ -220,11 +224,16 @@ struct JobPlanner {
         do {
             let wide = try ranges.map { asked throws(SourceProblem) in
                 try CopyPlanner.widened(
-                    asked, track: track, path: path, end: description.duration,
+                    asked, limit: joined.isEmpty ? lengthLimit : nil, track: track, path: path, end: description.duration,
                     damagePolicy: job.onDamage?.value ?? .fail, scout: scout)
             }
             if joined.isEmpty {
                 guard let only = wide.first ?? nil else { return }
+                if let limit = lengthLimit, only.duration > limit {
+                    sink.error(
+                        .copyRange, "copied pictures can't begin and end within the \(limit) s of `limit`",
+                        at: job.cut?.range ?? job.id.range)
+                }
                 requestedRange = range
                 range = only
                 widenedTrack = track.index
@@ -239,22 +248,6 @@ struct JobPlanner {
             }
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
-        }
-    }
-
-    /// Source tracks that no rule selects are in the ledger; where the job says so, they are more than that.
-    private mutating func checkLeftovers(_ chosen: [Int]) {
-        guard let leftover = job.leftover, leftover.value != .drop else { return }
-        let taken = Set(chosen)
-        // Covers and timecode are no rule's business; the ledger has them.
-        for track in description.tracks
-        where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
-            let message = "no rule selects track \(track.index) of the source: \(LedgerBuilder.name(track))"
-            if leftover.value == .error {
-                sink.error(.leftoverTrack, message, at: leftover.range)
-            } else {
-                sink.warning(.leftoverTrack, message, at: leftover.range)
-            }
         }
     }
 

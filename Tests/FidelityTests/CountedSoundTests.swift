@@ -162,4 +162,97 @@ import Testing
         #expect(zip(source, copy).allSatisfy { abs($0 - $1) <= 0.0016 })
         #expect(zip(copy, copy.dropFirst()).contains { $1 - $0 > 0.9 })
     }
+
+    private func failure(_ records: [JobRecord]) -> String {
+        if case .failed(let failure) = records[0].outcome { failure.message } else { "" }
+    }
+
+    /// Containers without times can't say that nothing is heard, and a copy of nothing is none.
+    @Test func pausesThatCannotBeSaidAreErrors() async throws {
+        let scratch = try Scratch()
+        let pause = ["-af", "aselect='lt(t,2)+gte(t,3.01)'"]
+        for (codec, name) in [("aac", "s.mkv"), ("flac", "f.mkv"), ("libmp3lame", "m.mkv")] {
+            try ffmpeg(
+                ["-f", "lavfi", "-i", Self.tone(44_100)] + pause + ["-c:a", codec, scratch.file(name)])
+        }
+        for (name, target) in [("s.mkv", "o.aac"), ("f.mkv", "o.flac"), ("m.mkv", "o.mp3")] {
+            let records = try await run(job(name, "copy: true", range: nil, to: target), in: scratch.path)
+            #expect(failure(records).contains("can't say so of copied samples"), "\(failure(records))")
+        }
+        let silent = "start: 2.3s, end: 2.6s"
+        let records = try await run(job("s.mkv", "copy: true", range: silent, to: "o.mp4"), in: scratch.path)
+        #expect(failure(records).contains("nothing to show in this range"), "\(failure(records))")
+        #expect(!scratch.contents.contains { $0.hasPrefix("o.") })
+    }
+
+    /// What fills the end of MP3 may be more than a packet, and none of it is heard.
+    @Test func fillingOfSeveralPacketsIsNotHeard() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc=0.3*sin(2*PI*t*(300+80*t)):d=7:s=44100", "-af",
+            "atrim=end_sample=278786", "-c:a", "libmp3lame", scratch.file("s.mkv"))
+        let heard = try decoded(scratch.file("s.mkv")).count
+        _ = try success(
+            try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
+        let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
+        #expect(heard == 279_891 && abs(edit.media * 44_100 - Double(heard)) < 0.001)
+    }
+
+    /// A range without an end goes on to the last sample, though the header only guesses where that is.
+    @Test(arguments: [("flac", "mkv", 44_100), ("aac", "ts", 8_000), ("pcm_s16le", "mkv", 22_050)])
+    func openRangesEndWithTheirSource(_ codec: String, _ container: String, _ rate: Int) async throws {
+        let scratch = try Scratch()
+        let name = "s.\(container)"
+        try ffmpeg("-f", "lavfi", "-i", Self.tone(rate), "-c:a", codec, scratch.file(name))
+        let all = try decoded(scratch.file(name))
+        let action = "encode: { codec: pcm_s16le }"
+        _ = try success(
+            try await run(job(name, action, range: "start: 1.5s", to: "o.wav"), in: scratch.path))
+        #expect(try decoded(scratch.file("o.wav")).count == all.count - rate * 3 / 2)
+    }
+
+    /// A packet of MP3 takes bytes out of those before it: they come along.
+    @Test func layersOfMPEGBeginWhole() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", Self.tone(22_050), "-c:a", "libmp3lame", "-b:a", "32k", scratch.file("s.mkv")
+        )
+        let reference = try decoded(scratch.file("s.mkv"))
+        _ = try success(
+            try await run(
+                job("s.mkv", "copy: true", range: Self.ranges[1].text, to: "o.mp4"), in: scratch.path))
+        let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
+        let all = try decoded(scratch.file("o.mp4"), ["-ignore_editlist", "1"])
+        let sound = all.dropFirst(Int((edit.start * 22_050).rounded())).prefix(2000)
+        let wrong = zip(sound, reference[24_255...]).map { abs($0 - $1) }.max() ?? 1
+        #expect(wrong < 0.001, "\(wrong)")
+    }
+
+    /// The delay of Opus that begins late is hidden, and what lies before zero survives Matroska.
+    @Test func delaysSurvive() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-itsoffset", "1", "-f", "lavfi", "-i", Self.tone(48_000), "-c:a", "libopus",
+            scratch.file("s.webm"))
+        _ = try success(
+            try await run(job("s.webm", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
+        let late = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
+        #expect(abs(late.start * 48_000 - 312) < 0.001 && abs(late.empty - 1) < 0.0011, "\(late)")
+
+        try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "ac3", scratch.file("a.mp4"))
+        let before = try #require(try MovieBoxes(scratch.file("a.mp4")).edits[0])
+        var source = "a.mp4"
+        for step in 0..<3 {
+            for target in ["t\(step).mkv", "t\(step).mp4"] {
+                _ = try success(
+                    try await run(job(source, "copy: true", range: nil, to: target), in: scratch.path))
+                source = target
+            }
+        }
+        let after = try #require(try MovieBoxes(scratch.file(source)).edits[0])
+        print(
+            "measured: AC-3 after three trips through Matroska: \((after.start - before.start) * 44_100) samples"
+        )
+        #expect(abs(after.start - before.start) < 0.001)
+    }
 }

@@ -70,6 +70,19 @@ import Testing
         }
     }
 
+    /// A line with times begins a cue wherever it stands.
+    @Test func cuesNeedNoEmptyLine() async throws {
+        let scratch = try Scratch()
+        try write(
+            "WEBVTT\n\nNOTE a --> b\n\n00:01.000 --> 00:02.000\nOne\n00:03.000 --> 00:04.000\nTwo\n \n00:05.000 --> 00:06.000\nThree\n",
+            to: scratch.file("s.vtt"))
+        _ = try success(
+            try await run(job("s.vtt", "encode: { codec: srt }", to: "o.srt"), in: scratch.path))
+        let text = try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8)
+        #expect(text.components(separatedBy: " --> ").count == 4, "\(text)")
+        #expect(text.contains("00:00:03,000 --> 00:00:04,000\nTwo"), "\(text)")
+    }
+
     /// At a time of another format libavformat takes the file for ended, too.
     @Test func unreadableTimesAreErrors() async throws {
         let scratch = try Scratch()

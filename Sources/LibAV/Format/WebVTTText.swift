@@ -18,19 +18,21 @@ final class WebVTTText: ByteSource {
         text.reserveCapacity(all.count)
         var block: [Line] = []
         var isFirst = true
+        var hasTiming = false
         var number = 0
         for line in Self.lines(Self.withoutMark(all[...])) {
             number += 1
             if line.isEmpty {
                 try take(block, isFirst: isFirst, path: path)
                 if !block.isEmpty { isFirst = false }
-                block = []
+                (block, hasTiming) = ([], false)
             } else {
-                // What a header has no empty line behind.
-                if isFirst, Self.isTiming(line), block.count > 0 {
-                    try take(block, isFirst: true, path: path)
-                    (isFirst, block) = (false, [])
+                // A cue may follow another one, or the header, without an empty line between them.
+                if Self.isTiming(line), isFirst && !block.isEmpty || block.count > 1 || hasTiming {
+                    try take(block, isFirst: isFirst, path: path)
+                    (isFirst, block, hasTiming) = (false, [], false)
                 }
+                if Self.isTiming(line) { hasTiming = true }
                 block.append(Line(number: number, bytes: line))
             }
         }
@@ -45,7 +47,7 @@ final class WebVTTText: ByteSource {
     private func take(_ block: [Line], isFirst: Bool, path: String) throws(InputError) {
         guard let first = block.first else { return }
         if !isFirst {
-            guard let timing = block.prefix(2).first(where: { Self.isTiming($0.bytes) }) else {
+            guard !first.bytes.starts(with: "NOTE".utf8), let timing = block.prefix(2).first(where: { Self.isTiming($0.bytes) }) else {
                 left.insert(Self.name(first.bytes))
                 return
             }

@@ -14,6 +14,7 @@ struct PacketLengths {
         /// The codec's own number, or by the size in bytes.
         case usual
     }
+    private static let usual: Set<String> = ["aac", "mp1", "mp2", "mp3", "ac3", "amr_nb", "amr_wb", "gsm"]
     private let kind: Kind
     private let parameters: CodecParameters
 
@@ -60,6 +61,10 @@ struct PacketLengths {
         // 40 at 44.1 and 48 kHz, and as long at their multiples.
         case .trueHD: return 40 * max(1, Int64(parameters.sampleRate) / 44_100)
         case .usual:
+            // Of some others libavcodec guesses, by bit rate and size.
+            guard Self.usual.contains(parameters.codecName) || parameters.codecName.contains("pcm_") else {
+                return nil
+            }
             let count = parameters.sampleCount(ofBytes: packet.size)
             return count > 0 ? Int64(count) : nil
         }

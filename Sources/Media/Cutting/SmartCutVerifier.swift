@@ -40,7 +40,7 @@ public struct SmartCutVerifier: Sendable {
         // A transport stream's clock can't be negative: everything in it is later by the longest delay of its encoders.
         let isMoved = try output.loadSynchronously().container == "mpegts"
         let origin = isMoved ? self.origin(parts, got) : .zero
-        if let problem = timeProblem(parts, got, origin) { return problem }
+        if let problem = timeProblem(parts, got, origin, clock: result.timeBase) { return problem }
         if let problem = packetProblem(parts, got) { return problem }
         let seams = parts.flatMap { self.seams($0) }
         let problems = Guarded<[Int: Result<String?, any Error>]>([:])
@@ -82,7 +82,10 @@ public struct SmartCutVerifier: Sendable {
         return late > .zero && late < MediaTime(value: 1, timescale: 4) ? late : .zero
     }
 
-    private func timeProblem(_ parts: [Checked], _ got: CutScan, _ origin: MediaTime) -> String? {
+    /// `clock` is the unit of the output's own times.
+    private func timeProblem(
+        _ parts: [Checked], _ got: CutScan, _ origin: MediaTime, clock: Rational
+    ) -> String? {
         let times = parts.flatMap { checked in
             checked.scan.shownTimes.map { $0 - checked.part.start + checked.offset }
         }
@@ -92,9 +95,10 @@ public struct SmartCutVerifier: Sendable {
         }
         // Coarser ticks than the source's, as Matroska's, round.
         let unit = got.tick
-        let slack: Int64 = cut.tick.double < unit.double ? 1 : 0
+        // Where the first one lies is rounded as well.
+        let slack: Int64 = cut.tick.double < clock.double ? max(1, clock.rescale(1, to: unit)) : 0
         for (index, (have, want)) in zip(found, times).enumerated() {
-            let expected = cut.tick.rescale(want, to: unit) + origin.ticks(in: unit)
+            let expected = (time(want) + origin).ticks(in: unit)
             guard abs(have - expected) <= slack else {
                 return
                     "picture \(index) is at \(MediaTime(ticks: have, timeBase: unit)) s instead of \(time(want)) s"

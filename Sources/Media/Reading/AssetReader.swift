@@ -100,7 +100,8 @@ public final class AssetReader: @unchecked Sendable {
         ProducerFactory(
             source: asset.source, container: contents.container, timeZero: contents.timeZero,
             limits: asset.limits, interrupt: interrupt,
-            movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges)
+            movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
+            isOpen: extent.isOpen)
     }
 
     private func start() throws {

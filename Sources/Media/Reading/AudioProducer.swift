@@ -96,7 +96,7 @@ final class AudioProducer: SampleProducer {
         .min()
         // Decoded samples follow one another better than rounded time stamps say (Matroska's milliseconds:
         // real files stray by 10 ms and come back); what strays further is a real gap or overlap.
-        let isCoarse = context.track.timeBase.double >= 0.000_5
+        let isCoarse = frames.timeBase.double >= 0.000_5
         tolerance = max(2 * frames.timeBase.rescale(1, to: unit), Int64(rate) * (isCoarse ? 15 : 2) / 1000)
     }
 

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import LibAV
 
 /// A track's packets as they are, those of a range alone.
@@ -36,14 +37,44 @@ final class PassthroughProducer: SampleProducer {
         end = context.end?.ticks(in: timeBase, rounding: .up)
         editEnd = track.editEnd?.ticks(in: timeBase, rounding: .up)
         beginsAtSync = ["truehd", "mlp"].contains(track.format.codec)
-        // AAC and its kin need the packet before; Opus 80 ms.
-        let milliseconds: Int64 = beginsAtSync ? 150 : track.format.codec == "opus" ? 80 : 25
+        // AAC and its kin need the packet before; Opus 80 ms. Layers of MPEG take bytes out of packets that came before: 511,
+        // which may be many small ones.
+        let milliseconds: Int64 =
+            switch track.format.codec {
+            case _ where beginsAtSync: 150
+            case "opus": 80
+            case "mp3": 250
+            default: 25
+            }
         preroll =
             track.mediaType == .audio
             ? MediaTime(value: milliseconds, timescale: 1000).ticks(in: timeBase) : 0
     }
 
+    /// Packets of which nothing is heard, as long as nobody knows whether something follows them, and what comes next.
+    private var unheard = UniqueDeque<SampleBuffer>()
+    private var ready = UniqueDeque<SampleBuffer>()
+    /// Nothing is heard of the packet that was read last.
+    private var isUnheard = false
+
     func next() throws -> SampleBuffer? {
+        if let sample = ready.popFirst() { return sample }
+        while let sample = try nextPacket() {
+            if hasBegun, isUnheard {
+                unheard.append(sample)
+                continue
+            }
+            hasBegun = true
+            guard !unheard.isEmpty else { return sample }
+            swap(&ready, &unheard)
+            ready.append(sample)
+            return ready.popFirst()
+        }
+        // What fills the end of a file is no sound.
+        return nil
+    }
+
+    private func nextPacket() throws -> SampleBuffer? {
         do {
             while let packet = try packets.next() {
                 if let headers = packet.newHeaders {
@@ -96,7 +127,6 @@ final class PassthroughProducer: SampleProducer {
                         track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
                 }
                 if !hasBegun { try hideDelay(of: packet, pts: pts) }
-                hasBegun = true
                 return SampleBuffer(
                     packet: packet, pts: pts, dts: dts, duration: duration, timeBase: timeBase)
             }
@@ -119,12 +149,14 @@ final class PassthroughProducer: SampleProducer {
 
     /// How much of a packet's end the container says is not heard; a packet of which nothing is stays whole.
     private func unheardEnd(of packet: borrowing Packet) -> Int64 {
+        isUnheard = false
         guard track.mediaType == .audio, !packets.isOgg else { return 0 }
         let samples = Int64(packet.skippedSamples.end)
         let rate = track.format.parameters.sampleRate
         guard samples > 0, rate > 0 else { return 0 }
         let end = Rational(1, rate).rescale(samples, to: timeBase)
-        return end < packet.duration ? end : 0
+        isUnheard = packet.duration > 0 && end >= packet.duration
+        return isUnheard ? 0 : end
     }
 
     /// libavformat guesses some decoding times of Matroska and leaves the first ones out: one way for all of them.

@@ -13,6 +13,8 @@ struct ProducerFactory {
     let decoderThreads: Int
     /// What is read; empty for everything.
     let ranges: [TimeRange]
+    /// See `ReadingExtent`.
+    let isOpen: Bool
 
     /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
     /// the file from their own place; the others share one demuxer.
@@ -107,6 +109,7 @@ struct ProducerFactory {
                 context.tick = tick
                 context.damage = output.damage
                 context.countsSamples = output.countsSamples
+                context.isOpen = isOpen && range == ranges.last
                 return context
             }
             if case .smartCut(let cut) = settings {
@@ -148,7 +151,7 @@ struct ProducerFactory {
             track.mediaType == .subtitle && track.displaySets == nil && !packets.isMovie
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
-        let preroll = MediaTime(value: track.mediaType == .audio ? 200 : 0, timescale: 1000)
+        let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
         let target = context.timeZero + context.start - preroll
         try packets.seek(before: target.ticks(in: track.timeBase, rounding: .down))
         return packets

@@ -5,6 +5,8 @@ public struct ReadingExtent: Hashable, Sendable {
     public var ranges: [TimeRange]
     /// What becomes of damaged data.
     public var damagePolicy: DamagePolicy
+    /// The last range goes on to the asset's end, wherever that is: its own end is a guess.
+    public var isOpen = false
 
     /// All of the asset by default, and no damage.
     public init(ranges: [TimeRange] = [], damagePolicy: DamagePolicy = .fail) {

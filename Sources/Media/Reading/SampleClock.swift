@@ -10,15 +10,22 @@ struct SampleClock {
     private let lengths: PacketLengths
     /// How far the container's rounding may be from the count.
     private let tolerance: Int64
+    /// What strays further is a pause or a leap. Real files stray by 10 ms and come back; where they don't, the count follows.
+    private let limit: Int64
+    private let isCoarse: Bool
+    private var astray: (packets: Int, least: Int64) = (0, 0)
+    private static let patience = 32
     /// What the container's clock made of the codec's delay, and what it is.
     private let delay: (told: Int64, samples: Int64)
     private var expected: Int64?
     /// Where the track begins, and what its packets' lengths are multiples of: somewhere in its middle, one begins at such.
     private var grid: (start: Int64, step: Int64)?
     /// What packets that are looked at before they are counted say of where they begin.
-    private var sight: Sight?
+    private var sight: Sight? = Sight()
     private struct Sight {
         var packets = 0
+        /// The first one lies before zero: Matroska can't say when, and libavformat guesses.
+        var isGuessed = false
         var samples: Int64 = 0
         var least = Int64.max
         var most = Int64.min
@@ -34,20 +41,22 @@ struct SampleClock {
         lengths = PacketLengths(parameters)
         // Half a tick of rounding, or a whole one where fractions are cut off, and as much again for the start.
         tolerance = 1 + (source.rescale(3, to: unit) + 1) / 2
+        isCoarse = source.double >= 0.000_5
+        limit = max(tolerance, Int64(unit.den) * (isCoarse ? 15 : 2) / 1000)
         let padding = Int64(parameters.initialPadding)
         delay = (unit.rescale(padding, to: source), padding)
     }
 
     /// The packets that follow come from another place.
     mutating func restart() {
-        expected = nil
+        (expected, second, astray) = (nil, nil, (0, 0))
         sight = grid != nil && lengths.unit != nil ? Sight() : nil
         lengths.restart()
     }
 
     /// A packet is missing.
     mutating func lose() {
-        expected = nil
+        (expected, astray) = (nil, (0, 0))
         lengths.restart()
     }
 
@@ -59,6 +68,9 @@ struct SampleClock {
     mutating func see(_ packet: borrowing Packet) {
         guard var seen = sight else { return }
         let length = lengths.samples(of: packet)
+        if seen.packets == 0 {
+            seen.isGuessed = packet.pts != noTimestamp && packet.pts + delay.told < 0
+        }
         // The first one of Vorbis doesn't know how long it is.
         if seen.packets > 0, let told = told(packet), let length {
             seen.least = min(seen.least, told - seen.samples)
@@ -73,30 +85,32 @@ struct SampleClock {
     mutating func settle() {
         defer { sight = nil }
         lengths.restart()
-        guard let seen = sight, let grid, seen.samples > 0, seen.most - seen.least <= 2 * tolerance else {
-            return
+        guard let seen = sight, seen.samples > 0, seen.most - seen.least <= 2 * tolerance else { return }
+        let middle = (seen.least + seen.most) / 2
+        if let grid {
+            second = likely(middle, step: grid.step)
+        } else if seen.isGuessed {
+            second = middle
         }
-        second = likely((seen.least + seen.most) / 2, step: grid.step)
     }
     private var second: Int64?
 
     /// Takes note of the track's first packet.
     mutating func begin(with packet: borrowing Packet) {
-        begin(with: packet, length: lengths.samples(of: packet))
+        if let start = told(packet) { begin(at: start, length: lengths.samples(of: packet)) }
     }
 
-    private mutating func begin(with packet: borrowing Packet, length: Int64?) {
-        guard grid == nil, let length, let start = told(packet) else { return }
+    private mutating func begin(at start: Int64, length: Int64?) {
+        guard grid == nil, let length else { return }
         grid = (start, lengths.unit ?? length)
     }
 
     /// Puts the count in place of the container's times.
     mutating func count(_ packet: borrowing Packet) {
         let length = lengths.samples(of: packet)
-        begin(with: packet, length: length)
         if let told = told(packet) {
-            var time = expected ?? (length == grid?.step ? likely(told, step: length ?? 0) : told)
-            if abs(time - told) > tolerance { time = told }
+            let time = time(told, length: length)
+            begin(at: time, length: length)
             (packet.pts, packet.dts) = (time, time)
         } else if let expected {
             (packet.pts, packet.dts) = (expected, expected)
@@ -108,6 +122,28 @@ struct SampleClock {
         }
         expected = second ?? length.flatMap { packet.pts == noTimestamp ? nil : packet.pts + $0 }
         second = nil
+    }
+
+    private mutating func time(_ told: Int64, length: Int64?) -> Int64 {
+        guard let expected else {
+            if grid == nil, let second, let length { return second - length }
+            return length == grid?.step ? likely(told, step: length ?? 0) : told
+        }
+        let away = told - expected
+        guard abs(away) <= limit else {
+            astray = (0, 0)
+            return told
+        }
+        guard abs(away) > tolerance, isCoarse else {
+            astray = (0, 0)
+            return expected
+        }
+        let isSameWay = astray.packets > 0 && (away > 0) == (astray.least > 0)
+        astray =
+            isSameWay ? (astray.packets + 1, abs(away) < abs(astray.least) ? away : astray.least) : (1, away)
+        guard astray.packets >= Self.patience else { return expected }
+        defer { astray = (0, 0) }
+        return expected + astray.least
     }
 
     /// What the container says, in samples; the codec's delay, which it rounds as well, as it is.

@@ -30,9 +30,11 @@ struct ProducerContext: Sendable {
     var damage = DamageTally()
     /// See `AssetReaderTrackOutput`.
     var countsSamples = false
+    /// The range goes on to the track's end, wherever that is.
+    var isOpen = false
 
     var start: MediaTime { range?.start ?? .zero }
-    var end: MediaTime? { range?.end }
+    var end: MediaTime? { isOpen ? nil : range?.end }
 
     /// The tick of the asset's time line in which the track's times, time zero and the range's ends are whole.
     var videoTick: Rational {
@@ -73,6 +75,9 @@ final class DecodedFrames: FrameStream {
     fileprivate var lacksTimes: Bool
     fileprivate let pictureLength: Int64
     fileprivate var nextTime: Int64?
+    /// How far apart packets are decoded, where that is all they say: rates of H.264 may count fields.
+    fileprivate var step: Int64?
+    private var lastDTS: Int64?
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
         self.packets = packets
@@ -128,6 +133,10 @@ final class DecodedFrames: FrameStream {
                         continue
                     }
                     if packet.pts != noTimestamp { lacksTimes = false }
+                    if lacksTimes, packet.dts != noTimestamp {
+                        if let lastDTS, packet.dts > lastDTS { step = packet.dts - lastDTS }
+                        lastDTS = packet.dts
+                    }
                     if packet.pts != noTimestamp { time = packets.told(packet.pts) }
                     do throws(AVError) {
                         if try !decoder.send(packet) { pending = consume packet }
@@ -151,7 +160,7 @@ extension DecodedFrames {
     private func shownTime(of frame: borrowing Frame) -> Int64 {
         guard lacksTimes else { return frame.bestEffortPTS }
         let start = nextTime ?? (frame.bestEffortPTS == noTimestamp ? 0 : frame.bestEffortPTS)
-        nextTime = start + (frame.duration > 0 ? frame.duration : pictureLength)
+        nextTime = start + (step ?? (frame.duration > 0 ? frame.duration : pictureLength))
         return start
     }
 }

@@ -155,7 +155,7 @@ public final class ReencodeSession: @unchecked Sendable {
             try writer.startWriting()
             let range = reader.extent.vended
             try writer.startSession(atSourceTime: range?.start ?? .zero)
-            if let range { try writer.endSession(atSourceTime: range.end) }
+            if let range, !reader.extent.isOpen { try writer.endSession(atSourceTime: range.end) }
             try reader.startReading()
         } catch {
             note(error)

@@ -28,6 +28,7 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     private var flac: FLACRenumbering?
     private var klv: KLVFraming?
+    private var inBandSets: InBandSets?
     private var lastTimes: (pts: Int64, dts: Int64) = (0, 0)
     private weak var writer: AssetWriter?
     private var index = 0
@@ -84,13 +85,21 @@ public final class AssetWriterInput: @unchecked Sendable {
                     ($0.statistics, $0.captionsLeft) = (stage.statistics, stage.captionsLeft)
                 }
             }
+            try checkIsHeard()
             writer.finishInput(index)
         } catch {
-            let failure = MediaError.encoding(track: label, error)
+            let failure = (error as? AVError).map { MediaError.encoding(track: label, $0) } ?? error
             writer.fail(failure)
             throw failure
         }
         stage = nil
+    }
+
+    /// Of sound that pauses through all of a range, what comes before it would be all that there is.
+    private func checkIsHeard() throws {
+        guard isPart, isPassthrough, mediaType == .audio else { return }
+        let session = session.withLock { $0 }
+        if session.appendedEnd ?? session.start <= session.start { throw MediaError.noSamples(track: label) }
     }
 
     /// Takes a sample. Its time is on the source's time line; the writer's session start is taken off.
@@ -154,19 +163,24 @@ public final class AssetWriterInput: @unchecked Sendable {
             packet = try flac.next(packet)
             lastTimes = (pts + duration, dts + duration)
         }
+        if inBandSets != nil { packet = try inBandSets!.inserted(into: packet) }
         if klv != nil { packet = try klv!.framed(packet, track: label) }
         // A codec's delay before zero is hidden by the muxer, the one of a track that begins late by nobody else.
         if !hasCopied, pts > 0 {
             let told = packet.skippedSamples
             // Matroska says of a packet that nothing of it is heard.
             let isHidden = parameters.frameSize > 0 && told.end >= parameters.frameSize
+            // Decoders of Opus know it from its header, and nobody marks a packet.
+            let start = parameters.codecName == "opus" ? max(told.start, parameters.initialPadding) : told.start
             let padding = Rational(1, max(1, parameters.sampleRate))
-                .rescale(Int64(isHidden ? told.end : told.start), to: timeBase)
+                .rescale(Int64(isHidden ? told.end : start), to: timeBase)
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
         }
         if isGapless {
-            // A source's clock may be coarser than samples (Matroska's milliseconds).
-            if let end = copiedEnd, pts - end > Rational(1, 100).rescale(1, to: timeBase) {
+            // A source's clock may be coarser than samples (Matroska's milliseconds), and a range begins within a packet.
+            let slack = Rational(1, 100).rescale(1, to: timeBase)
+            let end = copiedEnd ?? (writer.container.keepsNoTimes ? 0 : pts)
+            if pts - end > (copiedEnd == nil ? max(slack, duration) : slack) {
                 throw MediaError.hole(
                     track: label, container: writer.container.name,
                     from: MediaTime(ticks: end, timeBase: timeBase),
@@ -232,13 +246,14 @@ public final class AssetWriterInput: @unchecked Sendable {
         switch settings {
         case .passthrough(let format, _):
             isGapless =
-                format.parameters.codecName.hasPrefix("pcm_")
-                && (container.hasEditLists || !container.hasTimestamps)
+                container.keepsNoTimes
+                || format.parameters.codecName.hasPrefix("pcm_") && container.hasEditLists
             if format.parameters.codecName == "flac",
                 isPart || !FLACRenumbering.saysLength(format.parameters.extradata)
             {
                 flac = FLACRenumbering(header: format.parameters.extradata)
             }
+            if container.name == "ts" { inBandSets = InBandSets(format.parameters) }
             if container.name == "ts", format.parameters.codecName == "klv" {
                 klv = KLVFraming()
                 return try format.parameters.asSynchronousMetadata()

@@ -27,6 +27,8 @@ public final class ContainerType: Hashable, Sendable {
         default: nil
         }
     }
+    /// Samples follow one another in it, and it has no word of when they are heard.
+    var keepsNoTimes: Bool { ["wav", "flac", "mp3", "adts"].contains(name) }
     /// It can say how a picture is turned.
     public let hasDisplayMatrix: Bool
     /// Its index can be moved to the front.

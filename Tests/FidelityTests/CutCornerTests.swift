@@ -1,0 +1,97 @@
+import Foundation
+import JobPlan
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Cuts at places where containers, groups of pictures and limits meet.
+@Suite struct CutCornerTests {
+    private func job(_ asset: String, _ more: String, _ action: String, to target: String) -> String {
+        "version: 1\njobs:\n  it: { asset: ./\(asset), \(more), tracks: [ { video: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"
+    }
+
+    /// Ten seconds whose groups are open or not; every picture differs.
+    private func source(_ name: String, in scratch: Scratch, isOpen: Bool = false, rate: String = "25") throws
+    {
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x90:r=\(rate):d=10", "-c:v", "libx264", "-g", "25", "-bf",
+            "3",
+            "-x264-params", "open-gop=\(isOpen ? 1 : 0):b-pyramid=normal", scratch.file(name))
+    }
+
+    private func packets(_ path: String) throws -> [[String: Any]] {
+        try Judge(path).probe(["-select_streams", "v:0", "-show_entries", "frame=pts_time"])["frames"]
+            as? [[String: Any]] ?? []
+    }
+
+    /// In a transport stream parameter sets stand before every picture at which decoding begins, IDR or not.
+    @Test func openGroupsBeginWithParameterSets() async throws {
+        let scratch = try Scratch()
+        try source("s.mp4", in: scratch, isOpen: true)
+        _ = try success(
+            try await run(
+                job("s.mp4", "cut: keyframe, range: { start: 1.5s, end: 5s }", "copy: true", to: "o.ts"),
+                in: scratch.path))
+        let stream = try Judge(scratch.file("o.ts")).probe(["-show_entries", "stream=width"])["streams"]
+        #expect((stream as? [[String: Any]])?.first?["width"] as? Int == 160)
+        #expect(try packets(scratch.file("o.ts")).count >= 100)
+    }
+
+    /// A cut out of Matroska into Matroska, at a time that its clock can't say.
+    @Test(arguments: ["3.3331s", "3.3335s", "3.333s"]) func coarseClocksRound(_ start: String) async throws {
+        let scratch = try Scratch()
+        try source("s.mkv", in: scratch, rate: "30000/1001")
+        _ = try success(
+            try await run(
+                job("s.mkv", "cut: smart, range: { start: \(start), end: 5.5s }", "copy: true", to: "o.mkv"),
+                in: scratch.path))
+        #expect(try packets(scratch.file("o.mkv")).count == 66)
+    }
+
+    /// `limit` is about what comes out, however far back the key frame was.
+    @Test func limitsHoldForKeyFrameCuts() async throws {
+        let scratch = try Scratch()
+        try source("s.mp4", in: scratch)
+        for (start, limit) in [("1.5", "2.1"), ("1.96", "1.2")] {
+            let records = try await run(
+                job(
+                    "s.mp4",
+                    "cut: keyframe, range: { start: \(start)s, end: 9s }, limit: { duration: \(limit)s }",
+                    "copy: true", to: "o.mp4"), in: scratch.path)
+            _ = try success(records)
+            let seconds = try #require(Double(limit))
+            #expect(try #require(records[0].plan).expectedDuration.seconds <= seconds)
+            #expect(Double(try packets(scratch.file("o.mp4")).count) / 25 <= seconds)
+        }
+    }
+
+    /// What is on screen is shown, however short the range.
+    @Test(arguments: ["start: 0.37s, end: 0.38s", "start: 9.99s"]) func aRangeWithinAPicture(_ range: String)
+        async throws
+    {
+        let scratch = try Scratch()
+        try source("s.mp4", in: scratch)
+        _ = try success(
+            try await run(
+                job("s.mp4", "range: { \(range) }", "encode: { codec: h264 }", to: "o.mp4"), in: scratch.path)
+        )
+        #expect(try packets(scratch.file("o.mp4")).count == 1)
+    }
+
+    /// H.264 in AVI says when pictures are decoded and nothing more; its rate may count fields.
+    @Test func aviKeepsItsSpeed() async throws {
+        let scratch = try Scratch()
+        try source("s.mp4", in: scratch)
+        try ffmpeg("-i", scratch.file("s.mp4"), "-c", "copy", scratch.file("s.avi"))
+        let range = "range: { start: 0.5s, end: 3s }"
+        for (more, action) in [
+            (range, "encode: { codec: h264 }"), (range + ", cut: smart-or-exact", "copy: true"),
+        ] {
+            let records = try await run(job("s.avi", more, action, to: "o.mp4"), in: scratch.path)
+            _ = try success(records)
+            let count = try packets(scratch.file("o.mp4")).count
+            #expect((62...64).contains(count), "\(count)")
+        }
+    }
+}
