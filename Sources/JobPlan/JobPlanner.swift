@@ -69,7 +69,8 @@ struct JobPlanner {
         if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
             notes.append("how the range is cut is found out once \(id) has published")
         }
-        LeftoverCheck.check(job, of: description, chosen: chosen.flatMap { $0.tracks.map(\.index) }, into: &sink)
+        LeftoverCheck.check(
+            job, of: description, chosen: chosen.flatMap { $0.tracks.map(\.index) }, into: &sink)
         let count = chosen.reduce(0) { $0 + ($1.rule.mix == nil ? $1.tracks.count : min(1, $1.tracks.count)) }
         if container.value.isSingleTrack, count > 1 {
             sink.error(
@@ -224,7 +225,8 @@ struct JobPlanner {
         do {
             let wide = try ranges.map { asked throws(SourceProblem) in
                 try CopyPlanner.widened(
-                    asked, limit: joined.isEmpty ? lengthLimit : nil, track: track, path: path, end: description.duration,
+                    asked, limit: joined.isEmpty ? lengthLimit : nil, track: track, path: path,
+                    end: description.duration,
                     damagePolicy: job.onDamage?.value ?? .fail, scout: scout)
             }
             if joined.isEmpty {

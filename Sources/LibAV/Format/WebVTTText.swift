@@ -47,7 +47,9 @@ final class WebVTTText: ByteSource {
     private func take(_ block: [Line], isFirst: Bool, path: String) throws(InputError) {
         guard let first = block.first else { return }
         if !isFirst {
-            guard !first.bytes.starts(with: "NOTE".utf8), let timing = block.prefix(2).first(where: { Self.isTiming($0.bytes) }) else {
+            guard !first.bytes.starts(with: "NOTE".utf8),
+                let timing = block.prefix(2).first(where: { Self.isTiming($0.bytes) })
+            else {
                 left.insert(Self.name(first.bytes))
                 return
             }

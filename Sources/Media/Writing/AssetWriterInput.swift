@@ -171,7 +171,8 @@ public final class AssetWriterInput: @unchecked Sendable {
             // Matroska says of a packet that nothing of it is heard.
             let isHidden = parameters.frameSize > 0 && told.end >= parameters.frameSize
             // Decoders of Opus know it from its header, and nobody marks a packet.
-            let start = parameters.codecName == "opus" ? max(told.start, parameters.initialPadding) : told.start
+            let start =
+                parameters.codecName == "opus" ? max(told.start, parameters.initialPadding) : told.start
             let padding = Rational(1, max(1, parameters.sampleRate))
                 .rescale(Int64(isHidden ? told.end : start), to: timeBase)
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
