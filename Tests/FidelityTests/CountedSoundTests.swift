@@ -228,7 +228,7 @@ import Testing
         #expect(wrong < 0.001, "\(wrong)")
     }
 
-    /// The delay of Opus that begins late is hidden, and what lies before zero survives Matroska.
+    /// The delay of Opus that begins late (ffmpeg begins it 6 ms early) is hidden, and what lies before zero survives Matroska.
     @Test func delaysSurvive() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -237,7 +237,9 @@ import Testing
         _ = try success(
             try await run(job("s.webm", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let late = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
-        #expect(abs(late.start * 48_000 - 312) < 0.001 && abs(late.empty - 1) < 0.0011, "\(late)")
+        #expect(
+            abs(late.start * 48_000 - 312) < 0.001 && abs(late.empty - 0.994) < 0.0011,
+            "\(late.start) \(late.empty)")
 
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "ac3", scratch.file("a.mp4"))
         let before = try #require(try MovieBoxes(scratch.file("a.mp4")).edits[0])

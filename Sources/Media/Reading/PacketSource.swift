@@ -56,6 +56,8 @@ final class PacketSource {
     var isMovie = false
     /// Time zero on the file's own clock, for what is told of a time.
     var timeZero = MediaTime.zero
+    /// Behind a seek, what lies clearly before it only helps to decode what follows.
+    var heardFrom = MediaTime.zero
     /// The source is Ogg: libavformat takes what is not heard of the last packet off its length by itself.
     var isOgg = false
     /// Counts samples where the container's clock can't; nil leaves its times as they are.

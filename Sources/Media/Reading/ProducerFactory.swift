@@ -152,6 +152,7 @@ struct ProducerFactory {
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
+        packets.heardFrom = context.start
         let target = context.timeZero + context.start - preroll
         try packets.seek(before: target.ticks(in: track.timeBase, rounding: .down))
         return packets

@@ -67,9 +67,11 @@ final class DecodedFrames: FrameStream {
     private var pending: Packet?
     private var isDraining = false
     private var hasDecoded = false
-    /// Sound of which nothing was decoded yet, somewhere in the middle of its source: before what is asked for.
-    private var isBehindSeek: Bool {
-        !hasDecoded && packets.hasSought && packets.track.mediaType == .audio
+    /// Sound of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
+    private func isBehindSeek(_ time: MediaTime?) -> Bool {
+        guard packets.hasSought, packets.track.mediaType == .audio else { return false }
+        let isEarly = time.map { $0 < packets.heardFrom - MediaTime(value: 150, timescale: 1000) } ?? false
+        return !hasDecoded || isEarly
     }
     /// Pictures whose packets never say when they are shown follow one another at their own length.
     fileprivate var lacksTimes: Bool
@@ -99,7 +101,7 @@ final class DecodedFrames: FrameStream {
         do throws(AVError) {
             return try decoder.receive(into: frame)
         } catch {
-            if isBehindSeek, !isDraining { return .needsInput }
+            if isBehindSeek(time), !isDraining { return .needsInput }
             try packets.damage.meet(error, of: name, at: time)
             return isDraining ? .ended : .needsInput
         }
@@ -142,7 +144,7 @@ final class DecodedFrames: FrameStream {
                         if try !decoder.send(packet) { pending = consume packet }
                     } catch {
                         // Part of a frame, as a parser finds it in the middle of a program stream.
-                        if isBehindSeek { continue }
+                        if isBehindSeek(time) { continue }
                         try packets.damage.meet(error, of: name, at: time)
                     }
                 }
