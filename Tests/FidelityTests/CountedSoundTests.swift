@@ -257,4 +257,21 @@ import Testing
         )
         #expect(abs(after.start - before.start) < 0.001)
     }
+
+    /// What lies before an edit is cut to the sample, however near to it a packet begins.
+    @Test(arguments: ["libopus", "truehd"]) func editsOfFragmentsAreHeeded(_ codec: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", Self.tone(48_000), "-c:a", codec, "-strict", "-2", scratch.file("s.mkv"))
+        let action = "encode: { codec: pcm_s16le }"
+        _ = try success(
+            try await run(
+                job("s.mkv", action, range: Self.ranges[1].text, to: "whole.wav"), in: scratch.path))
+        let copy = job("s.mkv", "copy: true", range: Self.ranges[1].text, to: "f.mp4")
+            .replacingOccurrences(of: "destination:", with: "fragment: 1s, destination:")
+        _ = try success(try await run(copy, in: scratch.path))
+        _ = try success(try await run(job("f.mp4", action, range: nil, to: "f.wav"), in: scratch.path))
+        let (whole, read) = (try decoded(scratch.file("whole.wav")), try decoded(scratch.file("f.wav")))
+        #expect(abs(read.count - whole.count) <= 40 && lag(read[...], in: whole, from: 0) == 0)
+    }
 }

@@ -130,14 +130,14 @@ final class AudioProducer: SampleProducer {
         if let end, from >= end { isDraining = true }
         if let end, from + count >= end { isDraining = true }
         guard head < count - tail, frame.sampleRate == rate || head == 0 && tail == 0 else {
-            position = max(position ?? 0, known ?? 0)
+            position = max(position ?? Int64.min, known ?? Int64.min)
             return
         }
         if !hasBegun {
             hasBegun = true
             firstPosition = from + max(0, head)
         }
-        position = max(from + count, known ?? 0)
+        position = max(from + count, known ?? Int64.min)
         if head > 0 || tail > 0 {
             frame.narrow(start: Int(max(0, head)), count: Int(count - tail - max(0, head)))
         }
