@@ -216,7 +216,11 @@ struct CopyPlanner {
     ) -> Answer? {
         do throws(SmartCut.Obstacle) {
             guard let cut = smart else { throw obstacle ?? .nothingToCopy }
-            if let obstacle = cut.obstacle(in: container.value, codec: track.codec) { throw obstacle }
+            if let obstacle = cut.obstacle(
+                in: container.value, codec: track.codec, isInterlaced: track.isInterlaced)
+            {
+                throw obstacle
+            }
             return .smartCut(cut, unheeded: cut.hasEdges ? unheeded : [])
         } catch {
             let message = "\(label(track)) can't be cut smartly: \(error)"

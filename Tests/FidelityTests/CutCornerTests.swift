@@ -94,4 +94,24 @@ import Testing
             #expect((62...64).contains(count), "\(count)")
         }
     }
+
+    /// What can't be joined is said by the plan, and `smart-or-exact` compresses it anew.
+    @Test func fieldsInTransportStreamsAreJoinedOrTold() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x96:r=50:d=10", "-vf", "interlace", "-c:v", "libx264", "-g",
+            "25",
+            "-flags", "+ildct+ilme", scratch.file("s.mp4"))
+        let ranges =
+            "range: [ { start: 0.3s, end: 0.7s }, { start: 0.3s, end: 0.7s }, { start: 7.9s, end: 10s } ], "
+        let refused = try await run(
+            job("s.mp4", ranges + "cut: smart", "copy: true", to: "a.ts"), in: scratch.path)
+        #expect(refused[0].plan == nil)
+        let records = try await run(
+            job("s.mp4", ranges + "cut: smart-or-exact", "copy: true", to: "b.ts"), in: scratch.path)
+        _ = try success(records)
+        #expect(try packets(scratch.file("b.ts")).count == 75)
+        _ = try success(
+            try await run(job("s.mp4", ranges + "cut: smart", "copy: true", to: "c.mp4"), in: scratch.path))
+    }
 }

@@ -59,6 +59,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
         case edits
         /// The container can't have two kinds of the codec's parameter sets.
         case container(String)
+        /// Fields of ranges that are compressed as a whole, before copied ones, in a container that has parameter sets between
+        /// pictures alone.
+        case joints(String)
         /// How the edges are to be made doesn't fit the source.
         case edges(String)
 
@@ -76,6 +79,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
             case .edits: "its edit list shows several parts"
             case .container(let name):
                 "in \(name) the parameter sets of HEVC's edges would be taken for the source's behind a seek"
+            case .joints(let name):
+                "in \(name) interlaced ranges that are compressed as a whole can't be joined with copied ones"
             case .edges(let why): why
             }
         }
@@ -260,9 +265,12 @@ public struct SmartCut: Hashable, Codable, Sendable {
 
     /// What stands against writing it, of a source of such a codec, into a container. HEVC's edges have sets of the same
     /// ids as the source's, which a reader of a transport stream that begins between key frames mixes up.
-    public func obstacle(in container: ContainerType, codec: String) -> Obstacle? {
-        hasEdges && container.muxer == "mpegts" && codec == CutBitstream.Codec.hevc.rawValue
-            ? .container(container.name) : nil
+    public func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
+        guard hasEdges, container.muxer == "mpegts" else { return nil }
+        if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
+        // What comes out is checked before it is published, and isn't right then.
+        let isWhole = parts.count > 1 && parts.contains { $0.copiedPictures == 0 }
+        return isInterlaced && isWhole ? .joints(container.name) : nil
     }
 
     /// Where each part begins in what comes of it, from the start of the first one.
