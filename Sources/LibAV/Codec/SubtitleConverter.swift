@@ -67,34 +67,27 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// In WebVTT `<` begins a tag and `&` a character, and libavcodec writes both as they are. What is a tag in the source
-    /// is a code in braces by now.
-    private func escape(_ subtitle: inout AVSubtitle) throws(AVError) {
+    /// Changes what the encoder is given: events of ASS, whatever the source was.
+    private func rewrite(_ subtitle: inout AVSubtitle, _ change: (String) -> String) throws(AVError) {
         for index in 0..<Int(subtitle.num_rects) {
             guard let rect = subtitle.rects[index], let ass = rect.pointee.ass else { continue }
             let text = String(cString: ass)
-            guard text.utf8.contains(where: { [0x26, 0x3c, 0x3e].contains($0) }) else { continue }
-            let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
-                ">", with: "&gt;")
-            guard let copy = av_strdup(escaped) else { throw .outOfMemory("av_strdup") }
+            let changed = change(text)
+            guard changed != text else { continue }
+            guard let copy = av_strdup(changed) else { throw .outOfMemory("av_strdup") }
             av_free(ass)
             rect.pointee.ass = copy
         }
     }
 
-    /// A space at which no line ends; libavcodec knows it in ASS alone, and elsewhere writes the code.
-    private func replaceHardSpaces(_ subtitle: inout AVSubtitle) throws(AVError) {
-        for index in 0..<Int(subtitle.num_rects) {
-            guard let rect = subtitle.rects[index], let ass = rect.pointee.ass else { continue }
-            let text = String(cString: ass)
-            guard text.contains("\\h") else { continue }
-            guard let copy = av_strdup(text.replacing("\\h", with: "\u{a0}")) else {
-                throw .outOfMemory("av_strdup")
-            }
-            av_free(ass)
-            rect.pointee.ass = copy
-        }
+    /// In WebVTT `<` begins a tag and `&` a character, and libavcodec writes both as they are. What is a tag in the source
+    /// is a code in braces by now.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
+
+    /// A space at which no line ends; libavcodec knows it in ASS alone, and elsewhere writes the code.
+    private static func withHardSpaces(_ text: String) -> String { text.replacing("\\h", with: "\u{a0}") }
 
     /// Largest cue, in bytes of any codec.
     private static let limit = 1 << 20
@@ -110,8 +103,8 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         defer { avsubtitle_free(&subtitle) }
         guard subtitle.num_rects > 0 else { return nil }
         subtitle.start_display_time = 0
-        if encoder.pointee.codec_id == AV_CODEC_ID_WEBVTT { try escape(&subtitle) }
-        if encoder.pointee.codec_id != AV_CODEC_ID_ASS { try replaceHardSpaces(&subtitle) }
+        if encoder.pointee.codec_id == AV_CODEC_ID_WEBVTT { try rewrite(&subtitle, Self.escaped) }
+        if encoder.pointee.codec_id != AV_CODEC_ID_ASS { try rewrite(&subtitle, Self.withHardSpaces) }
         var bytes = [UInt8](repeating: 0, count: min(Self.limit, 4096 + packet.size * 16))
         let count = bytes.withUnsafeMutableBufferPointer {
             avcodec_encode_subtitle(encoder, $0.baseAddress, Int32(clamping: $0.count), &subtitle)
