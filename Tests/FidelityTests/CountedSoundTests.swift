@@ -211,8 +211,8 @@ import Testing
         #expect(try decoded(scratch.file("o.wav")).count == all.count - rate * 3 / 2)
     }
 
-    /// A packet of MP3 takes bytes out of those before it: they come along.
-    @Test func layersOfMPEGBeginWhole() async throws {
+    /// A packet of MP3 takes bytes out of those before it, one of AAC overlaps with it, and is long at low rates: they come along.
+    @Test(arguments: ["libmp3lame", "aac"]) func whatAPacketNeedsComesAlong(_ codec: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(22_050), "-c:a", "libmp3lame", "-b:a", "32k", scratch.file("s.mkv")

@@ -82,6 +82,23 @@ public struct AssetTrack: Sendable {
         }
     }
 
+    /// Not every packet of its sound can be decoded by itself: up to 128 of them, a tenth of a second, follow one that can.
+    var hasSyncPackets: Bool { ["truehd", "mlp"].contains(format.codec) }
+
+    /// How long before a time decoding must begin for its sound to be right there, beside the packet before.
+    var preroll: MediaTime {
+        guard mediaType == .audio else { return .zero }
+        let milliseconds: Int64 =
+            switch format.codec {
+            case _ where hasSyncPackets: 150
+            case "opus": 80
+            // Packets take bytes out of those before them: 511, which may be many small ones.
+            case "mp3": 250
+            default: 25
+            }
+        return MediaTime(value: milliseconds, timescale: 1000)
+    }
+
     /// Something of its beginning is decoded and not heard or shown: an encoder's delay, or what an edit list hides.
     public var hidesBeginning: Bool {
         if mediaType == .video { return hidesFirstPackets }

@@ -15,8 +15,6 @@ final class PassthroughProducer: SampleProducer {
     private let end: Int64?
     private let editEnd: Int64?
     private let preroll: Int64
-    /// Sound whose packets can't all be decoded by themselves: up to 128 of them, a tenth of a second, follow one that can.
-    private let beginsAtSync: Bool
     private let keepsWhole: Bool
     private var hasBegun = false
     private var lastDTS: Int64?
@@ -36,19 +34,7 @@ final class PassthroughProducer: SampleProducer {
         start = context.range == nil ? nil : context.start.ticks(in: timeBase)
         end = context.end?.ticks(in: timeBase, rounding: .up)
         editEnd = track.editEnd?.ticks(in: timeBase, rounding: .up)
-        beginsAtSync = ["truehd", "mlp"].contains(track.format.codec)
-        // AAC and its kin need the packet before; Opus 80 ms. Layers of MPEG take bytes out of packets that came before: 511,
-        // which may be many small ones.
-        let milliseconds: Int64 =
-            switch track.format.codec {
-            case _ where beginsAtSync: 150
-            case "opus": 80
-            case "mp3": 250
-            default: 25
-            }
-        preroll =
-            track.mediaType == .audio
-            ? MediaTime(value: milliseconds, timescale: 1000).ticks(in: timeBase) : 0
+        preroll = track.preroll.ticks(in: timeBase)
     }
 
     /// Packets of which nothing is heard, as long as nobody knows whether something follows them, and what comes next.
@@ -103,7 +89,9 @@ final class PassthroughProducer: SampleProducer {
                 }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
-                    if pts + duration <= start - preroll || beginsAtSync && !packet.isKey { continue }
+                    // Sound needs the packet before, however long that is.
+                    let before = track.mediaType == .audio ? max(preroll, duration) : 0
+                    if pts + duration <= start - before || track.hasSyncPackets && !packet.isKey { continue }
                 }
                 if keepsWhole {
                     if let start, pts < start { continue }

@@ -70,7 +70,7 @@ final class DecodedFrames: FrameStream {
     /// Sound of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
-        let isEarly = time.map { $0 < packets.heardFrom - MediaTime(value: 150, timescale: 1000) } ?? false
+        let isEarly = time.map { $0 < packets.heardFrom - packets.track.preroll } ?? false
         return !hasDecoded || isEarly
     }
     /// Pictures whose packets never say when they are shown follow one another at their own length.
