@@ -151,6 +151,7 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case destinationUnwritable = "destination-unwritable"
     /// The disk has less room than the outputs are likely to need.
     case lowSpace = "low-space"
+    /// A pattern matches what is made of its files.
     case patternTakesOutputs = "pattern-takes-outputs"
     /// A job failed while it ran.
     case jobFailed = "job-failed"

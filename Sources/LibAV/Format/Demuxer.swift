@@ -62,27 +62,24 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         } catch {
             throw InputError(path: path, reason: .library(error))
         }
-        // From then on the demuxer owns what it reads through.
-        var opened = false
+        let context: UnsafeMutablePointer<AVFormatContext>
         do throws(InputError) {
-            let context = try openContext(
+            context = try openContext(
                 io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery,
                 container: container
             ) { codec, headers, stream in
                 opening(of: stream, in: source).flatMap { read(codec, headers, $0) }
             }
-            let demuxer = Demuxer(
-                adopting: context, io: io, interrupt: interrupt, path: path, source: source,
-                fileSize: file.size)
-            opened = true
-            if let problem = CueFileCheck.problem(of: file, format: demuxer.formatName) {
-                throw InputError(path: path, reason: problem)
-            }
-            return demuxer
         } catch {
-            if !opened { InputContext.free(io) }
+            InputContext.free(io)
             throw error
         }
+        let demuxer = Demuxer(
+            adopting: context, io: io, interrupt: interrupt, path: path, source: source, fileSize: file.size)
+        if let problem = CueFileCheck.problem(of: file, format: demuxer.formatName) {
+            throw InputError(path: path, reason: problem)
+        }
+        return demuxer
     }
 
     private static func openContext(

@@ -70,6 +70,11 @@ struct SampleClock {
         let length = lengths.samples(of: packet)
         if seen.packets == 0 {
             seen.isGuessed = packet.pts != noTimestamp && packet.pts + delay.told < 0
+            // A track that begins with a time that was written needs no more.
+            if grid == nil, !seen.isGuessed {
+                sight = nil
+                return
+            }
         }
         // The first one of Vorbis doesn't know how long it is.
         if seen.packets > 0, let told = told(packet), let length {

@@ -15,10 +15,9 @@ struct SoundTrimming {
     private let frame: Int64
     /// The unit counts samples, so that a packet is known to be shorter than others.
     private let isExact: Bool
-    /// Vorbis' packets differ, and say themselves how long they are.
-    private let vorbis: VorbisPackets?
-    /// So do those of Opus, whose delay has a field of its own in Matroska.
-    private let isOpus: Bool
+    /// Packets of Vorbis and Opus differ, and say themselves how long they are. The delay of Opus has a field of its own in
+    /// Matroska.
+    private let lengths: PacketLengths?
     /// A file of MP3: libavformat makes a delay that nobody tells one of 3,567 samples, which players leave out.
     private let isMP3: Bool
     /// The least that it writes: decoders take 529 samples off by themselves.
@@ -28,12 +27,10 @@ struct SoundTrimming {
 
     /// Nil where there is nothing to say, or no place for it.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
-        let isVorbis = parameters.codecName == "vorbis"
-        vorbis = isVorbis ? VorbisPackets(parameters) : nil
-        isOpus = parameters.codecName == "opus"
+        lengths = ["opus", "vorbis"].contains(parameters.codecName) ? PacketLengths(parameters) : nil
         isMP3 = container.muxer == "mp3"
         guard ["matroska", "webm"].contains(container.muxer) || isMP3, parameters.sampleRate > 0,
-            vorbis != nil || isOpus || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
+            lengths != nil || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
         else { return nil }
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))
         unit = timeBase
@@ -56,11 +53,9 @@ struct SoundTrimming {
             hasBegun = true
             return
         }
-        if isOpus || vorbis != nil {
+        if let lengths {
             // Vorbis' decoder gives nothing for the first packet: no delay is to be told of.
-            let length =
-                isOpus ? OpusPacket.samples(of: packet) : vorbis?.samples(of: packet).map { Int64($0) }
-            guard let samples = length, isExact else { return }
+            guard let samples = lengths.samples(of: packet), isExact else { return }
             let surplus = samples - unit.rescale(packet.duration, to: self.samples)
             let end = max(surplus, Int64(told.end))
             if hasBegun, end > 0 { try packet.setSkippedSamples(end: UInt32(clamping: end)) }
