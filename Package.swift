@@ -115,6 +115,13 @@ let package = Package(
             dependencies: ["Diagnostics", "JobRun", "JobPlan", "Media", "LibAV", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
         .testTarget(
+            name: "AttackTests",
+            dependencies: [
+                "tandem", "JobRun", "JobPlan", "JobSpec", "BinaryCoding", "Media", "LibAV", "CFFmpeg",
+                "Diagnostics", "TestSupport",
+            ],
+            swiftSettings: house),
+        .testTarget(
             name: "CommandTests", dependencies: ["tandem", "TestSupport"], exclude: ["junit.xsd"],
             swiftSettings: house),
     ]

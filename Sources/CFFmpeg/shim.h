@@ -102,12 +102,9 @@ static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
     X(avfilter_get_by_name)                                                                                   \
     X(avfilter_graph_alloc)                                                                                   \
     X(avfilter_graph_free)                                                                                    \
-    X(avfilter_graph_create_filter)                                                                           \
-    X(avfilter_graph_parse2)                                                                                  \
-    X(avfilter_graph_parse_ptr)                                                                               \
+    X(avfilter_graph_alloc_filter)                                                                            \
+    X(avfilter_init_dict)                                                                                     \
     X(avfilter_graph_config)                                                                                  \
-    X(avfilter_inout_alloc)                                                                                   \
-    X(avfilter_inout_free)                                                                                    \
     X(avfilter_pad_get_type)                                                                                  \
     X(avfilter_link)                                                                                          \
     X(av_buffersrc_add_frame_flags)                                                                           \
@@ -133,6 +130,11 @@ static inline const char *tandem_find_filter_functions(tandem_filter_functions *
     TANDEM_FILTER_FUNCTIONS(TANDEM_FIND_FILTER)
 #undef TANDEM_FIND_FILTER
     return NULL;
+}
+
+// Filters that `enable` can switch on and off.
+static inline int tandem_timeline_flags(void) {
+    return AVFILTER_FLAG_SUPPORT_TIMELINE_GENERIC | AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL;
 }
 
 static inline int tandem_filter_major(void) { return LIBAVFILTER_VERSION_MAJOR; }

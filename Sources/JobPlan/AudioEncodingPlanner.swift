@@ -95,15 +95,15 @@ struct AudioEncodingPlanner {
     }
 
     /// Gain first, then the job's own filters; loudness comes last, when it was measured.
-    private mutating func filters() -> String? {
-        var chain: [String] = []
+    private mutating func filters() -> FilterChain? {
+        var chain: [FilterStep] = []
         if let gain = spec.gain, gain.value != 0 {
-            chain.append("volume=volume=\(Thousandths.text(gain.value))dB:precision=double")
+            chain.append(.volume("\(Thousandths.text(gain.value))dB"))
             note("gain", "\(Thousandths.text(gain.value)) dB", at: gain.range)
         }
         if let filters = spec.filters {
-            chain.append(filters.value)
-            note("filters", filters.value, at: filters.range)
+            chain += filters.value.steps
+            note("filters", filters.value.description, at: filters.range)
         }
         if let target = spec.normalize {
             let value = target.value
@@ -112,7 +112,7 @@ struct AudioEncodingPlanner {
                 "\(value.integrated) LUFS, \(value.truePeak) dBTP" + (value.range.map { ", \($0) LU" } ?? ""),
                 at: target.range)
         }
-        return chain.isEmpty ? nil : chain.joined(separator: ",")
+        return chain.isEmpty ? nil : FilterChain(chain)
     }
 
     private var sampleFormat: SampleFormat {

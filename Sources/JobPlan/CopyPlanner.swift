@@ -266,7 +266,8 @@ struct CopyPlanner {
         }
         var ignored = DiagnosticSink()
         let settled = PicturePlanner.settled(spec, for: track)
-        guard let picture = PicturePlanner(spec: settled, track: track).plan(into: &ignored) else {
+        guard let picture = PicturePlanner(spec: settled, track: track, scout: scout).plan(into: &ignored)
+        else {
             throw .edges("`encode` can't be carried out on them")
         }
         var planner = VideoEncodingPlanner(

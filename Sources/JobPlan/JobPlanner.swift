@@ -331,12 +331,15 @@ struct JobPlanner {
             guard checkDecodable(track, rule: rule), checkPicture(track, rule: rule),
                 let encoder = spec.codec.value.availableEncoder
             else { return nil }
-            guard let picture = PicturePlanner(spec: spec, track: track).plan(into: &sink) else { return nil }
+            guard let picture = PicturePlanner(spec: spec, track: track, scout: scout).plan(into: &sink)
+            else { return nil }
             var planner = VideoEncodingPlanner(
                 spec: spec, track: track, picture: picture, timeZero: description.timeZero, ranges: ranges,
                 encoder: encoder, container: container.value)
             let encoding = planner.plan()
-            guard PicturePlanner.check(encoding, of: picture, spec, into: &sink) else { return nil }
+            guard PicturePlanner.check(encoding, of: picture, spec, scout: scout, into: &sink) else {
+                return nil
+            }
             action = .encode(encoding)
             transform = picture.transform
             notes += planner.notes
@@ -361,7 +364,8 @@ struct JobPlanner {
             action = .subtitle(spec.codec.value)
         }
         if track.mediaType == .subtitle { return subtitle(track, action, rule: rule) }
-        if case .encode(let encoding) = action, let problem = EncoderTrial.problem(encoding.encoder) {
+        if case .encode(let encoding) = action, let problem = scout.problem(with: .encoder(encoding.encoder))
+        {
             sink.error(
                 .codecSetting,
                 "\(encoding.encoder.encoder) can't be opened with these settings for \(label(track)): \(problem)",

@@ -7,6 +7,7 @@ internal import Media
 struct PicturePlanner {
     let spec: VideoEncodeSpec
     let track: SourceDescription.Track
+    let scout: any SourceScout
 
     /// Pictures after those steps.
     struct Picture {
@@ -160,44 +161,44 @@ struct PicturePlanner {
         // As the reader fills in what frames don't say.
         color.range = color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
         let usual = ColorDescription.usualMatrix(width: track.width, height: track.height)
-        do throws(AVError) {
-            let after = try PictureChain.trial(
-                filters.value,
-                of: PictureForm(
-                    width: picture.size.width, height: picture.size.height,
-                    format: track.pixelFormat.withoutRangeByName,
-                    sampleAspectRatio: picture.aspect ?? Rational(0, 1), color: color),
-                matrix: track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual)
-            guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
-                sink.error(
-                    .filterChain,
-                    "the filters make pictures of \(after.width)x\(after.height); a side has at most 16384 pixels",
-                    at: filters.range)
-                return false
-            }
-            picture.size = PixelSize(width: after.width, height: after.height)
-            picture.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
-            picture.settings.filtered = FilteredPictures(
-                pixelFormat: after.format, range: after.color.range, matrix: after.color.matrix)
-            let isUntouched = track.color.range == nil && after.color.range == color.range
-            picture.format = after.format
-            picture.color = after.color
-            picture.color.chromaLocation = track.color.chromaLocation
-            if isUntouched { picture.color.range = nil }
-            return true
-        } catch {
+        let form = PictureForm(
+            width: picture.size.width, height: picture.size.height,
+            format: track.pixelFormat.withoutRangeByName,
+            sampleAspectRatio: picture.aspect ?? Rational(0, 1), color: color)
+        let matrix = track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual
+        let after: PictureForm
+        switch scout.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
+        case .becomes(let found): after = found
+        case .holds: after = form
+        case .problem(let problem):
             sink.error(
-                .filterChain,
-                "the filters don't fit these pictures (\(picture.size)): \(error.detail ?? error.reason)",
+                .filterChain, "the filters don't fit these pictures (\(picture.size)): \(problem)",
                 at: filters.range)
             return false
         }
+        guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
+            sink.error(
+                .filterChain,
+                "the filters make pictures of \(after.width)x\(after.height); a side has at most 16384 pixels",
+                at: filters.range)
+            return false
+        }
+        picture.size = PixelSize(width: after.width, height: after.height)
+        picture.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
+        picture.settings.filtered = FilteredPictures(
+            pixelFormat: after.format, range: after.color.range, matrix: after.color.matrix)
+        let isUntouched = track.color.range == nil && after.color.range == color.range
+        picture.format = after.format
+        picture.color = after.color
+        picture.color.chromaLocation = track.color.chromaLocation
+        if isUntouched { picture.color.range = nil }
+        return true
     }
 
     /// What only the resolved settings show: sizes that the pixel format can't have, and colours that can't be computed.
     static func check(
         _ encoding: TrackPlan.Encoding, of picture: Picture, _ spec: VideoEncodeSpec,
-        into sink: inout DiagnosticSink
+        scout: any SourceScout, into sink: inout DiagnosticSink
     ) -> Bool {
         let (encoder, fit) = (encoding.encoder, spec.fit?.value)
         if let size = spec.size, fit != .inside, fit != .scaleDown,
@@ -212,17 +213,16 @@ struct PicturePlanner {
             return false
         }
         guard let video = encoding.video, let color = video.color else { return true }
-        do throws(AVError) {
-            try PictureChain.tryConversion(
-                video, from: picture.format, picture.color, to: video.pixelFormat ?? encoder.pixelFormat)
-            return true
-        } catch {
-            let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
-            sink.error(
-                .codecSetting,
-                "libzimg can't convert the colours (\(wanted.joined(separator: ", "))) of this source: \(error.detail ?? error.reason)",
-                at: spec.color?.range ?? spec.range)
-            return false
-        }
+        let target = video.pixelFormat ?? encoder.pixelFormat
+        guard
+            let problem = scout.problem(
+                with: .conversion(video, from: picture.format, picture.color, to: target))
+        else { return true }
+        let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
+        sink.error(
+            .codecSetting,
+            "libzimg can't convert the colours (\(wanted.joined(separator: ", "))) of this source: \(problem)",
+            at: spec.color?.range ?? spec.range)
+        return false
     }
 }

@@ -5,10 +5,10 @@ internal import Media
 /// Renders what is known of a source for people.
 public enum ProbeText {
     /// A few lines for the file, then one or two a track.
-    public static func render(_ source: SourceDescription, name: String, size: Int64) -> String {
+    public static func render(_ source: SourceDescription, name: String) -> String {
         let about = source.isDurationExact ? "" : "about "
         var lines = [
-            TextRenderer.printable(name), "  container  \(source.container), \(size) bytes",
+            TextRenderer.printable(name), "  container  \(source.container), \(source.fileSize) bytes",
             "  duration   \(about)\(PlanText.time(source.duration)) (\(source.duration) s)",
         ]
         if source.missingBytes > 0 { lines.append("  truncated  \(source.missingBytes) bytes are missing") }

@@ -88,6 +88,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
 
     /// libavformat's name of the container.
     public var container: String
+    /// Bytes of the file; 0 where none is there yet.
+    public var fileSize: Int64
     /// From time zero to the end of the last track.
     public var duration: MediaTime
     /// `duration` is exact.
@@ -108,6 +110,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     /// What an asset was found to be.
     public init(_ contents: AssetContents) {
         container = contents.container
+        fileSize = contents.fileSize
         duration = contents.duration
         isDurationExact = contents.isDurationExact && contents.missingBytes == 0
         missingBytes = contents.missingBytes
@@ -151,6 +154,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     /// What a job's output will be.
     init(foretoldBy plan: JobPlan) {
         container = plan.container
+        fileSize = 0
         duration = plan.expectedDuration
         isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
         missingBytes = 0

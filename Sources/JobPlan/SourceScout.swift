@@ -21,6 +21,8 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
         /// How several stretches of a track of pictures can be taken as they are, one after the other. The encoder
         /// makes edges, where there are any; nil for the one that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
+        /// Whether filters or an encoder take some settings; no source is looked into.
+        case trial(SettingsTrial)
     }
 
     /// Whether a cut's edges may be compressed anew.
@@ -31,13 +33,13 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
         case encoded(EncoderConfiguration?)
     }
 
-    /// An absolute path, or a URL.
-    public var path: String
+    /// An absolute path, or a URL; nil where the question is about no source.
+    public var path: String?
     /// What is asked.
     public var matter: Matter
 
     /// Asks.
-    public init(path: String, matter: Matter) {
+    public init(path: String?, matter: Matter) {
         self.path = path
         self.matter = matter
     }
@@ -51,6 +53,8 @@ public enum SourceAnswer: Codable, Sendable {
     case presentationTimes(Bool)
     /// How it can be cut; nil where the track is gone.
     case cut(CutPossibilities?)
+    /// What came of a trial.
+    case verdict(SettingsTrial.Verdict)
 }
 
 /// How a stretch of a track of pictures can be taken as it is.
@@ -85,7 +89,8 @@ public struct LocalScout: SourceScout {
     /// Opens the source.
     public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
         do {
-            let path = question.path
+            if case .trial(let trial) = question.matter { return .verdict(trial.carryOut()) }
+            guard let path = question.path else { throw SourceProblem("a question about no source") }
             switch question.matter {
             case .description(let timing):
                 return .description(
@@ -97,9 +102,11 @@ public struct LocalScout: SourceScout {
                 return .cut(try Self.joinedCut(path, track, ranges, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
                 return .cut(try Self.cut(path, track, range, damagePolicy, edges))
+            case .trial(let trial): return .verdict(trial.carryOut())
             }
         } catch {
-            throw SourceProblem((error as? InputError)?.explanation ?? "\(error)")
+            throw (error as? SourceProblem)
+                ?? SourceProblem((error as? InputError)?.explanation ?? "\(error)")
         }
     }
 
@@ -156,7 +163,9 @@ extension CutPossibilities {
 
 extension SourceScout {
     /// What there is in a source.
-    func description(of path: String, _ timing: AssetTiming) throws(SourceProblem) -> SourceDescription {
+    public func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
+        -> SourceDescription
+    {
         let answer = try answer(SourceQuestion(path: path, matter: .description(timing)))
         guard case .description(let description) = answer else { throw .notAnswered }
         return description

@@ -320,7 +320,7 @@ struct VideoEncodingPlanner {
         case .lossless:
             switch codec {
             case "h264": add("qp", "0")
-            case "hevc": hevcParameters.append("lossless=1")
+            case "hevc": configuration.set("lossless", to: "1", in: "x265-params")
             case "vp9": add("lossless", "1")
             default: break
             }
@@ -347,8 +347,6 @@ struct VideoEncodingPlanner {
             note("buffer_size", "\(buffer.value)", at: buffer.range)
         }
     }
-    private var hevcParameters = ["log-level=error"]
-
     private mutating func choices(into configuration: inout EncoderConfiguration) {
         func add(_ key: String, _ value: String) {
             configuration.options.append(MetadataEntry(key: key, value: value))
@@ -358,19 +356,30 @@ struct VideoEncodingPlanner {
         if let profile = spec.profile?.value { add("profile", profile) }
         if let tune = spec.tune?.value { add("tune", tune) }
         if let frames = spec.bFrames?.value {
-            if codec == "hevc" { hevcParameters.append("bframes=\(frames)") } else { add("bf", "\(frames)") }
-        }
-        if let level = spec.level?.value {
-            if codec == "hevc" { hevcParameters.append("level-idc=\(level)") } else { add("level", level) }
-        }
-        for option in spec.options {
-            if option.name.value == "x265-params" {
-                hevcParameters.append(option.value.value)
+            if codec == "hevc" {
+                configuration.set("bframes", to: "\(frames)", in: "x265-params")
             } else {
-                add(option.name.value, option.value.value)
+                add("bf", "\(frames)")
             }
         }
-        if codec == "hevc" { add("x265-params", hevcParameters.joined(separator: ":")) }
+        if let level = spec.level?.value {
+            if codec == "hevc" {
+                configuration.set("level-idc", to: level, in: "x265-params")
+            } else {
+                add("level", level)
+            }
+        }
+        for option in spec.options {
+            guard let parameters = option.parameters else {
+                add(option.name.value, option.value.value)
+                continue
+            }
+            for entry in parameters {
+                configuration.set(entry.key, to: entry.value, in: option.name.value)
+            }
+        }
+        // It talks to the terminal otherwise.
+        if codec == "hevc" { configuration.set("log-level", to: "error", in: "x265-params") }
     }
 
     private mutating func describePicture(_ size: PixelSize) {
@@ -418,7 +427,7 @@ struct VideoEncodingPlanner {
         if let aspect = spec.pixelAspectRatio {
             note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
         }
-        if let filters = spec.filters { note("filters", filters.value, at: filters.range) }
+        if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
     }
 
     private mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {

@@ -208,7 +208,9 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             #expect(
                 kept.pictures(at: [part.start, part.copyEnd])?.map(\.time) == [part.start, part.copyEnd])
             let stranger = try Frame()
-            _ = try FilterGraph.generator("color=size=16x16", mediaType: .video).receive(into: stranger)
+            _ = try FilterGraph.generator(
+                [FilterStep("color", ["size": "16x16"])], mediaType: .video
+            ).receive(into: stranger)
             for time in part.start..<part.copyStart { try strange.keep(stranger, at: time) }
             for (evidence, fits) in [(kept, isRight), (strange, false)] {
                 let verifier = SmartCutVerifier(cut: cut, source: asset, track: track, evidence: evidence)

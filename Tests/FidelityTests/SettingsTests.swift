@@ -304,7 +304,9 @@ import Testing
             let isVideo = track.mediaType == .video
             var video = VideoOutputSettings(pixelFormat: .yuv420p)
             // Sleeps forty seconds for a picture's time of one twenty-fifth.
-            video.filters = "realtime=speed=0.001:limit=1000000"
+            video.filters = FilterChain([
+                FilterStep("realtime", ["speed": "0.001", "limit": "1000000"])
+            ])
             var encoder = EncoderConfiguration(
                 encoder: isVideo ? "libx264" : "aac", mediaType: track.mediaType,
                 timeBase: isVideo ? track.timeBase : .init(1, track.format.sampleRate))

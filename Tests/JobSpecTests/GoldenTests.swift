@@ -26,8 +26,13 @@ import Testing
     @Test(arguments: files("err")) func wrongFilesSayWhatIsWrong(_ name: String) throws {
         let path = Self.folder + "/err/" + name
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        let said = rendered(
-            decode(text, file: name, directory: Self.folder + "/err").sink, text, file: name)
+        var (file, sink) = decode(text, file: name, directory: Self.folder + "/err")
+        // What a worker tries for `validate` is tried here.
+        for check in file?.settingsChecks ?? [] {
+            guard case .problem(let words) = check.trial.carryOut() else { continue }
+            sink.error(check.rule, "\(check.message): \(words)", at: check.range)
+        }
+        let said = rendered(sink, text, file: name)
         #expect(said.contains("error["))
         let expected = path.dropLast(5) + ".out"
         guard FileManager.default.fileExists(atPath: String(expected)) else {

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func filtersAreThereOrNot() {
-        #expect(FilterGraph.hasFilter("scale"))
-        #expect(!FilterGraph.hasFilter("no such filter"))
+        #expect(FilterInfo.exists("scale"))
+        #expect(!FilterInfo.exists("no such filter"))
     }
 }

@@ -94,7 +94,7 @@ struct SessionBuilder {
     }
 
     private func add(
-        _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: String?,
+        _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
         pass: EncoderPass?, to session: ReencodeSession
     ) throws {
         let settings: ReaderOutputSettings

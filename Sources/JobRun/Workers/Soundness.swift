@@ -12,6 +12,10 @@ enum Soundness {
         case .description(let description): holds(description)
         case .presentationTimes: true
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
+        case .verdict(.becomes(let form)):
+            (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)
+        case .verdict(.holds): true
+        case .verdict(.problem(let text)): text.utf8.count <= 1 << 16
         }
     }
 

@@ -242,7 +242,9 @@ public enum WorkerMain {
             complain("a question without its file")
             _exit(1)
         }
-        if let descriptor = descriptors.first { LentFiles.lend(descriptor, for: look.question.path) }
+        if let descriptor = descriptors.first, let path = look.question.path {
+            LentFiles.lend(descriptor, for: path)
+        }
         current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
             var sight: Sight

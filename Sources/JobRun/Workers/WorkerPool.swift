@@ -88,7 +88,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         {
             let parts = entry.split(separator: ":")
             if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
-                (limits.stall, limits.lookStall) = (seconds, seconds)
+                (limits.stall, limits.lookStall, limits.trial) = (seconds, seconds, seconds)
             } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
                 first.faults[String(parts[0]), default: []].append(fault)
             }
@@ -141,7 +141,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     /// Looks into a source; see `SourceScout`.
     public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
-        let name = question.path.split(separator: "/").last.map(String.init) ?? ""
+        let name = question.path?.split(separator: "/").last.map(String.init) ?? "trial"
         var hasDied = false
         for _ in 0..<5 {
             let fault = workers.withLock { $0.takeFault(name) }
@@ -164,9 +164,14 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
                 // Somebody may have killed it; whom a second one follows, it is the source.
                 hasDied = true
             case .died(let why, _):
-                throw SourceProblem("the worker that looked into it died: \(why)")
+                throw SourceProblem(
+                    question.path == nil
+                        ? "the worker that tried it died: \(why)"
+                        : "the worker that looked into it died: \(why)")
             case .seen(let sight):
-                workers.withLock { $0.lookers[question.path.exact] = ObjectIdentifier(worker) }
+                if let path = question.path {
+                    workers.withLock { $0.lookers[path.exact] = ObjectIdentifier(worker) }
+                }
                 takeBack(worker)
                 switch sight {
                 case .answer(let answer): return answer

@@ -19,6 +19,8 @@ final class WorkerProcess: @unchecked Sendable {
         var stall = 300.0
         /// The same with a look into a source: opening one takes no time to speak of.
         var lookStall = 60.0
+        /// The same with a trial of settings: the slowest encoder opens in a second.
+        var trial = 20.0
         /// Seconds that it has to end after a cancel.
         var grace = 3.0
     }
@@ -37,6 +39,8 @@ final class WorkerProcess: @unchecked Sendable {
         let completion: @Sendable (Ending) -> Void
         /// Kept open until the worker has it for certain; nil for a look.
         let output: TemporaryFile?
+        /// Settings are tried, which takes no time to speak of.
+        var isTrial = false
         var tracks = 0
         var makesPreview = false
         var onChecked: @Sendable () -> Void = {}
@@ -228,11 +232,11 @@ final class WorkerProcess: @unchecked Sendable {
             guard !self.isDead else { return completion(.notTaken) }
             var descriptors: [Int32] = []
             defer { for descriptor in descriptors { close(descriptor) } }
-            if !SourceLocation.isRemote(question.path) {
-                let descriptor = PathRoot.open(question.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            if let path = question.path, !SourceLocation.isRemote(path) {
+                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                 guard descriptor >= 0 else {
                     let error = InputError(
-                        path: question.path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
+                        path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
                     return completion(.seen(.problem(SourceProblem(error.explanation))))
                 }
                 descriptors = [descriptor]
@@ -244,7 +248,7 @@ final class WorkerProcess: @unchecked Sendable {
                     case .died(let why, let byItself): completion(.died(why, byItself: byItself))
                     case .done, .cancelled: break
                     }
-                }, output: nil)
+                }, output: nil, isTrial: question.path == nil)
             let look = WorkerMessage.Look(
                 question: question, isLent: !descriptors.isEmpty, fault: fault)
             guard self.channel.send(WorkerMessage.Order.look(look), descriptors: descriptors) else {
@@ -369,7 +373,7 @@ final class WorkerProcess: @unchecked Sendable {
             return kill("it took \(used >> 20) MiB of memory, and \(limit >> 20) is the limit")
         }
         let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
-        if still > (task.output == nil ? limits.lookStall : limits.stall) {
+        if still > (task.isTrial ? limits.trial : task.output == nil ? limits.lookStall : limits.stall) {
             kill("nothing moved in it for \(Int(still)) s")
         }
     }

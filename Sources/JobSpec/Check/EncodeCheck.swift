@@ -4,7 +4,7 @@ internal import Media
 
 /// What this build's encoders say of the settings, without opening any media.
 enum EncodeCheck {
-    static func check(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+    static func check(_ spec: inout VideoEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         guard let encoder = encoder(spec.codec, into: &sink) else { return }
         rate(spec, into: &sink)
@@ -60,16 +60,24 @@ enum EncodeCheck {
             sink.error(.codecSetting, "every frame of \(codec.name) is a key frame", at: interval.range)
         }
         let before = sink.errorCount
-        options(spec.options, of: encoder, owned: owned, into: &sink)
-        if sink.errorCount == before { trial(spec, encoder: encoder, into: &sink) }
+        options(&spec.options, of: encoder, owned: owned, into: &sink)
+        guard sink.errorCount == before else { return }
+        if let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
+        if let filters = spec.filters { spec.checks.append(self.check(filters, .video)) }
     }
 
-    /// What no table says: the encoder itself is asked, with pictures of a usual size where none is said.
-    private static func trial(
-        _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
-    ) {
+    private static func check(_ filters: Located<FilterChain>, _ type: MediaType) -> SettingsCheck {
+        SettingsCheck(
+            trial: .filters(filters.value, type), message: "the filters can't be set up", rule: .filterChain,
+            range: filters.range)
+    }
+
+    /// What no table says: the encoder itself is asked, with frames of a usual size where none is said.
+    private static func trial(_ spec: VideoEncodeSpec, encoder: EncoderInfo) -> SettingsCheck? {
         // What stands in the tables needs no trial, and x265 and SVT-AV1 take their time.
-        guard !spec.options.isEmpty || spec.profile != nil && spec.pixelFormat != nil else { return }
+        guard !spec.options.isEmpty || spec.profile != nil && spec.pixelFormat != nil else { return nil }
+        // A profile may want a format that only the source would bring.
+        guard spec.profile == nil || spec.pixelFormat != nil else { return nil }
         var configuration = EncoderConfiguration(
             encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
         configuration.width = spec.size?.value.width ?? 640
@@ -78,31 +86,31 @@ enum EncodeCheck {
         if configuration.height % 2 != 0 { configuration.height += 1 }
         let usual: PixelFormat =
             encoder.pixelFormats.contains(.yuv420p) ? .yuv420p : encoder.pixelFormats.first ?? .yuv420p
-        // A profile may want a format that only the source would bring.
-        guard spec.profile == nil || spec.pixelFormat != nil else { return }
         configuration.pixelFormat = spec.pixelFormat?.value ?? usual
         configuration.frameRate = Rational(25, 1)
         for (key, value) in [("preset", spec.preset), ("profile", spec.profile), ("tune", spec.tune)] {
             guard let value, !(key == "preset" && encoder.name == "libvpx-vp9") else { continue }
             configuration.options.append(MetadataEntry(key: key, value: value.value))
         }
+        // x265 talks to the terminal unless told not to.
+        if encoder.name == "libx265" { configuration.set("log-level", to: "error", in: "x265-params") }
         for option in spec.options {
-            // x265 talks to the terminal unless told not to.
-            let quiet = option.name.value == "x265-params" ? "log-level=error:" : ""
-            configuration.options.append(
-                MetadataEntry(key: option.name.value, value: quiet + option.value.value))
+            if let parameters = option.parameters {
+                for entry in parameters {
+                    configuration.set(entry.key, to: entry.value, in: option.name.value)
+                }
+            } else {
+                configuration.options.append(
+                    MetadataEntry(key: option.name.value, value: option.value.value))
+            }
         }
-        if encoder.name == "libx265", !spec.options.contains(where: { $0.name.value == "x265-params" }) {
-            configuration.options.append(MetadataEntry(key: "x265-params", value: "log-level=error"))
-        }
-        if let problem = EncoderTrial.problem(configuration) {
-            sink.error(
-                .codecSetting, "\(encoder.name) can't be opened with these settings: \(problem)",
-                at: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
-        }
+        return SettingsCheck(
+            trial: .encoder(configuration), message: "\(encoder.name) can't be opened with these settings",
+            rule: .codecSetting,
+            range: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
     }
 
-    static func check(_ spec: AudioEncodeSpec, into sink: inout DiagnosticSink) {
+    static func check(_ spec: inout AudioEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         guard let encoder = encoder(spec.codec, into: &sink) else { return }
         if let rate = spec.bitRate, !codec.takesBitRate {
@@ -121,7 +129,8 @@ enum EncodeCheck {
                 .codecSetting, "\(codec.name) can't have the layout \(layout.value)", at: layout.range,
                 help: "it takes \(layouts.map(\.description).joined(separator: ", "))")
         }
-        options(spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
+        options(&spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
+        if let filters = spec.filters { spec.checks.append(check(filters, .audio)) }
     }
 
     /// Geometry and filters that the file alone decides.
@@ -142,7 +151,6 @@ enum EncodeCheck {
                     at: aspect.range, notes: [Diagnostic.Note("`fit` stands here", at: fit.range)])
             }
         }
-        if let filters = spec.filters { FilterCheck.check(filters, .video, into: &sink) }
         if let color = spec.color, color.primaries == nil, color.transfer == nil, color.matrix == nil,
             color.levels == nil
         {
@@ -228,7 +236,6 @@ enum EncodeCheck {
                 .codecSetting, "\(codec.name) can't have \(depth.value) bits a sample", at: depth.range,
                 help: codec.bitDepths.map { "it has \($0.map(String.init).joined(separator: " or "))" })
         }
-        if let filters = spec.filters { FilterCheck.check(filters, .audio, into: &sink) }
     }
 
     /// Options that have a key of their own.
@@ -340,48 +347,43 @@ enum EncodeCheck {
                 ?? "its \(key)s are \(allowed.joined(separator: ", "))")
     }
 
+    /// Options of a table, with values that were read. What opens files or is another key's affair isn't in it.
     private static func options(
-        _ options: [EncoderOption], of encoder: EncoderInfo, owned: Set<String>,
+        _ options: inout [EncoderOption], of encoder: EncoderInfo, owned: Set<String>,
         into sink: inout DiagnosticSink
     ) {
-        for option in options {
-            let name = option.name.value
-            if owned.contains(name) {
+        let table = EncoderOptionCatalog.options(of: encoder.name) ?? OptionTable([Substring]())
+        for index in options.indices {
+            let (name, value) = (options[index].name, options[index].value)
+            if owned.contains(name.value) {
                 sink.error(
-                    .conflictingKeys, "`\(name)` has a key of its own beside `options`", at: option.name.range
-                )
+                    .conflictingKeys, "`\(name.value)` has a key of its own beside `options`", at: name.range)
                 continue
             }
-            if name.hasSuffix("-params") || name.hasSuffix("opts"),
-                let word = FileOption.first(in: option.value.value)
-            {
+            if let other = EncoderOptionCatalog.otherNames[name.value] {
+                sink.error(
+                    .encoderOption, "`\(name.value)` is `\(other)` by another name", at: name.range,
+                    help: "write `\(other)`")
+                continue
+            }
+            guard let entry = table[name.value], let declaration = encoder.option(name.value) else {
+                let exists = encoder.option(name.value) != nil
                 sink.error(
                     .encoderOption,
-                    "`\(word)` makes \(encoder.name) open files, and a job opens its sources and outputs alone",
-                    at: option.value.range)
+                    exists
+                        ? "the option `\(name.value)` of \(encoder.name) can't be set in a job file"
+                        : "\(encoder.name) takes no option `\(name.value)`", at: name.range,
+                    help: Suggestion.help(for: name.value, among: table.names))
                 continue
             }
-            if name.hasSuffix("-params"), let (word, key) = OwnedParameter.first(in: option.value.value) {
-                sink.error(
-                    .conflictingKeys,
-                    key.map {
-                        "`\(word)` has a key of its own, `\($0)`, which plan and output must agree with"
-                    }
-                        ?? "`\(word)` is what the job, its source and its container decide",
-                    at: option.value.range)
-                continue
-            }
-            switch encoder.problem(option: name, value: option.value.value) {
-            case nil: break
-            case .unknown?:
-                sink.error(
-                    .encoderOption, "\(encoder.name) takes no option `\(name)`", at: option.name.range,
-                    help: Suggestion.help(for: name, among: encoder.optionNames))
-            case .value(let why)?:
+            if let parameters = EncoderOptionCatalog.parameters(of: name.value) {
+                options[index].parameters = ParameterList.read(
+                    options[index], of: encoder.name, parameters, into: &sink)
+            } else if let problem = entry.grammar.problem(value.value, declaration: declaration) {
                 sink.error(
                     .encoderOption,
-                    "\(encoder.name) doesn't take `\(option.value.value)` for `\(name)`: \(why)",
-                    at: option.value.range)
+                    "\(encoder.name) doesn't take `\(value.value)` for `\(name.value)`: \(problem)",
+                    at: value.range)
             }
         }
     }

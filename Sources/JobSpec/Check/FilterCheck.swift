@@ -1,119 +1,106 @@
 internal import Diagnostics
 internal import LibAV
 
-/// What a job file may write into `filters`: a chain of filters that take pictures or sound as they come, one
-/// frame in and one frame out, and that open no files.
+/// What a job file may write into `filters`: filters of a list, each with options of a list, their values read by us. What
+/// comes out is what is made, filter by filter and value by value.
 enum FilterCheck {
-    private static let video: Set<String> = [
-        "atadenoise", "avgblur", "bm3d", "boxblur", "bwdif", "cas", "chromanr", "chromashift", "colorbalance",
-        "colorchannelmixer", "colorcontrast", "colorcorrect", "colorize", "colorlevels", "colorspace",
-        "colortemperature", "crop", "curves", "dblur", "deband", "deblock", "deflate", "deflicker", "delogo",
-        "despill", "drawbox", "drawgrid", "edgedetect", "eq", "erosion", "exposure", "fade", "fftdnoiz",
-        "fillborders", "format", "gblur", "gradfun", "grayworld", "hflip", "histeq", "hqdn3d", "hsvhold",
-        "hue",
-        "huesaturation", "il", "inflate", "lenscorrection", "limiter", "lumakey", "lut", "lutrgb", "lutyuv",
-        "monochrome", "negate", "nlmeans", "noise", "normalize", "null", "owdenoise", "pad", "perspective",
-        "pixelize", "pp", "pseudocolor", "realtime", "removegrain", "rgbashift", "rotate", "scale", "setdar",
-        "setsar", "shear", "smartblur", "sobel", "swapuv", "tonemap", "transpose", "unsharp", "vaguedenoiser",
-        "vflip", "vibrance", "vignette", "yadif", "zscale",
-    ]
-    private static let audio: Set<String> = [
-        "acompressor", "acontrast", "acrusher", "adeclick", "adeclip", "adynamicequalizer", "adynamicsmooth",
-        "aecho", "aemphasis", "aexciter", "afade", "afftdn", "aformat", "agate", "alimiter", "allpass",
-        "anlmdn", "anull", "aphaser", "apulsator", "arealtime", "aresample", "asoftclip", "asubboost",
-        "asubcut", "asupercut", "asuperpass", "asuperstop", "bandpass", "bandreject", "bass", "biquad",
-        "channelmap", "chorus", "compand", "compensationdelay", "crossfeed", "crystalizer", "dcshift",
-        "deesser", "dialoguenhance", "drmeter", "dynaudnorm", "earwax", "equalizer", "extrastereo", "flanger",
-        "haas", "hdcd", "highpass", "highshelf", "loudnorm", "lowpass", "lowshelf", "mcompand", "pan",
-        "speechnorm", "stereotools", "stereowiden", "superequalizer", "surround", "tiltshelf", "treble",
-        "tremolo", "vibrato", "virtualbass", "volume",
-    ]
-    /// Options of allowed filters that name a file.
-    private static let fileOptions: Set<String> = [
-        "psfile", "plot", "filename", "file", "textfile", "fontfile", "stats_file",
-    ]
-
-    static func check(_ chain: Located<String>, _ type: MediaType, into sink: inout DiagnosticSink) {
-        let text = chain.value
-        guard text.utf8.count <= 4096, !text.contains(where: { ";[]".contains($0) }) else {
-            sink.error(
-                .filterChain,
-                "`filters` is a chain of filters with `,` between them, without labels and `;`, of at most 4096 bytes",
-                at: chain.range)
-            return
-        }
-        let allowed = type == .video ? video : audio
-        for step in steps(text) {
-            let name = step.prefix { $0 != "=" && $0 != "@" }.trimmingSpaces
-            guard allowed.contains(name) else {
-                let isKnown = FilterGraph.hasFilter(name)
-                sink.error(
-                    .filterChain,
-                    isKnown
-                        ? "the filter `\(name)` can't be used here: it opens files, changes timing, or is not for \(type.rawValue)"
-                        : "there is no filter `\(name)`", at: place(of: name, in: chain),
-                    help: Suggestion.help(for: name, among: allowed.sorted()))
-                return
-            }
-            let arguments = step.drop { $0 != "=" }.dropFirst()
-            let named = arguments.split(separator: ":").map { $0.prefix { $0 != "=" }.trimmingSpaces }
-            if let option = named.first(where: { fileOptions.contains($0) })
-                ?? (name == "curves" && arguments.split(separator: ":").contains(where: { !$0.contains("=") })
-                    ? "curves without names" : nil)
-            {
-                sink.error(.filterChain, "filters may not open files (`\(option)`)", at: chain.range)
-                return
-            }
-            if ["scale", "pad"].contains(name),
-                arguments.contains("eval=frame") || arguments.contains("eval=1")
-            {
-                sink.error(
-                    .filterChain, "`\(name)` must make all pictures of one size, and not `eval=frame`",
-                    at: chain.range)
-                return
-            }
-            if ["yadif", "bwdif"].contains(name), !arguments.isEmpty,
-                !arguments.contains("mode=send_frame"), !arguments.contains("mode=0")
-            {
-                sink.error(
-                    .filterChain,
-                    "`\(name)` must keep one frame for one (`mode=send_frame`); `deinterlace` does it too",
-                    at: chain.range)
-                return
-            }
-        }
-        do throws(AVError) {
-            try FilterGraph.parse(text, mediaType: type)
+    /// The chain that a text stands for; where something is wrong the sink is told and nothing comes back.
+    static func read(
+        _ text: Located<String>, _ type: MediaType, into sink: inout DiagnosticSink
+    ) -> Located<FilterChain>? {
+        let written: [FilterText.Step]
+        do throws(FilterText.Problem) {
+            written = try FilterText.parse(text.value)
         } catch {
-            sink.error(
-                .filterChain, "the filters can't be set up: \(error.detail ?? error.reason)", at: chain.range)
+            sink.error(.filterChain, error.reason, at: text.range)
+            return nil
         }
+        var steps: [FilterStep] = []
+        for step in written {
+            guard let read = read(step, in: text, type, into: &sink) else { return nil }
+            steps.append(read)
+        }
+        return Located(FilterChain(steps), at: text.range)
     }
 
-    /// The filters of a chain: `,` ends one, unless it is quoted or escaped.
-    private static func steps(_ text: String) -> [String] {
-        var steps = [""]
-        var isQuoted = false
-        var isEscaped = false
-        for character in text {
-            if isEscaped {
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else if character == "'" {
-                isQuoted.toggle()
-            } else if character == ",", !isQuoted {
-                steps.append("")
-                continue
-            }
-            steps[steps.count - 1].append(character)
+    private static func read(
+        _ step: FilterText.Step, in chain: Located<String>, _ type: MediaType, into sink: inout DiagnosticSink
+    ) -> FilterStep? {
+        let name = step.name
+        let tables = FilterCatalog.tables(type)
+        guard let table = tables[name], FilterInfo.exists(name) else {
+            let isKnown = FilterInfo.exists(name)
+            sink.error(
+                .filterChain,
+                isKnown
+                    ? "the filter `\(name)` can't be used here: it opens files, changes timing, or is not for \(type.rawValue)"
+                    : "there is no filter `\(name)`", at: place(of: name, in: chain),
+                help: Suggestion.help(for: name, among: tables.keys.sorted()))
+            return nil
         }
-        return steps
+        func refuse(_ message: String, at word: String, help: String? = nil) -> FilterStep? {
+            sink.error(.filterChain, message, at: place(of: word, in: chain), help: help)
+            return nil
+        }
+        var result = FilterStep(name)
+        var places = table.entries.makeIterator()
+        var isNamed = false
+        var seen: Set<String> = []
+        for option in step.options {
+            let entry: OptionTable.Entry?
+            var key = option.name ?? ""
+            if option.name != nil {
+                isNamed = true
+                entry = key == "enable" ? enabling(name) : table[key]
+            } else {
+                guard !isNamed else {
+                    return refuse(
+                        "in `\(name)` a value without a name stands behind one with a name", at: name)
+                }
+                entry = places.next()
+                key = entry?.names[0] ?? ""
+            }
+            guard let entry else {
+                if key.isEmpty { return refuse("`\(name)` has no option for so many values", at: name) }
+                let exists = FilterInfo.option(key, of: name) != nil
+                return refuse(
+                    exists
+                        ? "the option `\(key)` of the filter `\(name)` can't be set in a job file"
+                        : "the filter `\(name)` has no option `\(key)`", at: key,
+                    help: Suggestion.help(for: key, among: table.names))
+            }
+            let declaration = key == "enable" ? nil : FilterInfo.option(key, of: name)
+            if declaration == nil, key != "enable" {
+                return refuse("the filter `\(name)` of this build has no option `\(key)`", at: name)
+            }
+            if let problem = entry.grammar.problem(option.value, declaration: declaration) {
+                return refuse(
+                    "`\(key)` of the filter `\(name)` can't be `\(option.value)`: \(problem)", at: name)
+            }
+            guard seen.insert(entry.names[0]).inserted else {
+                return refuse("`\(key)` of the filter `\(name)` is said twice", at: name)
+            }
+            result.options.append(MetadataEntry(key: key, value: option.value))
+        }
+        // Its own default makes two frames of one.
+        if name == "bwdif", !seen.contains("mode") {
+            return refuse(
+                "`bwdif` must keep one frame for one (`mode=send_frame`); `deinterlace` does it too", at: name
+            )
+        }
+        return result
+    }
+
+    /// Where a filter works, along the time line.
+    private static func enabling(_ filter: String) -> OptionTable.Entry? {
+        FilterInfo.takesEnable(filter) ? OptionTable.Entry(names: ["enable"], grammar: .expression) : nil
     }
 
     private static func place(of name: String, in chain: Located<String>) -> SourceRange {
         let range = chain.range
-        guard range.line == range.endLine, let found = chain.value.firstRange(of: name) else { return range }
+        guard range.line == range.endLine, !name.isEmpty, let found = chain.value.firstRange(of: name) else {
+            return range
+        }
         let width = range.endColumn - range.column
         let length = chain.value.unicodeScalars.count
         guard width == length || width == length + 2 else { return range }
@@ -125,14 +112,5 @@ enum FilterCheck {
             endColumn: start + name.unicodeScalars.count)
         part.context = range.context
         return part
-    }
-}
-
-extension StringProtocol {
-    fileprivate var trimmingSpaces: String {
-        String(
-            drop { $0 == " " || $0 == "\t" || $0 == "\n" }.reversed().drop {
-                $0 == " " || $0 == "\t" || $0 == "\n"
-            }.reversed())
     }
 }

@@ -1,5 +1,5 @@
-/// Finds settings inside an encoder's own list (`x264-params: "keyint=5:ref=4"`) that a job has keys for: said there, the
-/// plan would show one thing and the output be another.
+/// Settings inside an encoder's own list (`x264-params: "keyint=5:ref=4"`) that a job has keys for: said there, the plan
+/// would show one thing and the output be another.
 enum OwnedParameter {
     /// Parameters of x264, x265 and SVT-AV1, and the key that sets each; nil where none does.
     private static let keys: [String: String?] = [
@@ -17,13 +17,6 @@ enum OwnedParameter {
         "repeat-headers": nil, "sps-id": nil, "frames": nil, "seek": nil,
     ]
 
-    /// The first one that stands there, and its key.
-    static func first(in value: String) -> (word: String, key: String?)? {
-        for part in value.split(separator: ":") {
-            let word = part.prefix { $0 != "=" }.filter { !$0.isWhitespace }
-            let name = String(word.lowercased().map { $0 == "_" ? "-" : $0 })
-            if let key = keys[name] { return (word, key) }
-        }
-        return nil
-    }
+    /// The key that a parameter's meaning belongs to; an inner nil where none may set it, nil where it is no other's.
+    static func owner(of parameter: String) -> String?? { keys[parameter] }
 }

@@ -109,12 +109,15 @@ struct EncodeDecoder {
         }
         spec?.color = fields["color"].flatMap { color($0.value) }
         spec?.pixelAspectRatio = aspect
-        spec?.filters = text(fields["filters"], "`filters`")
+        spec?.filters = text(fields["filters"], "`filters`").flatMap {
+            FilterCheck.read($0, .video, into: &reader.sink)
+        }
         spec?.pixelFormat = format
         spec?.frameRate = frames
         spec?.keyframeInterval = keyframeInterval(fields["keyframe_interval"])
         spec?.options = options(fields["options"])
-        if let spec, reader.sink.errorCount == before { EncodeCheck.check(spec, into: &reader.sink) }
+        guard var spec else { return nil }
+        if reader.sink.errorCount == before { EncodeCheck.check(&spec, into: &reader.sink) }
         return spec
     }
 
@@ -252,8 +255,10 @@ struct EncodeDecoder {
         spec.bitDepth = reader.integer(fields.value("bit_depth"), "`bit_depth`", in: 8...32)
         spec.gain = gain
         spec.normalize = fields["normalize"].flatMap { normalize($0.value) }
-        spec.filters = text(fields["filters"], "`filters`")
-        if reader.sink.errorCount == before { EncodeCheck.check(spec, into: &reader.sink) }
+        spec.filters = text(fields["filters"], "`filters`").flatMap {
+            FilterCheck.read($0, .audio, into: &reader.sink)
+        }
+        if reader.sink.errorCount == before { EncodeCheck.check(&spec, into: &reader.sink) }
         return spec
     }
 

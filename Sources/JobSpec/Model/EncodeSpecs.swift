@@ -20,6 +20,20 @@ public struct EncoderOption: Sendable {
     public var name: Located<String>
     /// Its value as text.
     public var value: Located<String>
+    /// What stands in it where it is a list of settings by itself (`x264-params`), read and checked.
+    public var parameters: [MetadataEntry]?
+}
+
+/// Settings that have to be tried, as `SourceScout.tryOut` does.
+public struct SettingsCheck: Sendable {
+    /// What is tried.
+    public var trial: SettingsTrial
+    /// What is said before the library's own words where it can't be.
+    public var message: String
+    /// The rule that is broken then.
+    public var rule: Rule
+    /// Where it stands.
+    public var range: SourceRange
 }
 
 /// How pictures are compressed, as a job file says it.
@@ -53,7 +67,7 @@ public struct VideoEncodeSpec: Sendable {
     /// Shape of a pixel, written as it is.
     public var pixelAspectRatio: Located<Rational>?
     /// A chain of filters.
-    public var filters: Located<String>?
+    public var filters: Located<FilterChain>?
     /// What the encoder optimises for.
     public var tune: Located<String>?
     /// 1 or 2.
@@ -68,6 +82,8 @@ public struct VideoEncodeSpec: Sendable {
     public var keyframeInterval: Located<KeyframeInterval>?
     /// Private options.
     public var options: [EncoderOption]
+    /// What no table says of it.
+    public var checks: [SettingsCheck] = []
     /// Where it was written.
     public var range: SourceRange
 }
@@ -135,11 +151,13 @@ public struct AudioEncodeSpec: Sendable {
     /// Loudness.
     public var normalize: Located<LoudnessTarget>?
     /// A chain of filters.
-    public var filters: Located<String>?
+    public var filters: Located<FilterChain>?
     /// Channels.
     public var channels: Located<ChannelLayout>?
     /// Private options.
     public var options: [EncoderOption]
+    /// What no table says of it.
+    public var checks: [SettingsCheck] = []
     /// Where it was written.
     public var range: SourceRange
 }

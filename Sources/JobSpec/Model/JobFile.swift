@@ -31,6 +31,14 @@ public struct JobFile: Sendable {
     /// What the jobs were made of, for expanding patterns.
     let definition: BatchDefinition
 
+    /// What only a trial can judge, each setting once for each place where it stands.
+    public var settingsChecks: [SettingsCheck] {
+        var seen: [SettingsTrial: Set<SourceRange>] = [:]
+        return jobs.flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
+            seen[$0.trial, default: []].insert($0.range).inserted
+        }
+    }
+
     /// The absolute path of a written one: relative to the file that it stands in.
     public func absolutePath(_ written: Located<String>) -> String {
         definition.absolutePath(written)

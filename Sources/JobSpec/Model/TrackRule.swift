@@ -62,6 +62,16 @@ public struct TrackRule: Sendable {
             }
         }
 
+        /// What no table says of it, and has to be tried.
+        var settingsChecks: [SettingsCheck] {
+            switch self {
+            case .copy(_, let otherwise): otherwise?.settingsChecks ?? []
+            case .encodeVideo(let spec): spec.checks
+            case .encodeAudio(let spec): spec.checks
+            case .encodeSubtitle: []
+            }
+        }
+
         /// Packets are taken as they are, where that can be.
         public var isCopy: Bool { if case .copy = self { true } else { false } }
 

@@ -49,6 +49,8 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var level: Int?
     /// Private options and `profile`, in order; each must be taken.
     public var options: [MetadataEntry] = []
+    /// Settings inside options that are lists of their own (`x264-params`), in order.
+    public var parameters: [EncoderParameters] = []
     /// 0 lets the encoder choose.
     public var threads = 0
     /// Which of two passes this is; nil for the only one.
@@ -73,6 +75,34 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
         var result = self
         result.threads = max(1, cores - 1)
         return result
+    }
+}
+
+/// Settings inside one option of an encoder, handed over one by one.
+public struct EncoderParameters: Hashable, Codable, Sendable {
+    /// The option: `x264-params`.
+    public var option: String
+    /// The settings; each name stands once.
+    public var entries: [MetadataEntry]
+}
+
+extension EncoderConfiguration {
+    /// Its options as people write them.
+    public var optionsText: String {
+        let lists = parameters.map { list in
+            "\(list.option)=" + list.entries.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
+        }
+        return (options.map { "\($0.key)=\($0.value)" } + lists).joined(separator: " ")
+    }
+
+    /// Sets one of an option's settings, instead of what was said of it before.
+    public mutating func set(_ key: String, to value: String, in option: String) {
+        let entry = MetadataEntry(key: key, value: value)
+        guard let index = parameters.firstIndex(where: { $0.option == option }) else {
+            return parameters.append(EncoderParameters(option: option, entries: [entry]))
+        }
+        parameters[index].entries.removeAll { $0.key == key }
+        parameters[index].entries.append(entry)
     }
 }
 

@@ -39,7 +39,9 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         do throws(AVError) {
             try apply(configuration, to: context)
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
-            var options = AVDictionaryOwner(try options(configuration, to: context))
+            let complete = completed(configuration, for: context)
+            try apply(complete.parameters, to: context)
+            var options = AVDictionaryOwner(complete.options.map { ($0.key, $0.value) })
             try check(avcodec_open2(context, codec, &options.raw), "avcodec_open2", context: context)
             if let unknown = options.keys.first {
                 throw AVError(
@@ -62,27 +64,18 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Options with what fields and a pass need. x264 and x265 keep a file; libvpx gives and takes text.
-    private static func options(
-        _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>
-    ) throws(AVError) -> [(String, String)] {
-        var options = configuration.options.map { ($0.key, $0.value) }
-        // What stands last in a list of the encoder's own counts.
-        func add(_ text: String, to key: String, beforeUsers: Bool) {
-            guard let index = options.firstIndex(where: { $0.0 == key }) else {
-                options.append((key, text))
-                return
-            }
-            let said = options[index].1
-            options[index].1 = beforeUsers ? text + ":" + said : said + ":" + text
-        }
+    /// The configuration with what fields and a pass need. x264 and x265 keep a file; libvpx gives and takes text.
+    private static func completed(
+        _ configuration: EncoderConfiguration, for context: UnsafeMutablePointer<AVCodecContext>
+    ) -> EncoderConfiguration {
+        var result = configuration
         // Frames tell libx264 their order too late for its headers.
         if configuration.encoder == "libx264", configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
-            add("bff=1", to: "x264-params", beforeUsers: true)
+            result.set("bff", to: "1", in: "x264-params")
         }
-        guard let pass = configuration.pass else { return options }
+        guard let pass = configuration.pass else { return result }
         let (number, path): (Int, String)
         switch pass {
         case .first(let statistics): (number, path) = (1, statistics)
@@ -92,17 +85,27 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             if let text { context.pointee.stats_in = av_strdup(text) }
         }
         if configuration.encoder == "libx265" {
-            guard !path.contains(where: { ":=\\'".contains($0) }) else {
-                throw AVError(
-                    code: tandem_einval, operation: "avcodec_open2",
-                    detail: "the path for two passes has a character that x265 can't read: \(path)")
-            }
-            add("pass=\(number):stats=\(path)", to: "x265-params", beforeUsers: false)
-            return options
+            result.set("pass", to: "\(number)", in: "x265-params")
+            result.set("stats", to: path, in: "x265-params")
+            return result
         }
         context.pointee.flags |= number == 1 ? AV_CODEC_FLAG_PASS1 : AV_CODEC_FLAG_PASS2
-        if configuration.encoder == "libx264" { options.append(("stats", path)) }
-        return options
+        if configuration.encoder == "libx264" {
+            result.options.append(MetadataEntry(key: "stats", value: path))
+        }
+        return result
+    }
+
+    /// Hands over what stands in options that are lists, value by value (`av_opt_set_dict_val`).
+    private static func apply(
+        _ parameters: [EncoderParameters], to context: UnsafeMutablePointer<AVCodecContext>
+    ) throws(AVError) {
+        for list in parameters {
+            let entries = AVDictionaryOwner(list.entries.map { ($0.key, $0.value) })
+            try check(
+                av_opt_set_dict_val(context.pointee.priv_data, list.option, entries.raw, 0),
+                "av_opt_set_dict_val", context: context)
+        }
     }
 
     /// What a first pass found out, once the encoder is drained; nil where it keeps a file.

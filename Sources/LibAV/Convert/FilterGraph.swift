@@ -21,36 +21,55 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { library.free(graph) }
 
-    /// A chain for pictures like `frame`, whose times are in `timeBase` (`avfilter_graph_parse_ptr`). `scaling` holds of
-    /// every `scale` that has no `flags`, those among them that libavfilter adds by itself.
+    /// A chain for pictures like `frame`, whose times are in `timeBase`. `scaling` are options of every `scale` that has
+    /// no `flags`, those among them that libavfilter adds by itself.
     public static func video(
-        _ chain: String, like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
-        frameRate: Rational?, scaling: String? = nil
+        _ steps: [FilterStep], like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
+        frameRate: Rational?, scaling: [MetadataEntry] = []
     ) throws(AVError) -> FilterGraph {
-        let rate = frameRate.map { ":frame_rate=\($0.num)/\($0.den)" } ?? ""
-        let arguments =
-            "video_size=\(frame.width)x\(frame.height):pix_fmt=\(frame.raw.pointee.format)"
-            + ":time_base=\(timeBase.num)/\(timeBase.den)"
-            + ":pixel_aspect=\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den))" + rate
-        return try build(
-            chain: chain, source: ("buffer", arguments), sink: "buffersink", scaling: scaling)
+        let source = pictures(
+            width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
+            timeBase: timeBase,
+            sampleAspectRatio: sampleAspectRatio, frameRate: frameRate)
+        return try build(steps, source: source, sink: "buffersink", scaling: scaling)
     }
 
     /// A chain for sound of a form; its times are in samples.
-    public static func audio(_ chain: String, format: AudioFormat) throws(AVError) -> FilterGraph {
-        let arguments =
-            "sample_rate=\(format.sampleRate):sample_fmt=\(format.sampleFormat)"
-            + ":channel_layout=\(format.layout.specified):time_base=1/\(format.sampleRate)"
-        return try build(chain: chain, source: ("abuffer", arguments), sink: "abuffersink")
+    public static func audio(_ steps: [FilterStep], format: AudioFormat) throws(AVError) -> FilterGraph {
+        let source = FilterStep(
+            "abuffer",
+            [
+                "sample_rate": "\(format.sampleRate)", "sample_fmt": "\(format.sampleFormat)",
+                "channel_layout": "\(format.layout.specified)", "time_base": "1/\(format.sampleRate)",
+            ])
+        return try build(steps, source: source, sink: "abuffersink")
+    }
+
+    /// Where pictures come in (`buffer`).
+    private static func pictures(
+        width: Int, height: Int, format: String, timeBase: Rational, sampleAspectRatio: Rational,
+        frameRate: Rational?
+    ) -> FilterStep {
+        let aspect = "\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den))"
+        var source = FilterStep(
+            "buffer",
+            [
+                "video_size": "\(width)x\(height)", "pix_fmt": format,
+                "time_base": "\(timeBase.num)/\(timeBase.den)", "pixel_aspect": aspect,
+            ])
+        if let rate = frameRate {
+            source.options.append(MetadataEntry(key: "frame_rate", value: "\(rate.num)/\(rate.den)"))
+        }
+        return source
     }
 
     /// What pictures of a form become in a chain, found out with a black one.
-    public static func trial(_ chain: String, of form: PictureForm, scaling: String?) throws(AVError)
-        -> PictureForm
+    public static func trial(_ steps: [FilterStep], of form: PictureForm, scaling: [MetadataEntry])
+        throws(AVError) -> PictureForm
     {
         let frame = try Frame.black(form)
         let graph = try video(
-            chain, like: frame, timeBase: Rational(1, 1000), sampleAspectRatio: form.sampleAspectRatio,
+            steps, like: frame, timeBase: Rational(1, 1000), sampleAspectRatio: form.sampleAspectRatio,
             frameRate: Rational(25, 1), scaling: scaling)
         try graph.send(frame)
         try graph.sendEnd(at: 40)
@@ -64,13 +83,14 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// What they become but for their colour, which stays: nothing is computed.
-    public static func form(after chain: String, of form: PictureForm, scaling: String?) throws(AVError)
-        -> PictureForm
+    public static func form(after steps: [FilterStep], of form: PictureForm, scaling: [MetadataEntry])
+        throws(AVError) -> PictureForm
     {
-        let arguments =
-            "video_size=\(form.width)x\(form.height):pix_fmt=\(form.format.value):time_base=1/1000"
-            + ":pixel_aspect=\(max(0, form.sampleAspectRatio.num))/\(max(1, form.sampleAspectRatio.den)):frame_rate=25/1"
-        return try build(chain: chain, source: ("buffer", arguments), sink: "buffersink", scaling: scaling)
+        let source = pictures(
+            width: form.width, height: form.height, format: "\(form.format.value)",
+            timeBase: Rational(1, 1000),
+            sampleAspectRatio: form.sampleAspectRatio, frameRate: Rational(25, 1))
+        return try build(steps, source: source, sink: "buffersink", scaling: scaling)
             .outputForm(color: form.color)
     }
 
@@ -81,33 +101,15 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: Rational(library.c.av_buffersink_get_sample_aspect_ratio(sink)), color: color)
     }
 
-    /// Reads a chain's filters with their options, without any frames; throws what libavfilter says of it.
-    public static func parse(_ chain: String, mediaType: MediaType) throws(AVError) {
+    /// Makes a chain's filters with their options, without any frames; throws what libavfilter says of it.
+    public static func check(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
         defer { library.free(graph) }
-        var inputs: UnsafeMutablePointer<AVFilterInOut>?
-        var outputs: UnsafeMutablePointer<AVFilterInOut>?
-        defer {
-            library.c.avfilter_inout_free(&inputs)
-            library.c.avfilter_inout_free(&outputs)
-        }
-        let code = library.c.avfilter_graph_parse2(graph, chain, &inputs, &outputs)
-        if code < 0 {
-            throw AVError(
-                code: code, operation: "avfilter_graph_parse2", detail: LogBridge.takeLastLine(of: graph))
-        }
         let wanted = mediaType == .audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
-        func type(_ pad: UnsafeMutablePointer<AVFilterInOut>?, isInput: Bool) -> AVMediaType? {
-            guard let pad, pad.pointee.next == nil, let context = pad.pointee.filter_ctx else { return nil }
-            return library.c.avfilter_pad_get_type(
-                isInput ? context.pointee.input_pads : context.pointee.output_pads, pad.pointee.pad_idx)
-        }
-        guard type(inputs, isInput: true) == wanted, type(outputs, isInput: false) == wanted else {
-            throw AVError(
-                code: tandem_einval, operation: "avfilter_graph_parse2",
-                detail:
-                    "the chain has not one \(mediaType.rawValue) input and one \(mediaType.rawValue) output")
+        for step in steps {
+            let context = try library.make(step, in: graph)
+            try checkPads(of: context, step, types: (wanted, wanted), library)
         }
     }
 
@@ -116,42 +118,44 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         if !FilterLibrary.isOfSystem { _ = try? FilterLibrary.load() }
     }
 
-    /// This build has a filter of that name.
-    public static func hasFilter(_ name: String) -> Bool {
-        (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
-    }
-
-    /// A chain that makes its own frames, such as `smptebars=…`.
-    public static func generator(_ chain: String, mediaType: MediaType) throws(AVError) -> FilterGraph {
-        try build(chain: chain, source: nil, sink: mediaType == .audio ? "abuffersink" : "buffersink")
+    /// A chain whose first filter makes its own frames, such as `smptebars`.
+    public static func generator(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) -> FilterGraph {
+        try build(steps, source: nil, sink: mediaType == .audio ? "abuffersink" : "buffersink")
     }
 
     private static func build(
-        chain: String, source: (name: String, arguments: String)?, sink sinkName: String,
-        scaling: String? = nil
+        _ steps: [FilterStep], source: FilterStep?, sink sinkName: String, scaling: [MetadataEntry] = []
     ) throws(AVError) -> FilterGraph {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
-        if let scaling { graph.pointee.scale_sws_opts = av_strdup(scaling) }
         do throws(AVError) {
-            var sink: UnsafeMutablePointer<AVFilterContext>?
-            try check(
-                library.c.avfilter_graph_create_filter(
-                    &sink, library.c.avfilter_get_by_name(sinkName), "out", nil, nil, graph),
-                "avfilter_graph_create_filter")
-            var input: UnsafeMutablePointer<AVFilterContext>?
-            if let source {
-                try check(
-                    library.c.avfilter_graph_create_filter(
-                        &input, library.c.avfilter_get_by_name(source.name), "in", source.arguments, nil,
-                        graph),
-                    "avfilter_graph_create_filter")
+            // Ours alone: what the scalers that libavfilter adds by itself are told.
+            if !scaling.isEmpty {
+                graph.pointee.scale_sws_opts = av_strdup(
+                    scaling.map { "\($0.key)=\($0.value)" }.joined(separator: ":"))
             }
-            guard let sink else {
-                throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter")
+            let type = sinkName == "abuffersink" ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
+            var last: UnsafeMutablePointer<AVFilterContext>?
+            if let source { last = try library.make(source, in: graph) }
+            let input = last
+            for step in steps {
+                var step = step
+                if step.name == "scale",
+                    !step.options.contains(where: { ["flags", "sws_flags"].contains($0.key) })
+                {
+                    step.options += scaling.filter { option in
+                        !step.options.contains { $0.key == option.key }
+                    }
+                }
+                let context = try library.make(step, in: graph)
+                try checkPads(of: context, step, types: (last == nil ? nil : type, type), library)
+                if let last { try link(last, context, library) }
+                last = context
             }
-            try parse(chain, library, graph: graph, source: input, sink: sink)
-            try check(library.c.avfilter_graph_config(graph, nil), "avfilter_graph_config")
+            let sink = try library.make(FilterStep(sinkName), in: graph)
+            guard let last else { throw AVError(code: tandem_einval, operation: "avfilter_link") }
+            try link(last, sink, library)
+            try LibAV.check(library.c.avfilter_graph_config(graph, nil), "avfilter_graph_config")
             return FilterGraph(library, adopting: graph, source: input, sink: sink)
         } catch {
             library.free(graph)
@@ -159,46 +163,40 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
-    private static func parse(
-        _ chain: String, _ library: FilterLibrary, graph: UnsafeMutablePointer<AVFilterGraph>,
-        source: UnsafeMutablePointer<AVFilterContext>?,
-        sink: UnsafeMutablePointer<AVFilterContext>
+    /// One input and one output of these types; a filter without inputs where the first is nil.
+    private static func checkPads(
+        of context: UnsafeMutablePointer<AVFilterContext>, _ step: FilterStep,
+        types: (input: AVMediaType?, output: AVMediaType), _ library: FilterLibrary
     ) throws(AVError) {
-        // In libavfilter's words the chain's open *outputs* are what feeds it.
-        var inputs = library.c.avfilter_inout_alloc()
-        var outputs = source == nil ? nil : library.c.avfilter_inout_alloc()
-        defer {
-            library.c.avfilter_inout_free(&inputs)
-            library.c.avfilter_inout_free(&outputs)
-        }
-        guard inputs != nil, source == nil || outputs != nil else {
-            throw .outOfMemory("avfilter_inout_alloc")
-        }
-        inputs?.pointee.name = av_strdup("out")
-        inputs?.pointee.filter_ctx = sink
-        inputs?.pointee.pad_idx = 0
-        inputs?.pointee.next = nil
-        if let source {
-            outputs?.pointee.name = av_strdup("in")
-            outputs?.pointee.filter_ctx = source
-            outputs?.pointee.pad_idx = 0
-            outputs?.pointee.next = nil
-        }
-        try check(
-            library.c.avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil),
-            "avfilter_graph_parse_ptr")
+        let raw = context.pointee
+        let fits =
+            raw.nb_inputs == (types.input == nil ? 0 : 1) && raw.nb_outputs == 1
+            && (types.input == nil || library.c.avfilter_pad_get_type(raw.input_pads, 0) == types.input)
+            && library.c.avfilter_pad_get_type(raw.output_pads, 0) == types.output
+        guard !fits else { return }
+        throw AVError(
+            code: tandem_einval, operation: "avfilter_init_dict",
+            detail: "`\(step.name)` has not one input and one output of the kind that is wanted")
+    }
+
+    private static func link(
+        _ from: UnsafeMutablePointer<AVFilterContext>, _ to: UnsafeMutablePointer<AVFilterContext>,
+        _ library: FilterLibrary
+    ) throws(AVError) {
+        try LibAV.check(library.c.avfilter_link(from, 0, to, 0), "avfilter_link")
     }
 
     /// Gives it a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
     public func send(_ frame: consuming Frame) throws(AVError) {
         guard let source else { return }
-        try check(library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
+        try LibAV.check(
+            library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
     }
 
     /// Says that no more comes, and when the last frame ends, in the input's time base.
     public func sendEnd(at pts: Int64) throws(AVError) {
         guard let source else { return }
-        try check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
+        try LibAV.check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
     }
 
     /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
@@ -206,7 +204,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         let code = library.c.av_buffersink_get_frame(sink, frame.raw)
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
-        try check(code, "filtering", context: sink)
+        try LibAV.check(code, "filtering", context: sink)
         return .ready
     }
 

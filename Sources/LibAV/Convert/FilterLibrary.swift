@@ -78,6 +78,37 @@ final class FilterLibrary: @unchecked Sendable {
         return graph
     }
 
+    /// One filter of a graph, which owns it, with its options set one by one (`avfilter_graph_alloc_filter`,
+    /// `avfilter_init_dict`).
+    func make(
+        _ step: FilterStep, in graph: UnsafeMutablePointer<AVFilterGraph>
+    ) throws(AVError) -> UnsafeMutablePointer<AVFilterContext> {
+        guard let filter = c.avfilter_get_by_name(step.name) else {
+            throw AVError(
+                code: tandem_einval, operation: "avfilter_get_by_name",
+                detail: "there is no filter `\(step.name)`")
+        }
+        guard let context = LogBridge.fresh(c.avfilter_graph_alloc_filter(graph, filter, step.name)) else {
+            throw .outOfMemory("avfilter_graph_alloc_filter")
+        }
+        // Some filters hand on what they don't know themselves: what nobody took is left in it.
+        var options = AVDictionaryOwner(step.options.map { ($0.key, $0.value) })
+        let code = c.avfilter_init_dict(context, &options.raw)
+        if code < 0 {
+            let words =
+                LogBridge.takeLastLine(of: context.pointee.priv) ?? LogBridge.takeLastLine(of: context)
+            throw AVError(
+                code: code, operation: "avfilter_init_dict",
+                detail: words.map { "`\(step.name)`: \($0)" } ?? "`\(step.name)` can't be set up so")
+        }
+        if let unknown = options.keys.first {
+            throw AVError(
+                code: tandem_option_not_found, operation: "avfilter_init_dict",
+                detail: "`\(step.name)` has no option `\(unknown)`")
+        }
+        return context
+    }
+
     /// Frees a graph (`avfilter_graph_free`).
     func free(_ graph: UnsafeMutablePointer<AVFilterGraph>) {
         var copy: UnsafeMutablePointer<AVFilterGraph>? = graph

@@ -51,12 +51,16 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
         do throws(AVError) {
-            let buffer =
-                "video_size=\(frame.width)x\(frame.height):pix_fmt=\(format.rawValue):time_base=1/25:pixel_aspect=1/1"
-            let first = try add("buffer", "first", buffer, to: graph, of: library)
-            let second = try add("buffer", "second", buffer, to: graph, of: library)
-            let compare = try add(metric.rawValue, "compare", nil, to: graph, of: library)
-            let sink = try add("buffersink", "out", nil, to: graph, of: library)
+            let buffer = FilterStep(
+                "buffer",
+                [
+                    "video_size": "\(frame.width)x\(frame.height)", "pix_fmt": "\(format.rawValue)",
+                    "time_base": "1/25", "pixel_aspect": "1/1",
+                ])
+            let first = try library.make(buffer, in: graph)
+            let second = try library.make(buffer, in: graph)
+            let compare = try library.make(FilterStep(metric.rawValue), in: graph)
+            let sink = try library.make(FilterStep("buffersink"), in: graph)
             try check(library.c.avfilter_link(first, 0, compare, 0), "avfilter_link")
             try check(library.c.avfilter_link(second, 0, compare, 1), "avfilter_link")
             try check(library.c.avfilter_link(compare, 0, sink, 0), "avfilter_link")
@@ -68,21 +72,6 @@ public struct PictureComparison: ~Copyable, @unchecked Sendable {
             library.free(graph)
             throw error
         }
-    }
-
-    private static func add(
-        _ filter: String, _ name: String, _ arguments: String?, to graph: UnsafeMutablePointer<AVFilterGraph>,
-        of library: FilterLibrary
-    ) throws(AVError) -> UnsafeMutablePointer<AVFilterContext> {
-        var context: UnsafeMutablePointer<AVFilterContext>?
-        try check(
-            library.c.avfilter_graph_create_filter(
-                &context, library.c.avfilter_get_by_name(filter), name, arguments, nil, graph),
-            "avfilter_graph_create_filter")
-        guard let context else {
-            throw AVError(code: tandem_einval, operation: "avfilter_graph_create_filter")
-        }
-        return context
     }
 
     /// Takes the next pair.

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 /// What a picture is, but for what it shows.
-public struct PictureForm: Hashable, Sendable {
+public struct PictureForm: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Int
     /// Height in pixels.

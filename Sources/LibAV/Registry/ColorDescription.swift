@@ -127,22 +127,24 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// The filter that converts to what is said here (`zscale`), from what the frames say of themselves.
-    public var conversionFilter: String? {
-        var parts: [String] = []
-        if let primaries { parts.append("primaries=\(primaries)") }
-        if let transfer { parts.append("transfer=\(transfer)") }
-        if let matrix { parts.append("matrix=\(matrix)") }
-        return parts.isEmpty ? nil : "zscale=" + parts.joined(separator: ":")
+    public var conversionFilter: FilterStep? {
+        let parts = [("primaries", primaries), ("transfer", transfer), ("matrix", matrix)].compactMap {
+            name, value in value.map { MetadataEntry(key: name, value: $0) }
+        }
+        return parts.isEmpty ? nil : FilterStep("zscale", options: parts)
     }
 
     /// The filters that map tones of a high dynamic range to what is said here: in linear light, where 100 nits are
     /// white (`zscale`, `tonemap`).
-    public var toneMappingFilters: [String] {
-        var target = ["transfer=\(transfer ?? "bt709")"]
-        if let matrix { target.append("matrix=\(matrix)") }
-        target.append("range=\(range == "pc" ? "full" : "limited")")
-        let primaries = primaries.map { ["zscale=primaries=\($0)"] } ?? []
-        return ["zscale=transfer=linear:npl=100", "format=gbrpf32le"] + primaries
-            + ["tonemap=tonemap=hable:desat=0", "zscale=" + target.joined(separator: ":")]
+    public var toneMappingFilters: [FilterStep] {
+        var target = FilterStep("zscale", ["transfer": transfer ?? "bt709"])
+        if let matrix { target.options.append(MetadataEntry(key: "matrix", value: matrix)) }
+        target.options.append(MetadataEntry(key: "range", value: range == "pc" ? "full" : "limited"))
+        let linear = [
+            FilterStep("zscale", ["transfer": "linear", "npl": "100"]),
+            FilterStep("format", ["pix_fmts": "gbrpf32le"]),
+        ]
+        return linear + (primaries.map { [FilterStep("zscale", ["primaries": $0])] } ?? [])
+            + [FilterStep("tonemap", ["tonemap": "hable", "desat": "0"]), target]
     }
 }

@@ -41,44 +41,12 @@ public struct EncoderInfo: Sendable {
         return items
     }
 
-    /// The names of its private options (`AVOption`), sorted.
-    public var optionNames: [String] {
-        guard let codec = avcodec_find_encoder_by_name(name), codec.pointee.priv_class != nil else {
-            return []
+    /// One of its private options; nil where it has none of that name.
+    public func option(_ option: String) -> OptionInfo? {
+        guard let codec = avcodec_find_encoder_by_name(name), let type = codec.pointee.priv_class else {
+            return nil
         }
-        var names: Set<String> = []
-        var holder: UnsafePointer<AVClass>? = codec.pointee.priv_class
-        withUnsafeMutablePointer(to: &holder) { object in
-            var option: UnsafePointer<AVOption>?
-            while let next = av_opt_next(object, option) {
-                if next.pointee.type != AV_OPT_TYPE_CONST { names.insert(String(cString: next.pointee.name)) }
-                option = next
-            }
-        }
-        return names.sorted()
-    }
-
-    /// Why a private option can't be set so.
-    public enum OptionProblem: Hashable, Sendable {
-        /// It has no option of that name.
-        case unknown
-        /// The value is of the wrong kind or out of range, in libav's words.
-        case value(String)
-    }
-
-    /// Tries a private option on an unopened context; nil when it can be set.
-    public func problem(option: String, value: String) -> OptionProblem? {
-        guard let codec = avcodec_find_encoder_by_name(name), let context = try? allocateCodec(codec) else {
-            return .unknown
-        }
-        defer { freeCodec(context) }
-        guard codec.pointee.priv_class != nil, let object = context.pointee.priv_data,
-            av_opt_find(object, option, nil, 0, 0) != nil
-        else { return .unknown }
-        let code = av_opt_set(object, option, value, 0)
-        guard code < 0 else { return nil }
-        let error = AVError(code: code, operation: "av_opt_set", detail: LogBridge.takeLastLine(of: object))
-        return .value(error.detail ?? error.reason)
+        return OptionInfo.find(option, in: type)
     }
 }
 

@@ -30,21 +30,29 @@ public struct TestPattern: Hashable, Codable, Sendable {
     /// The pictures there are, and the libavfilter source behind each.
     public static let sources: [(name: String, filter: String)] = [
         ("smpte", "smptebars"), ("smptehd", "smptehdbars"), ("pal75", "pal75bars"), ("pal100", "pal100bars"),
-        ("testsrc", "testsrc2"), ("black", "color=color=black"),
+        ("testsrc", "testsrc2"), ("black", "color"),
     ]
 
     /// Samples per second of the tone.
     public static let toneSampleRate: Int32 = 48_000
 
-    var videoChain: String {
+    var videoSteps: [FilterStep] {
         let filter = TestPattern.sources.first { $0.name == name }?.filter ?? "smptebars"
-        let separator = filter.contains("=") ? ":" : "="
-        return "\(filter)\(separator)size=\(width)x\(height):rate=\(frameRate),format=yuv420p"
+        var source = FilterStep(filter, ["size": "\(width)x\(height)", "rate": "\(frameRate)"])
+        if filter == "color" { source.options.append(MetadataEntry(key: "color", value: "black")) }
+        return [source, FilterStep("format", ["pix_fmts": "yuv420p"])]
     }
 
-    var audioChain: String {
-        "sine=frequency=\(toneFrequency ?? 1000):sample_rate=\(TestPattern.toneSampleRate):samples_per_frame=1024"
-            + ",aformat=sample_fmts=s16:channel_layouts=mono"
+    var audioSteps: [FilterStep] {
+        [
+            FilterStep(
+                "sine",
+                [
+                    "frequency": "\(toneFrequency ?? 1000)", "sample_rate": "\(TestPattern.toneSampleRate)",
+                    "samples_per_frame": "1024",
+                ]),
+            FilterStep("aformat", ["sample_fmts": "s16", "channel_layouts": "mono"]),
+        ]
     }
 
     /// Frames in all.

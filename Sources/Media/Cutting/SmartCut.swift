@@ -214,7 +214,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             throw .noEncoder(configuration.encoder)
         }
         configuration.keyframeInterval = nil
-        var own: [String]
+        let own: KeyValuePairs<String, String>
         switch codec {
         case .h264:
             guard let taken = AVCHeaders(parameters.extradata)?.takenIDs,
@@ -225,15 +225,14 @@ public struct SmartCut: Hashable, Codable, Sendable {
             configuration.options.removeAll { ["profile", "level", "bf"].contains($0.key) }
             configuration.options.append(MetadataEntry(key: "profile", value: profile))
             configuration.level = parameters.level
-            own = ["sps-id=\(id)", "bframes=0", "keyint=infinite", "scenecut=0"]
+            own = ["sps-id": "\(id)", "bframes": "0", "keyint": "infinite", "scenecut": "0"]
         case .hevc:
-            own = ["repeat-headers=1", "bframes=0", "keyint=-1", "scenecut=0", "log-level=error"]
+            own = [
+                "repeat-headers": "1", "bframes": "0", "keyint": "-1", "scenecut": "0", "log-level": "error",
+            ]
         }
-        let key = codec == .h264 ? "x264-params" : "x265-params"
-        if let index = configuration.options.firstIndex(where: { $0.key == key }) {
-            own.insert(configuration.options.remove(at: index).value, at: 0)
-        }
-        configuration.options.append(MetadataEntry(key: key, value: own.joined(separator: ":")))
+        let option = codec == .h264 ? "x264-params" : "x265-params"
+        for (key, value) in own { configuration.set(key, to: value, in: option) }
     }
 
     private static func avcProfile(_ name: String) -> String? {

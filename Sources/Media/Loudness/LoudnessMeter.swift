@@ -1,4 +1,4 @@
-internal import LibAV
+public import LibAV
 internal import Synchronization
 
 /// Measures the loudness of a stretch of sound after a chain of filters (libavfilter's `ebur128`).
@@ -9,11 +9,12 @@ public final class LoudnessMeter: Sendable {
     /// A meter for a track or a mix; `filters` come before it.
     public init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
-        filters: String?,
+        filters: FilterChain?,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         var settings = AudioOutputSettings()
-        settings.filters = (filters.map { $0 + "," } ?? "") + "ebur128=peak=true:metadata=1"
+        settings.filters = FilterChain(
+            (filters?.steps ?? []) + [FilterStep("ebur128", ["peak": "true", "metadata": "1"])])
         samples = try TrackSamples(
             asset: asset, track: track, mix: mix, settings: .audio(settings), extent: extent,
             isCancelled: isCancelled)

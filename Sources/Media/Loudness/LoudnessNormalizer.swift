@@ -31,7 +31,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     /// What was found.
     public struct Result: Sendable {
         /// The whole chain, those before included.
-        public var filters: String?
+        public var filters: FilterChain?
         /// As it was.
         public var before: Loudness
         /// As it will be.
@@ -40,12 +40,14 @@ public final class LoudnessNormalizer: @unchecked Sendable {
 
     /// Measures, and tells the chain. `filters` come first, then sound is mixed to `layout`, so that the loudness
     /// is that of what is heard. Blocks.
-    public func chain(after filters: String?, layout: ChannelLayout, sampleRate: Int32) throws -> Result {
-        var steps = filters.map { [$0] } ?? []
+    public func chain(after filters: FilterChain?, layout: ChannelLayout, sampleRate: Int32) throws -> Result
+    {
+        var steps = filters?.steps ?? []
         let own = mix?.layout ?? track.format.channelLayout
         if own?.specified != layout.specified {
             // In floating point a mix can exceed full scale without harm; the gain brings it back.
-            steps.append("aformat=sample_fmts=dblp:channel_layouts=\(layout.specified)")
+            steps.append(
+                FilterStep("aformat", ["sample_fmts": "dblp", "channel_layouts": "\(layout.specified)"]))
         }
         let before = try measure(steps)
         guard before.isMeasured else {
@@ -54,9 +56,13 @@ public final class LoudnessNormalizer: @unchecked Sendable {
         var now = before
         if let range = target.range, before.range > range {
             steps.append(
-                "loudnorm=I=\(target.integrated):TP=\(target.truePeak):LRA=\(range):measured_I=\(before.integrated)"
-                    + ":measured_TP=\(before.truePeak):measured_LRA=\(before.range):measured_thresh=\(before.integrated - 10)"
-            )
+                FilterStep(
+                    "loudnorm",
+                    [
+                        "I": "\(target.integrated)", "TP": "\(target.truePeak)", "LRA": "\(range)",
+                        "measured_I": "\(before.integrated)", "measured_TP": "\(before.truePeak)",
+                        "measured_LRA": "\(before.range)", "measured_thresh": "\(before.integrated - 10)",
+                    ]))
             now = try measure(steps)
         }
         var gain = target.integrated - now.integrated
@@ -69,11 +75,16 @@ public final class LoudnessNormalizer: @unchecked Sendable {
         // What the limiter takes is given back before it; a few rounds come near enough, or can't.
         var ceiling = target.truePeak - 0.1
         for _ in 1...8 {
+            let limiter = FilterStep(
+                "alimiter",
+                [
+                    "limit": "\(max(0.0625, Decibels.factor(ceiling)))", "level": "0", "attack": "1",
+                    "release": "80", "latency": "1",
+                ])
             let limited =
                 steps + [
-                    Self.volume(gain), "aresample=192000",
-                    "alimiter=limit=\(max(0.0625, Decibels.factor(ceiling))):level=0:attack=1:release=80:latency=1",
-                    "aresample=\(sampleRate)",
+                    Self.volume(gain), FilterStep("aresample", ["sample_rate": "192000"]), limiter,
+                    FilterStep("aresample", ["sample_rate": "\(sampleRate)"]),
                 ]
             now = try measure(limited)
             let missing = target.integrated - now.integrated
@@ -88,13 +99,13 @@ public final class LoudnessNormalizer: @unchecked Sendable {
         throw MediaError.loudnessOutOfReach(target: target.integrated, reached: now.integrated)
     }
 
-    private static func joined(_ steps: [String]) -> String? {
-        steps.isEmpty ? nil : steps.joined(separator: ",")
+    private static func joined(_ steps: [FilterStep]) -> FilterChain? {
+        steps.isEmpty ? nil : FilterChain(steps)
     }
 
-    private static func volume(_ gain: Double) -> String { "volume=volume=\(gain)dB:precision=double" }
+    private static func volume(_ gain: Double) -> FilterStep { .volume("\(gain)dB") }
 
-    private func measure(_ steps: [String]) throws -> Loudness {
+    private func measure(_ steps: [FilterStep]) throws -> Loudness {
         let meter = try LoudnessMeter(
             asset: asset, track: track, mix: mix, extent: extent, filters: Self.joined(steps))
         let goesOn = running.withLock { running in

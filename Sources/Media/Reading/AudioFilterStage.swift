@@ -3,7 +3,7 @@ internal import LibAV
 /// Sends sound through a chain of filters. The chain is made anew when the sound changes in mid-stream, after what
 /// is inside the old one has come out. As many samples come out as go in: who uses it cuts or fills at the end.
 final class AudioFilterStage {
-    private let chain: String
+    private let chain: FilterChain
     private var graph: FilterGraph?
     private var format: AudioFormat?
     private var waiting: Frame?
@@ -12,7 +12,7 @@ final class AudioFilterStage {
     private var isFinishing = false
     private(set) var isFinished = false
 
-    init(chain: String) { self.chain = chain }
+    init(chain: FilterChain) { self.chain = chain }
 
     /// Takes sound in. Everything that comes out is to be taken before the next.
     func send(_ frame: consuming Frame) throws {
@@ -36,7 +36,7 @@ final class AudioFilterStage {
 
     private func rebuild() throws {
         guard let format else { return }
-        graph = try FilterGraph.audio(chain, format: format)
+        graph = try FilterGraph.audio(chain.steps, format: format)
         isDraining = false
         position = 0
         if let frame = waiting.take() { try push(frame) }

@@ -38,7 +38,8 @@ final class FrameRateStage {
         frame.pts = timeBase.rescale(frame.pts, to: Self.inner) - slack
         if graph == nil {
             graph = try FilterGraph.video(
-                "fps=fps=\(rate):start_time=0:round=up", like: frame, timeBase: Self.inner,
+                [FilterStep("fps", ["fps": "\(rate)", "start_time": "0", "round": "up"])], like: frame,
+                timeBase: Self.inner,
                 sampleAspectRatio: frame.sampleAspectRatio, frameRate: sourceRate)
         }
         try graph?.send(frame)

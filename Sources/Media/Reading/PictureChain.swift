@@ -21,7 +21,7 @@ public struct PictureChain {
 
     /// What scalers are told that stand before the last step: what goes in keeps its meaning all along, where no filter
     /// is there to change it.
-    var scaling: String {
+    var scaling: [MetadataEntry] {
         let name =
             format.isRGB ? settings.matrix ?? usualMatrix : matrix ?? settings.sourceMatrix ?? usualMatrix
         let range = isFullRange ? "pc" : "tv"
@@ -30,14 +30,14 @@ public struct PictureChain {
     }
 
     /// What becomes of pictures in a chain of the user's filters.
-    public static func trial(_ filters: String, of form: PictureForm, matrix: String) throws(AVError)
+    public static func trial(_ filters: FilterChain, of form: PictureForm, matrix: String) throws(AVError)
         -> PictureForm
     {
         // Most filters take a picture's time, and leave the meaning of its numbers but for RGB.
-        if changesColor(filters) { return try FilterGraph.trial(filters, of: form, scaling: flags) }
+        if changesColor(filters) { return try FilterGraph.trial(filters.steps, of: form, scaling: flags) }
         let range = form.color.range ?? (form.format.isUsuallyFullRange ? "pc" : "tv")
         var after = try FilterGraph.form(
-            after: filters, of: form, scaling: terms(from: range, to: range, matrix: matrix))
+            after: filters.steps, of: form, scaling: terms(from: range, to: range, matrix: matrix))
         if after.format.isRGB {
             (after.color.matrix, after.color.range) = ("gbr", "pc")
         } else if form.format.isRGB {
@@ -64,69 +64,72 @@ public struct PictureChain {
             settings: plain, size: size, format: format, isFullRange: isFullRange, matrix: known.matrix,
             wholeSize: nil, target: target)
         _ = try FilterGraph.trial(
-            chain.text,
+            chain.steps,
             of: PictureForm(
                 width: size.width, height: size.height, format: format, sampleAspectRatio: Rational(1, 1),
                 color: known), scaling: chain.scaling)
     }
 
     /// Filters that say what numbers mean, and may say it anew.
-    private static func changesColor(_ filters: String?) -> Bool {
-        guard let filters else { return false }
-        return ["scale", "colorspace", "tonemap"].contains { filters.contains($0) }
+    private static func changesColor(_ filters: FilterChain?) -> Bool {
+        filters?.steps.contains { ["scale", "zscale", "colorspace", "tonemap"].contains($0.name) } == true
     }
 
     /// The chain.
-    var text: String {
+    var steps: [FilterStep] {
         var steps = geometry
         if isConverting {
             steps += conversion
         } else if settings.size == nil, refitting == nil {
             steps.append(end)
         }
-        steps.append("format=\(target)")
-        return steps.joined(separator: ",")
+        return steps + [FilterStep("format", ["pix_fmts": "\(target)"])]
     }
 
     // MARK: Steps
 
-    private var geometry: [String] {
-        var steps: [String] = []
+    private var geometry: [FilterStep] {
+        var steps: [FilterStep] = []
         switch settings.deinterlacing {
         case .off: break
-        case .auto: steps.append("bwdif=mode=send_frame:deint=interlaced")
-        case .on: steps.append("bwdif=mode=send_frame:deint=all")
+        case .auto: steps.append(FilterStep("bwdif", ["mode": "send_frame", "deint": "interlaced"]))
+        case .on: steps.append(FilterStep("bwdif", ["mode": "send_frame", "deint": "all"]))
         }
         if let crop = settings.crop {
-            steps.append("crop=\(crop.width):\(crop.height):\(crop.x):\(crop.y):exact=1")
+            steps.append(
+                FilterStep(
+                    "crop",
+                    [
+                        "out_w": "\(crop.width)", "out_h": "\(crop.height)", "x": "\(crop.x)",
+                        "y": "\(crop.y)",
+                        "exact": "1",
+                    ]))
         }
         if let turn = settings.turn { steps += turn.filters }
-        if let filters = settings.filters { steps.append(filters) }
+        if let filters = settings.filters { steps += filters.steps }
         if let refitting { return steps + refitting }
         guard let size = settings.size else { return steps }
         switch (settings.fit, settings.innerSize) {
         case (.contain, let inner?):
-            steps.append("scale=\(inner.width):\(inner.height):\(colors)")
-            steps.append("setsar=1,pad=\(size.width):\(size.height):(ow-iw)/2:(oh-ih)/2")
+            steps += [.scale(to: inner, colors), FilterStep("setsar", ["sar": "1"]), .pad(to: size)]
         case (.cover, let inner?):
-            steps.append("scale=\(inner.width):\(inner.height):\(colors)")
-            steps.append("setsar=1,crop=\(size.width):\(size.height)")
-        default: steps.append("scale=\(size.width):\(size.height):\(colors)")
+            steps += [.scale(to: inner, colors), FilterStep("setsar", ["sar": "1"]), .crop(to: size)]
+        default: steps.append(.scale(to: size, colors))
         }
         return steps
     }
 
     /// What the first scaler is told.
-    private var colors: String { terms(to: isConverting ? kept : wanted) }
+    private var colors: [MetadataEntry] { terms(to: isConverting ? kept : wanted) }
 
     /// Pictures whose shape is another one than what was planned for.
-    private var refitting: [String]? {
+    private var refitting: [FilterStep]? {
         guard let box = settings.size ?? wholeSize, let shapes else { return nil }
         return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors)
     }
 
     /// Steps through `zscale`, which goes to the target's format by itself.
-    private var conversion: [String] {
+    private var conversion: [FilterStep] {
         guard let color = settings.color else { return [] }
         // Packed RGB would be made YUV on the way there.
         let planes = [
@@ -134,29 +137,29 @@ public struct PictureChain {
             "gbrap12le",
             "gbrap16le",
         ]
-        let before = inner.isRGB ? ["format=" + planes.joined(separator: "|")] : []
+        let before =
+            inner.isRGB ? [FilterStep("format", ["pix_fmts": planes.joined(separator: "|")])] : []
         if settings.mapsTones { return before + color.toneMappingFilters }
         var target = color
         if isCrossing, inner.isRGB { target.matrix = settings.matrix }
-        return before
-            + (target.conversionFilter.map { ["\($0):range=\(wanted == "pc" ? "full" : "limited")"] } ?? [])
+        guard var step = target.conversionFilter else { return before }
+        step.options.append(MetadataEntry(key: "range", value: wanted == "pc" ? "full" : "limited"))
+        return before + [step]
     }
 
     /// The last scaler. Pictures that change size in mid-stream come out in one; of those that don't, colour that becomes
     /// denser is made of the lines of one field, where frames say that they have two.
-    private var end: String {
-        var parts: [String] = []
-        if let whole = wholeSize {
-            parts += ["\(whole.width)", "\(whole.height)"]
-            if size == whole, size.height.isMultiple(of: 4) { parts.append("interl=-1") }
-        }
-        parts.append(terms(to: wanted))
-        return "scale=" + parts.joined(separator: ":")
+    private var end: FilterStep {
+        guard let whole = wholeSize else { return FilterStep("scale", options: terms(to: wanted)) }
+        let fields = MetadataEntry(key: "interl", value: "-1")
+        return .scale(
+            to: whole,
+            (size == whole && size.height.isMultiple(of: 4) ? [fields] : []) + terms(to: wanted))
     }
 
     // MARK: What numbers mean
 
-    private static let flags = "flags=bicubic"
+    private static let flags = [MetadataEntry(key: "flags", value: "bicubic")]
 
     /// How pixels are stored behind the user's filters, or where there are none.
     private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
@@ -179,7 +182,7 @@ public struct PictureChain {
     private var usualMatrix: String { ColorDescription.usualMatrix(width: size.width, height: size.height) }
 
     /// What the last scaler is told.
-    private func terms(to range: String) -> String {
+    private func terms(to range: String) -> [MetadataEntry] {
         guard isCrossing else { return Self.terms(from: kept, to: range, matrix: nil) }
         let own = settings.filtered == nil ? matrix : settings.filtered?.matrix
         return Self.terms(
@@ -188,10 +191,16 @@ public struct PictureChain {
         )
     }
 
-    private static func terms(from: String, to: String, matrix: String?) -> String {
+    private static func terms(from: String, to: String, matrix: String?) -> [MetadataEntry] {
+        let ranges = [
+            MetadataEntry(key: "in_range", value: from), MetadataEntry(key: "out_range", value: to),
+        ]
         let matrices = ColorDescription.scaleName(ofMatrix: matrix).map {
-            ":in_color_matrix=\($0):out_color_matrix=\($0)"
+            [
+                MetadataEntry(key: "in_color_matrix", value: $0),
+                MetadataEntry(key: "out_color_matrix", value: $0),
+            ]
         }
-        return "\(flags):in_range=\(from):out_range=\(to)" + (matrices ?? "")
+        return flags + ranges + (matrices ?? [])
     }
 }

@@ -24,8 +24,11 @@ struct PictureShape: Equatable {
 
     /// Steps that put pictures of another shape than the first ones' into what was made for those: with bars, or cut off
     /// where `cover` says so. Nil where the shapes are one.
-    func steps(into box: PixelSize, made first: PictureShape, _ settings: VideoOutputSettings, colors: String)
-        -> [String]?
+    func steps(
+        into box: PixelSize, made first: PictureShape, _ settings: VideoOutputSettings,
+        colors: [MetadataEntry]
+    )
+        -> [FilterStep]?
     {
         guard settings.filters == nil, first != self else { return nil }
         // What fits into a box gets square pixels; else those that keep the first pictures' shape.
@@ -34,7 +37,7 @@ struct PictureShape: Equatable {
             hasSquares ? Double(box.width) / Double(max(1, box.height)) : first.after(settings).ratio
         let change = after(settings).ratio / shown
         guard change.isFinite, change > 0, abs(change - 1) > 0.01 else {
-            return ["scale=\(box.width):\(box.height):\(colors)"]
+            return [.scale(to: box, colors)]
         }
         func even(_ value: Double) -> Int { max(2, Int((value / 2).rounded()) * 2) }
         let isCover = settings.fit == .cover
@@ -43,10 +46,29 @@ struct PictureShape: Equatable {
             isNarrowed
             ? (even(Double(box.width) * change), box.height) : (box.width, even(Double(box.height) / change))
         return [
-            "scale=\(width):\(height):\(colors)",
-            isCover
-                ? "crop=\(box.width):\(box.height)"
-                : "pad=\(box.width):\(box.height):(ow-iw)/2:(oh-ih)/2",
+            .scale(to: PixelSize(width: width, height: height), colors),
+            isCover ? .crop(to: box) : .pad(to: box),
         ]
+    }
+}
+
+extension FilterStep {
+    /// Scales to a size; `options` say what the numbers mean.
+    static func scale(to size: PixelSize, _ options: [MetadataEntry]) -> FilterStep {
+        var step = FilterStep("scale", ["w": "\(size.width)", "h": "\(size.height)"])
+        step.options += options
+        return step
+    }
+
+    /// Keeps the middle of a picture.
+    static func crop(to size: PixelSize) -> FilterStep {
+        FilterStep("crop", ["out_w": "\(size.width)", "out_h": "\(size.height)"])
+    }
+
+    /// Puts a picture into the middle of a larger one.
+    static func pad(to size: PixelSize) -> FilterStep {
+        FilterStep(
+            "pad",
+            ["width": "\(size.width)", "height": "\(size.height)", "x": "(ow-iw)/2", "y": "(oh-ih)/2"])
     }
 }

@@ -26,7 +26,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// How the picture is turned.
     public var turn: PictureTurn?
     /// A chain of libavfilter's filters.
-    public var filters: String?
+    public var filters: FilterChain?
     /// What the filters make of the pictures; nil without filters.
     public var filtered: FilteredPictures?
     /// Size in pixels; nil for what the steps before make.
@@ -145,15 +145,15 @@ public struct PictureTurn: Hashable, Codable, Sendable {
     /// Exchanges width and height.
     public var isQuarter: Bool { clockwiseDegrees % 180 != 0 }
 
-    var filters: [String] {
+    var filters: [FilterStep] {
         let turned =
             switch clockwiseDegrees {
-            case 90: ["transpose=clock"]
-            case 180: ["hflip", "vflip"]
-            case 270: ["transpose=cclock"]
-            default: [String]()
+            case 90: [FilterStep("transpose", ["dir": "clock"])]
+            case 180: [FilterStep("hflip"), FilterStep("vflip")]
+            case 270: [FilterStep("transpose", ["dir": "cclock"])]
+            default: [FilterStep]()
             }
-        return (isReflected ? ["hflip"] : []) + turned
+        return (isReflected ? [FilterStep("hflip")] : []) + turned
     }
 }
 
@@ -181,7 +181,7 @@ public struct AudioOutputSettings: Hashable, Codable, Sendable {
     /// Channels and their places.
     public var layout: ChannelLayout?
     /// A chain of libavfilter's filters, before everything else.
-    public var filters: String?
+    public var filters: FilterChain?
 
     /// Sound as the source has it.
     public init(sampleFormat: SampleFormat? = nil, sampleRate: Int32? = nil, layout: ChannelLayout? = nil) {

@@ -174,7 +174,7 @@ final class GeneratedFrames: FrameStream {
 
     init(pattern: TestPattern, mediaType: MediaType) throws {
         graph = try FilterGraph.generator(
-            mediaType == .audio ? pattern.audioChain : pattern.videoChain, mediaType: mediaType)
+            mediaType == .audio ? pattern.audioSteps : pattern.videoSteps, mediaType: mediaType)
         timeBase = graph.timeBase
     }
 

@@ -14,7 +14,7 @@ public struct StretchMeter: Sendable {
     /// The longest silence below -60 dB (libavfilter's `silencedetect`).
     public func longestSilence(of track: AssetTrack) throws -> MediaTime {
         var settings = AudioOutputSettings()
-        settings.filters = "silencedetect=noise=-60dB:duration=0.02"
+        settings.filters = FilterChain([FilterStep("silencedetect", ["noise": "-60dB", "duration": "0.02"])])
         return try longest(
             track, settings: .audio(settings), from: "lavfi.silence_start",
             to: "lavfi.silence_end")
@@ -23,7 +23,7 @@ public struct StretchMeter: Sendable {
     /// The longest run of black pictures (libavfilter's `blackdetect`).
     public func longestBlack(of track: AssetTrack) throws -> MediaTime {
         var settings = VideoOutputSettings()
-        settings.filters = "blackdetect=d=0.02:pix_th=0.1"
+        settings.filters = FilterChain([FilterStep("blackdetect", ["d": "0.02", "pix_th": "0.1"])])
         return try longest(
             track, settings: .video(settings), from: "lavfi.black_start",
             to: "lavfi.black_end")

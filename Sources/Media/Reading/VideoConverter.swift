@@ -102,7 +102,7 @@ final class VideoConverter {
                 matrix: form.color.matrixName ?? usualMatrix, wholeSize: target.size, target: target.format,
                 shapes: (form.shape, planned))
             graph = try FilterGraph.video(
-                chain.text, like: frame, timeBase: tick, sampleAspectRatio: aspect ?? Rational(0, 1),
+                chain.steps, like: frame, timeBase: tick, sampleAspectRatio: aspect ?? Rational(0, 1),
                 frameRate: sourceRate,
                 scaling: chain.scaling)
             inner = graph?.timeBase ?? tick

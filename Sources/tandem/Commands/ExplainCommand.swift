@@ -29,6 +29,11 @@ struct ExplainCommand: ParsableCommand {
             pool?.close()
         }
         let scout: any SourceScout = pool ?? LocalScout()
+        let tried = scout.tryOut(loader.files)
+        if let status = reporting.status(of: tried) {
+            try reporting.report(tried, of: loader)
+            throw status
+        }
         let result = Planner.plan(loader.files, only: [job], scout: scout)
         try reporting.report(result.diagnostics, of: loader)
         if let status = reporting.status(of: result.diagnostics) { throw status }

@@ -4,7 +4,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-struct InitCommand: AsyncParsableCommand {
+struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Writes a commented job file for a media file to standard output.")
 
@@ -12,16 +12,10 @@ struct InitCommand: AsyncParsableCommand {
     var asset: String
 
     @OptionGroup var network: NetworkArguments
+    @OptionGroup var workers: WorkerArguments
 
-    func run() async throws {
+    func run() throws {
         network.apply()
-        let contents: AssetContents
-        do {
-            contents = try await Asset(.file(asset)).load(.contents)
-        } catch {
-            Terminal.report("tandem: \(error)\n")
-            throw ExitCode.jobFailed
-        }
-        Terminal.print(JobFileTemplate(path: asset, source: SourceDescription(contents)).text)
+        Terminal.print(JobFileTemplate(path: asset, source: try workers.describe(asset)).text)
     }
 }

@@ -57,6 +57,11 @@ struct PlanCommand: ParsableCommand {
             pool?.close()
         }
         let scout: any SourceScout = pool ?? LocalScout()
+        let tried = scout.tryOut(loader.files)
+        if let status = reporting.status(of: tried) {
+            try reporting.report(tried, of: loader)
+            throw status
+        }
         let result = Planner.plan(loader.files, only: only, scout: scout)
         let forecast = try StateArguments.must { () throws(StateError) in
             try RunForecast(result.plan, files: result.files, state: memory, scout: scout)

@@ -17,6 +17,7 @@ struct PresetsCommand: ParsableCommand {
     var words: [String] = []
 
     @OptionGroup var network: NetworkArguments
+    @OptionGroup var workers: WorkerArguments
 
     @Option(help: "How the list is printed.")
     var format: ProbeFormat = .text
@@ -44,21 +45,18 @@ struct PresetsCommand: ParsableCommand {
         network.apply()
         // Every preset asks about the same file.
         AssetMemory.remember(1)
-        if let asset = words.last, ExportPreset.named(asset) == nil {
-            do {
-                _ = try Asset(.file(asset)).loadSynchronously()
-            } catch {
-                Terminal.report("tandem: \(error)\n")
-                throw ExitCode.jobFailed
-            }
-        }
+        if let asset = words.last, ExportPreset.named(asset) == nil { _ = try workers.describe(asset) }
+        try workers.scouting { scout in try tell(scout) }
+    }
+
+    private func tell(_ scout: any SourceScout) throws {
         switch (words.first.flatMap { ExportPreset.named($0) }, words.last) {
         case (nil, nil): try list(ExportPreset.all.map { ($0, nil) })
         case (nil, let asset?):
-            try list(ExportPreset.all.map { ($0, PresetTrial($0, of: asset).problem) })
+            try list(ExportPreset.all.map { ($0, PresetTrial($0, of: asset, scout: scout).problem) })
         case (let preset?, _) where words.count == 1: Terminal.print(preset.yaml())
         case (let preset?, let asset):
-            let trial = PresetTrial(preset, of: asset ?? "")
+            let trial = PresetTrial(preset, of: asset ?? "", scout: scout)
             guard let plan = trial.plan else {
                 Terminal.report("tandem: \(trial.problem ?? "it can't be exported so")\n")
                 throw ExitCode.jobFailed

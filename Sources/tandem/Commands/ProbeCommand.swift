@@ -4,7 +4,7 @@ internal import JobPlan
 internal import LibAV
 public import Media
 
-struct ProbeCommand: AsyncParsableCommand {
+struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe", abstract: "Tells what is in a media file: tracks, timing, tags.")
 
@@ -12,6 +12,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var asset: String
 
     @OptionGroup var network: NetworkArguments
+    @OptionGroup var workers: WorkerArguments
 
     @Option(help: "fast takes times from the header and the index, precise measures every packet.")
     var timing: AssetTiming = .fast
@@ -19,18 +20,11 @@ struct ProbeCommand: AsyncParsableCommand {
     @Option(help: "How it is printed.")
     var format: ProbeFormat = .text
 
-    func run() async throws {
+    func run() throws {
         network.apply()
-        let contents: AssetContents
-        do {
-            contents = try await Asset(.file(asset), timing: timing).load(.contents)
-        } catch {
-            Terminal.report("tandem: \(error)\n")
-            throw ExitCode.jobFailed
-        }
-        let description = SourceDescription(contents)
+        let description = try workers.describe(asset, timing)
         switch format {
-        case .text: Terminal.print(ProbeText.render(description, name: asset, size: contents.fileSize))
+        case .text: Terminal.print(ProbeText.render(description, name: asset))
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -141,6 +141,13 @@ struct RunCommand: AsyncParsableCommand {
         // The first worker starts beside what comes before the first look: of a few jobs a large part of the time.
         // Of many, most may have nothing to do.
         if loader.files.reduce(0, { $0 + $1.jobs.count }) < Self.few { pool?.warm() }
+        let tried = (pool ?? LocalScout() as any SourceScout).tryOut(loader.files)
+        if let wrong = reporting.status(of: tried) {
+            told.add(tried)
+            unfinished.found(told)
+            try reporting.report(isOne ? told : tried, of: loader)
+            throw wrong
+        }
         let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
         let result = Planner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import JobPlan
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,10 +8,14 @@ struct ValidateCommand: ParsableCommand {
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var reporting: ReportArguments
+    @OptionGroup var workers: WorkerArguments
 
     func run() throws {
         let loader = try spec.load()
-        try reporting.report(loader.sink, of: loader)
-        if let status = reporting.status(of: loader.sink) { throw status }
+        var sink = loader.sink
+        // Settings that filters and encoders must judge are tried in a worker, where there are any.
+        sink.add(try workers.scouting { scout in scout.tryOut(loader.files) })
+        try reporting.report(sink, of: loader)
+        if let status = reporting.status(of: sink) { throw status }
     }
 }

@@ -13,10 +13,10 @@ struct PresetTrial {
     let problem: String?
 
     /// Tries the preset in its containers, one after the other.
-    init(_ preset: ExportPreset, of asset: String) {
+    init(_ preset: ExportPreset, of asset: String, scout: any SourceScout) {
         var first: String?
         for container in preset.containers {
-            let result = Self.plan(preset, asset, container)
+            let result = Self.plan(preset, asset, container, scout)
             if let plan = result.plan {
                 (self.plan, problem) = (plan, nil)
                 return
@@ -27,7 +27,7 @@ struct PresetTrial {
     }
 
     private static func plan(
-        _ preset: ExportPreset, _ asset: String, _ container: String
+        _ preset: ExportPreset, _ asset: String, _ container: String, _ scout: any SourceScout
     ) -> (plan: JobPlan?, problem: String?) {
         let key = SourceLocation.isRemote(asset) ? "url" : "path"
         let yaml = """
@@ -48,7 +48,7 @@ struct PresetTrial {
         guard let file = result.file, !result.sink.hasErrors else {
             return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)
         }
-        let planned = Planner.plan([file])
+        let planned = Planner.plan([file], scout: scout)
         if let plan = planned.plan.jobs.first { return (plan, nil) }
         return (nil, planned.diagnostics.diagnostics.first { $0.severity == .error }?.message)
     }

@@ -1,7 +1,11 @@
 internal import ArgumentParser
+internal import Diagnostics
 internal import Dispatch
+internal import JobPlan
 internal import JobRun
 internal import JobSpec
+internal import LibAV
+internal import Media
 
 /// In which processes media are read.
 struct WorkerArguments: ParsableArguments {
@@ -63,6 +67,30 @@ struct WorkerArguments: ParsableArguments {
             }
         }
         return pool
+    }
+
+    /// Lets a command that writes no output look into sources and try settings.
+    func scouting<Result>(_ body: (any SourceScout) throws -> Result) throws -> Result {
+        let pool = try pool(in: nil, onlyLooks: true)
+        defer {
+            say(pool)
+            pool?.close()
+        }
+        return try body(pool ?? LocalScout())
+    }
+
+    /// What is in one media file, which the command line names.
+    func describe(_ asset: String, _ timing: AssetTiming = .fast) throws -> SourceDescription {
+        let path =
+            SourceLocation.isRemote(asset) || asset.hasPrefix("/")
+            ? asset : StateFolder(path: asset).absolute
+        do {
+            return try scouting { scout in try scout.description(of: path, timing) }
+        } catch let error as SourceProblem {
+            Terminal.report(
+                "tandem: \(TextRenderer.printable(asset)): \(TextRenderer.printable("\(error)"))\n")
+            throw ExitCode.jobFailed
+        }
     }
 
     /// After a run: what its workers could not be kept from.

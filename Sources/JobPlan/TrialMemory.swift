@@ -1,0 +1,46 @@
+public import Diagnostics
+public import JobSpec
+internal import Locking
+internal import Media
+
+/// What was found of settings, once a process: a thousand jobs ask the same.
+private enum TrialMemory {
+    static let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
+    /// More distinct settings than any batch has; the rest is tried without being remembered.
+    static let capacity = 4096
+}
+
+extension SourceScout {
+    /// What comes of settings, by who looks into sources.
+    func verdict(on trial: SettingsTrial) -> SettingsTrial.Verdict {
+        let trial = trial.plain
+        if let verdict = TrialMemory.known.withLock({ $0[trial] }) { return verdict }
+        let verdict: SettingsTrial.Verdict
+        do throws(SourceProblem) {
+            let answer = try answer(SourceQuestion(path: nil, matter: .trial(trial)))
+            guard case .verdict(let found) = answer else {
+                throw SourceProblem("the answer is to another question")
+            }
+            verdict = found
+        } catch {
+            verdict = .problem("\(error)")
+        }
+        TrialMemory.known.withLock { if $0.count < TrialMemory.capacity { $0[trial] = verdict } }
+        return verdict
+    }
+
+    /// Why settings can't be; nil where they can.
+    func problem(with trial: SettingsTrial) -> String? {
+        if case .problem(let text) = verdict(on: trial) { text } else { nil }
+    }
+
+    /// Tries what some files say, each setting once, and tells what is wrong with it where it stands.
+    public func tryOut(_ files: [JobFile]) -> DiagnosticSink {
+        var sink = DiagnosticSink()
+        for check in files.flatMap(\.settingsChecks) {
+            guard let problem = problem(with: check.trial) else { continue }
+            sink.error(check.rule, "\(check.message): \(problem)", at: check.range)
+        }
+        return sink
+    }
+}

@@ -1,0 +1,58 @@
+/// A formula as libavutil computes it (`av_expr_parse`), read before it gets one: what it may call is listed, since some
+/// of its functions loop for as long as a job file likes (`while(1,1)`), or write to the log.
+enum Expression {
+    /// Functions that end in a time of their own.
+    private static let functions: Set<String> = [
+        "abs", "acos", "asin", "atan", "atan2", "between", "bitand", "bitor", "ceil", "clip", "cos", "cosh",
+        "eq", "exp", "floor", "gammaval", "gammaval709", "gauss", "gcd", "gt", "gte", "hypot", "if", "ifnot",
+        "isinf", "isnan", "ld", "lerp", "log", "lt", "lte", "max", "min", "mod", "not", "pow", "roth", "rotw",
+        "round", "sgn", "sin", "sinh", "sqrt", "squish", "st", "tan", "tanh", "trunc",
+    ]
+    private static let depth = 32
+
+    /// What stands against it; nil where nothing does.
+    static func problem(_ text: String) -> String? {
+        let bytes = Array(text.utf8)
+        guard !bytes.isEmpty else { return "it is empty" }
+        var (position, open) = (0, 0)
+        while position < bytes.count {
+            let byte = bytes[position]
+            if isLetter(byte) || byte == UInt8(ascii: "_") {
+                let start = position
+                while position < bytes.count,
+                    isLetter(bytes[position]) || isDigit(bytes[position])
+                        || bytes[position] == UInt8(ascii: "_")
+                {
+                    position += 1
+                }
+                let name = String(decoding: bytes[start..<position], as: UTF8.self)
+                var next = position
+                while next < bytes.count, isSpace(bytes[next]) { next += 1 }
+                if next < bytes.count, bytes[next] == UInt8(ascii: "("), !functions.contains(name) {
+                    return "the function `\(name)` can't be used in a job file"
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "("):
+                open += 1
+                if open > depth { return "it is deeper than \(depth) brackets" }
+            case UInt8(ascii: ")"):
+                open -= 1
+                if open < 0 { return "a `)` is too many" }
+            default:
+                guard isDigit(byte) || isSpace(byte) || operators.contains(byte) else {
+                    return "`\(String(decoding: [byte], as: UTF8.self))` has no meaning in a formula"
+                }
+            }
+            position += 1
+        }
+        return open == 0 ? nil : "a `)` is missing"
+    }
+
+    private static let operators = Set("+-*/^.,;:<>=!".utf8)
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte & 0xdf) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
+}

@@ -1,0 +1,109 @@
+/// A chain of filters as it is written, read as libavfilter reads it (`avfilter_graph_parse`, `av_get_token`): `'` quotes
+/// and knows no escapes, `\` takes the next character as it is, and options are read by the same rules a second time.
+///
+/// What is read here is what is made: libavfilter never sees the text. That both read alike matters to users alone, who
+/// bring chains from elsewhere; a test compares them.
+struct FilterText {
+    /// One filter, its options with the names that stand there.
+    struct Step: Equatable {
+        var name: String
+        /// Nil for a name where none stands: the option is told by its place.
+        var options: [Option]
+    }
+
+    struct Option: Equatable {
+        var name: String?
+        var value: String
+    }
+
+    /// Why a text is no chain.
+    struct Problem: Error, Equatable {
+        var reason: String
+    }
+
+    private static let spaces = Set(" \n\t\r".utf8)
+
+    static func parse(_ text: String) throws(Problem) -> [Step] {
+        guard text.utf8.count <= 4096, !text.utf8.contains(where: Set(";[]\0".utf8).contains) else {
+            throw Problem(
+                reason:
+                    "`filters` is a chain of filters with `,` between them, without labels and `;`, of at most 4096 bytes"
+            )
+        }
+        let bytes = Array(text.utf8)
+        var position = 0
+        var steps: [Step] = []
+        while true {
+            let name = try token(bytes, &position, until: Set("=,".utf8))
+            guard !name.isEmpty else { throw Problem(reason: "a filter's name is missing") }
+            var options: [Option] = []
+            if position < bytes.count, bytes[position] == UInt8(ascii: "=") {
+                position += 1
+                options = try self.options(try token(bytes, &position, until: Set(",".utf8)))
+            }
+            steps.append(Step(name: String(decoding: name, as: UTF8.self), options: options))
+            guard position < bytes.count else { return steps }
+            position += 1
+        }
+    }
+
+    private static func options(_ bytes: [UInt8]) throws(Problem) -> [Option] {
+        var position = 0
+        var options: [Option] = []
+        while position < bytes.count {
+            let name = name(bytes, &position)
+            let value = try token(bytes, &position, until: Set(":".utf8))
+            options.append(Option(name: name, value: String(decoding: value, as: UTF8.self)))
+            if position < bytes.count { position += 1 }
+        }
+        return options
+    }
+
+    /// A name with `=` behind it; the position stays where there is none.
+    private static func name(_ bytes: [UInt8], _ position: inout Int) -> String? {
+        var end = position
+        while end < bytes.count, spaces.contains(bytes[end]) { end += 1 }
+        let start = end
+        while end < bytes.count, isOfName(bytes[end]) { end += 1 }
+        let name = bytes[start..<end]
+        while end < bytes.count, spaces.contains(bytes[end]) { end += 1 }
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "=") else { return nil }
+        position = end + 1
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        (65...90).contains(byte & 0xdf) || (48...57).contains(byte) || Set("-_/.".utf8).contains(byte)
+    }
+
+    /// What stands before one of some marks, without its quotes and escapes (`av_get_token`).
+    static func token(_ bytes: [UInt8], _ position: inout Int, until marks: Set<UInt8>) throws(Problem)
+        -> [UInt8]
+    {
+        while position < bytes.count, spaces.contains(bytes[position]) { position += 1 }
+        var token: [UInt8] = []
+        // What was quoted or escaped stays, spaces too.
+        var kept = 0
+        while position < bytes.count, !marks.contains(bytes[position]) {
+            let byte = bytes[position]
+            position += 1
+            if byte == UInt8(ascii: "\\"), position < bytes.count {
+                token.append(bytes[position])
+                position += 1
+                kept = token.count
+            } else if byte == UInt8(ascii: "'") {
+                while position < bytes.count, bytes[position] != UInt8(ascii: "'") {
+                    token.append(bytes[position])
+                    position += 1
+                }
+                guard position < bytes.count else { throw Problem(reason: "a `'` has no other one") }
+                position += 1
+                kept = token.count
+            } else {
+                token.append(byte)
+            }
+        }
+        while token.count > kept, let last = token.last, spaces.contains(last) { token.removeLast() }
+        return token
+    }
+}

@@ -1,0 +1,63 @@
+internal import Diagnostics
+internal import LibAV
+
+/// An encoder's own list of settings inside one option (`x264-params: "ref=4:psy-rd=1,0.15"`), read into names and values
+/// that are handed on one by one.
+enum ParameterList {
+    /// What stands there; where something is wrong the sink is told and nothing comes back.
+    static func read(
+        _ option: EncoderOption, of encoder: String, _ table: OptionTable, into sink: inout DiagnosticSink
+    ) -> [MetadataEntry]? {
+        let (name, text) = (option.name.value, option.value.value)
+        let bytes = Array(text.utf8)
+        var position = 0
+        var entries: [MetadataEntry] = []
+        func refuse(_ message: String, help: String? = nil) -> [MetadataEntry]? {
+            sink.error(.encoderOption, message, at: option.value.range, help: help)
+            return nil
+        }
+        guard bytes.count <= 4096, !bytes.contains(0) else {
+            return refuse("`\(name)` has at most 4096 bytes")
+        }
+        repeat {
+            let (key, value): (String, String)
+            do throws(FilterText.Problem) {
+                let start = try FilterText.token(bytes, &position, until: Set("=:".utf8))
+                guard !start.isEmpty, position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
+                    return refuse("`\(name)` is made of `name=value` with `:` between them")
+                }
+                position += 1
+                let rest = try FilterText.token(bytes, &position, until: Set(":".utf8))
+                (key, value) = (String(decoding: start, as: UTF8.self), String(decoding: rest, as: UTF8.self))
+            } catch {
+                return refuse("`\(name)`: \(error.reason)")
+            }
+            // Encoders take either mark.
+            let plain = String(key.lowercased().map { $0 == "_" ? "-" : $0 })
+            if let owner = OwnedParameter.owner(of: plain) {
+                sink.error(
+                    .conflictingKeys,
+                    owner.map {
+                        "`\(key)` has a key of its own, `\($0)`, which plan and output must agree with"
+                    } ?? "`\(key)` is what the job, its source and its container decide",
+                    at: option.value.range)
+                return nil
+            }
+            guard let entry = table[plain] else {
+                return refuse(
+                    "`\(key)` in `\(name)` is none of the settings of \(encoder) that a job file may have",
+                    help: Suggestion.help(for: plain, among: table.names))
+            }
+            if let problem = entry.grammar.problem(value) {
+                return refuse("`\(key)` of `\(name)` can't be `\(value)`: \(problem)")
+            }
+            guard !entries.contains(where: { $0.key == plain }) else {
+                return refuse("`\(key)` stands in `\(name)` twice")
+            }
+            entries.append(MetadataEntry(key: plain, value: value))
+            guard position < bytes.count else { break }
+            position += 1
+        } while position < bytes.count
+        return entries
+    }
+}

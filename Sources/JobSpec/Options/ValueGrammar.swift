@@ -1,0 +1,153 @@
+internal import Glibc
+internal import LibAV
+
+/// What the text of one option may be. Libraries read numbers as expressions and strings as small languages of their own,
+/// so each value is read here first, and only what is understood goes on.
+enum ValueGrammar: Hashable {
+    /// As the option's own class says: a number in its bounds, a name of its list, a colour.
+    case declared
+    /// A formula over numbers and names that a filter knows; without loops.
+    case expression
+    /// Numbers with marks between them.
+    case numbers
+    /// Names with marks between them: pixel formats, sample formats, partitions.
+    case words
+    /// Names and numbers of `pan` and `channelmap`, with their operators.
+    case channels
+    case color
+    /// One of these.
+    case choice([String])
+    /// A whole number.
+    case integer
+    /// A number.
+    case number
+    /// Yes or no, as encoders write it.
+    case boolean
+    /// Runs of frames with a quantiser or a factor each (`0,100,q=20/200,300,b=1.5`): x264 takes any setting there.
+    case zones
+
+    /// No value is longer.
+    static let limit = 1024
+
+    /// What is wrong with a text; nil where nothing is. `declaration` is what the option's class says.
+    func problem(_ text: String, declaration: OptionInfo? = nil) -> String? {
+        guard text.utf8.count <= Self.limit else { return "it is longer than \(Self.limit) bytes" }
+        switch self {
+        case .declared:
+            guard let declaration else { return "nobody says what it takes" }
+            return DeclaredValue.problem(text, declaration)
+        case .expression: return Expression.problem(text)
+        case .numbers:
+            return Self.consists(text, of: Self.digits + "+-., /|:eE") ? nil : "it is made of numbers"
+        case .words:
+            return Self.consists(text, of: Self.letters + Self.digits + "_-+.|,/()")
+                ? nil : "it is made of names"
+        case .channels:
+            return Self.consists(text, of: Self.letters + Self.digits + " _.|=<+-*~()")
+                ? nil : "it names channels"
+        case .color:
+            return Self.consists(text, of: Self.letters + Self.digits + "#@.") ? nil : "it is a colour"
+        case .choice(let words):
+            return words.contains(text) ? nil : "it is \(words.joined(separator: " or "))"
+        case .integer: return Self.isInteger(text) ? nil : "it is a whole number"
+        case .number: return Self.isNumber(text) ? nil : "it is a number"
+        case .zones:
+            return text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isZone)
+                ? nil : "it is made of zones such as `0,100,q=20` with `/` between them"
+        case .boolean: return Self.booleans.contains(text) ? nil : "it is 0 or 1"
+        }
+    }
+
+    static let booleans: Set<String> = [
+        "0", "1", "-1", "true", "false", "yes", "no", "y", "n", "on", "off", "enable", "disable", "enabled",
+        "disabled", "auto",
+    ]
+    private static let digits = "0123456789"
+    private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+    private static func consists(_ text: String, of characters: String) -> Bool {
+        let allowed = Set(characters.utf8)
+        return !text.isEmpty && text.utf8.allSatisfy(allowed.contains)
+    }
+
+    private static func isZone(_ text: Substring) -> Bool {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, isInteger(parts[0]), isInteger(parts[1]) else { return false }
+        return (parts[2].hasPrefix("q=") || parts[2].hasPrefix("b="))
+            && isNumber(String(parts[2].dropFirst(2)))
+    }
+
+    static func isInteger(_ text: String) -> Bool {
+        let digits = text.first.map { "+-".contains($0) } == true ? text.dropFirst() : text[...]
+        return !digits.isEmpty && digits.utf8.count <= 19 && digits.utf8.allSatisfy { (48...57).contains($0) }
+    }
+
+    /// Digits with a sign, a point and an exponent; nothing that is computed.
+    static func isNumber(_ text: String) -> Bool {
+        guard consists(text, of: digits + "+-.eE"), text.utf8.count <= 64 else { return false }
+        return Double(text)?.isFinite == true
+    }
+}
+
+/// A value of a kind that the option's class tells.
+enum DeclaredValue {
+    static func problem(_ text: String, _ option: OptionInfo) -> String? {
+        switch option.kind {
+        case .integer, .real:
+            if option.constants.contains(text) || ["default", "min", "max"].contains(text) { return nil }
+            if let number = number(text, isReal: option.kind == .real) {
+                return option.range.contains(number) ? nil : "it goes \(bounds(option.range))"
+            }
+            return option.constants.isEmpty ? "it is a number" : "it is a number or \(list(option.constants))"
+        case .flags:
+            let names = text.split(whereSeparator: { "+-|".contains($0) }).map(String.init)
+            let isKnown = names.allSatisfy { option.constants.contains($0) || ValueGrammar.isInteger($0) }
+            return isKnown && !names.isEmpty
+                ? nil : "it is made of \(list(option.constants)) with `+` between them"
+        case .boolean: return ValueGrammar.boolean.problem(text)
+        case .color: return ValueGrammar.color.problem(text)
+        case .rational, .duration, .frameRate, .imageSize:
+            let allowed = Set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:/.-+".utf8)
+            return !text.isEmpty && text.utf8.allSatisfy(allowed.contains)
+                ? nil : "it is a \(name(option.kind))"
+        case .pixelFormat: return PixelFormat(named: text) == nil ? "there is no such pixel format" : nil
+        case .sampleFormat: return SampleFormat(named: text) == nil ? "there is no such sample format" : nil
+        case .channelLayout: return ChannelLayout(named: text) == nil ? "there is no such layout" : nil
+        case .string, .dictionary, .other: return "it can't be set in a job file"
+        }
+    }
+
+    /// A number as libav writes it: `1.5`, `128k`, `-3dB`.
+    private static func number(_ text: String, isReal: Bool) -> Double? {
+        if ValueGrammar.isNumber(text) { return Double(text) }
+        if text.hasSuffix("dB"), ValueGrammar.isNumber(String(text.dropLast(2))) {
+            guard isReal, let decibels = Double(text.dropLast(2)) else { return nil }
+            return pow(10, decibels / 20)
+        }
+        let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3, "u": 1e-6]
+        guard let factor = text.last.flatMap({ factors[$0] }), ValueGrammar.isNumber(String(text.dropLast()))
+        else { return nil }
+        return Double(text.dropLast()).map { $0 * factor }
+    }
+
+    private static func bounds(_ range: ClosedRange<Double>) -> String {
+        "from \(text(range.lowerBound)) to \(text(range.upperBound))"
+    }
+
+    private static func text(_ value: Double) -> String {
+        value.magnitude < 1e15 && value == value.rounded() ? "\(Int64(value))" : "\(value)"
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : "")
+    }
+
+    private static func name(_ kind: OptionInfo.Kind) -> String {
+        switch kind {
+        case .duration: "time"
+        case .frameRate: "frame rate"
+        case .imageSize: "size such as 1280x720"
+        default: "ratio"
+        }
+    }
+}

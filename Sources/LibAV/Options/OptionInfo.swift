@@ -1,0 +1,91 @@
+internal import CFFmpeg
+
+/// What an option of a filter or an encoder takes, as its class tells it (`AVOption`). Nothing is made to find it out:
+/// a class is a constant of its library.
+public struct OptionInfo: Sendable {
+    /// The kind of its value.
+    public enum Kind: Sendable {
+        case flags, integer, real, boolean, string, rational, imageSize, frameRate, pixelFormat, sampleFormat,
+            duration, color, channelLayout, dictionary, other
+    }
+
+    /// Its name.
+    public let name: String
+    /// What it takes.
+    public let kind: Kind
+    /// The bounds of a number.
+    public let range: ClosedRange<Double>
+    /// Names that stand for numbers.
+    public let constants: [String]
+
+    /// The option of that name, one of the class' children where it has none itself (`av_opt_find`).
+    static func find(_ name: String, in type: UnsafePointer<AVClass>) -> OptionInfo? {
+        var holder: UnsafePointer<AVClass>? = type
+        return withUnsafeMutablePointer(to: &holder) { object in
+            let flags = AV_OPT_SEARCH_FAKE_OBJ | AV_OPT_SEARCH_CHILDREN
+            guard let option = av_opt_find(object, name, nil, 0, flags) else { return nil }
+            return OptionInfo(option.pointee, of: object)
+        }
+    }
+
+    private init(_ option: AVOption, of object: UnsafeMutableRawPointer) {
+        name = String(cString: option.name)
+        kind = Self.kind(option.type)
+        let (low, high) = (option.min, option.max)
+        range = low.isFinite && high.isFinite && low <= high ? low...high : -.infinity ... .infinity
+        var constants: [String] = []
+        if let unit = option.unit {
+            var next: UnsafePointer<AVOption>?
+            while let found = av_opt_next(object, next) {
+                next = found
+                guard found.pointee.type == AV_OPT_TYPE_CONST, let other = found.pointee.unit,
+                    String(cString: other) == String(cString: unit)
+                else { continue }
+                constants.append(String(cString: found.pointee.name))
+            }
+        }
+        self.constants = constants
+    }
+
+    private static func kind(_ type: AVOptionType) -> Kind {
+        switch type {
+        case AV_OPT_TYPE_FLAGS: .flags
+        case AV_OPT_TYPE_INT, AV_OPT_TYPE_INT64, AV_OPT_TYPE_UINT64: .integer
+        case AV_OPT_TYPE_DOUBLE, AV_OPT_TYPE_FLOAT: .real
+        case AV_OPT_TYPE_BOOL: .boolean
+        case AV_OPT_TYPE_STRING: .string
+        case AV_OPT_TYPE_RATIONAL: .rational
+        case AV_OPT_TYPE_IMAGE_SIZE: .imageSize
+        case AV_OPT_TYPE_VIDEO_RATE: .frameRate
+        case AV_OPT_TYPE_PIXEL_FMT: .pixelFormat
+        case AV_OPT_TYPE_SAMPLE_FMT: .sampleFormat
+        case AV_OPT_TYPE_DURATION: .duration
+        case AV_OPT_TYPE_COLOR: .color
+        case AV_OPT_TYPE_CHLAYOUT: .channelLayout
+        case AV_OPT_TYPE_DICT: .dictionary
+        default: .other
+        }
+    }
+}
+
+/// What a filter of this build takes (`AVFilter`).
+public enum FilterInfo {
+    /// This build has a filter of that name.
+    public static func exists(_ name: String) -> Bool {
+        (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
+    }
+
+    /// One of its own options; nil where it has none of that name.
+    public static func option(_ option: String, of filter: String) -> OptionInfo? {
+        guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter),
+            let type = found.pointee.priv_class
+        else { return nil }
+        return OptionInfo.find(option, in: type)
+    }
+
+    /// It can be switched on and off along the time line by `enable`.
+    public static func takesEnable(_ filter: String) -> Bool {
+        guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
+        return found.pointee.flags & tandem_timeline_flags() != 0
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Text of a job file that is to reach libavfilter or an encoder: code that is to be loaded, files that are to be written,
+/// processors that are to spin, all of it by `validate`, which CI runs on strangers' changes.
+@Suite struct FilterAttackTests {
+    /// A library that leaves a mark when it is loaded.
+    private func library(in scratch: Scratch) throws -> String {
+        let source = try scratch.write(
+            "#include <fcntl.h>\n__attribute__((constructor)) static void f(void) { creat(\"\(scratch.file("loaded"))\", 0600); }\n",
+            to: "evil.c")
+        let built = try program("cc", ["-shared", "-fPIC", "-o", scratch.file("evil.so"), source])
+        #expect(built.status == 0, "\(built.errors)")
+        return scratch.file("evil.so")
+    }
+
+    /// Each string as `filters` of audio and video, through every command that reads a job file.
+    @Test func noChainLoadsOrOpensAnything() throws {
+        let scratch = try folderWithSource()
+        let evil = try library(in: scratch)
+        let victim = try scratch.write("mine", to: "victim")
+        #expect(mkfifo(scratch.file("pipe"), 0o600) == 0)
+        let chains = [
+            "afftdn=bn='\\',ladspa=file=\(evil):plugin=x", "afftdn=bn='\\',lv2=plugin=\(evil)",
+            "hue=h='\\',movie=\(victim)", "hue=h='\\',drawtext=textfile=\(victim):text=x",
+            "curves=p\\lot=\(victim)", "curves=ps\\file=\(victim)", "curves='plot'=\(victim)",
+            "curves=plot=\(victim)", "curves=psfile=\(scratch.file("pipe"))",
+            "curves=none:0/0:0/0:0/0:0/0:0/0:\(scratch.file("pipe"))", "ladspa=\(evil):x",
+            "ladspa@a=\(evil)", "null,ladspa=f='\(evil)'", "sws_flags=bicubic;ladspa=\(evil)",
+            "[in]ladspa=\(evil)[out]", "frei0r=\(evil)", "lut3d=file=\(victim)", "arnndn=m=\(victim)",
+            "afir=\(victim)", "sofalizer=sofa=\(victim)", "loudnorm=stats_file=\(victim)",
+            "signature=filename=\(victim)", "vidstabdetect=result=\(victim)", "ssim=f=\(victim)",
+            "psnr=\(victim)", "deshake=filename=\(victim)", "metadata=mode=print:file=\(victim)",
+            "drmeter=1,ametadata=mode=print:file=\(victim)", "zmq", "azmq=bind_address=tcp\\://*\\:5555",
+            "sendcmd=f=\(victim)", "asendcmd=filename=\(victim)", "subtitles=\(victim)", "ass=\(victim)",
+            "dnn_processing=model=\(evil)", "libvmaf=log_path=\(victim)", "program_opencl=\(victim)",
+        ]
+        for chain in chains {
+            for kind in ["video: first, encode: { codec: h264", "audio: first, encode: { codec: aac"] {
+                try scratch.write(
+                    "version: 1\njobs: { one: { asset: ./a.mp4, tracks: [ { \(kind), filters: \(quoted(chain)) } } ], destination: out.mkv } }\n",
+                    to: "jobs.yaml")
+                for command in [["validate"], ["plan", "--root", "."], ["run", "--root", "."]] {
+                    let result = try tandem(command + ["jobs.yaml"], in: scratch)
+                    #expect(result.status == 3, "\(chain): \(command): \(result.status) \(result.errors)")
+                    #expect(result.errors.contains("jobs.yaml:2:"), "\(chain): \(result.errors)")
+                }
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("loaded")))
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+        #expect(!scratch.contents.contains("out.mkv"))
+    }
+
+    /// The same of encoders' options.
+    @Test(arguments: [
+        ("h264", "x264opts: crf=50"), ("h264", "x264opts: 'pass=1:stats=victim'"),
+        ("h264", "x264opts: 'cqm=victim'"), ("h264", "x264-params: 'cqm=victim'"),
+        ("h264", "x264-params: 'cqmfile=victim'"), ("h264", "x264-params: 'dump-yuv=victim'"),
+        ("h264", "x264-params: 'dump_yuv=victim'"), ("h264", "x264-params: 'ref=2:\\dump-yuv=victim'"),
+        ("h264", "x264-params: \"ref='2:dump-yuv=victim'\""), ("h264", "x264-params: 'opencl=1'"),
+        ("h264", "x264-params: 'opencl-clbin=victim'"), ("h264", "x264-params: 'qpfile=victim'"),
+        ("h264", "x264-params: 'tcfile-in=victim'"), ("h264", "x264-params: 'zones=0,1,cqmfile=victim'"),
+        ("h264", "stats: victim"), ("h264", "passlogfile: victim"), ("h264", "aq-mode: 'while(1,1)'"),
+        ("h264", "aq-strength: 'while(1,1)'"), ("hevc", "x265-params: 'csv=victim'"),
+        ("hevc", "x265-params: 'csv-log-level=2:csv=victim'"), ("hevc", "x265-params: 'recon=victim'"),
+        ("hevc", "x265-params: 'analysis-save=victim'"), ("hevc", "x265-params: 'scaling-list=victim'"),
+        ("hevc", "x265-params: 'lambda-file=victim'"), ("hevc", "x265-params: 'qpfile=victim'"),
+        ("hevc", "x265-params: 'dhdr10-info=victim'"), ("hevc", "x265-params: 'zonefile=victim'"),
+        ("hevc", "x265-params: 'dolby-vision-rpu=victim'"), ("hevc", "x265-params: 'stats=victim:pass=1'"),
+        ("av1", "svtav1-params: 'stat-file=victim'"), ("av1", "svtav1-params: 'errlog=victim'"),
+        ("av1", "svtav1-params: 'stats=victim:pass=1'"), ("av1", "svtav1-params: 'qpfile=victim'"),
+        ("mjpeg", "rc_eq: 'while(1,1)'"), ("ffv1", "coder: 'while(1,1)'"),
+        ("vp9", "ts-parameters: 'x=victim'"), ("vp9", "cpu-used: 'while(1,1)'"),
+    ]) func noOptionOpensAnything(_ codec: String, _ option: String) throws {
+        let scratch = try folderWithSource()
+        try scratch.write("mine", to: "victim")
+        try scratch.write(jobFile(video: "codec: \(codec), options: { \(option) }"), to: "jobs.yaml")
+        for command in ["validate", "plan", "run"] {
+            let result = try tandem(command, "jobs.yaml", in: scratch)
+            #expect(
+                result.status == 3 && result.errors.contains("error[encoder-option]")
+                    || result.errors.contains("error[conflicting-keys]"), "\(result.status) \(result.errors)")
+        }
+        #expect(try String(contentsOfFile: scratch.file("victim"), encoding: .utf8) == "mine")
+        #expect(scratch.contents == ["a.mp4", "jobs.yaml", "victim"])
+    }
+
+    /// A formula that never ends is refused before anybody computes it; what can't be refused by reading is tried in a
+    /// worker, and given up.
+    @Test(arguments: [
+        "lut=y='while(1,1)'", "scale=w='while(1,1)':h=2", "scale='while(1,1)':2", "hue=h='while(1,1)'",
+        "setsar='while(1,1)'", "eq=contrast=while(1\\,1)", "crop=w='while (1,1)'", "rotate='while(1,1)'",
+        "pad=w=while(1\\,1)", "gblur=sigma=while(1\\,1)", "fade=st=while(1\\,1)",
+        "hue=enable='while(1,1)'", "lut=y='taylor(taylor(taylor(1,1),1),1)'", "lut=y='root(root(x,9),9)'",
+        "perspective=x0='while(1,1)'", "vignette='while(1,1)'", "drawbox=x='while(1,1)'",
+        "colorlevels=rimin='while(1,1)'", "delogo=x='while(1,1)':y=1:w=1:h=1",
+    ]) func noFormulaSpins(_ chain: String) throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(video: "codec: h264, filters: \(quoted(chain))"), to: "jobs.yaml")
+        for command in ["validate", "plan", "run"] {
+            let result = try program(
+                "timeout", ["20", Places.tandem, command, "jobs.yaml"], directory: scratch.path)
+            #expect(result.status == 3 && result.errors.contains("error[filter-chain]"), "\(result.errors)")
+        }
+    }
+
+    /// Where a trial hangs all the same, it is killed, and that is the job file's error at its line.
+    @Test func aTrialThatHangsIsGivenUp() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(video: "codec: h264, filters: hflip"), to: "jobs.yaml")
+        for command in ["validate", "plan", "run"] {
+            let result = try tandem(
+                command, "jobs.yaml", in: scratch,
+                environment: ["TANDEM_WORKER_FAULTS": "trial:hang,trial:hang,stall:1"])
+            #expect(
+                result.status == 3 && result.errors.contains("nothing moved in it for"), "\(result.errors)")
+            #expect(result.errors.contains("jobs.yaml:5:"), "\(result.errors)")
+        }
+    }
+
+    /// What was allowed before still is, and does what it did: each option arrives.
+    @Test(arguments: [
+        ("hue=s=0", "scale=out_range=tv,hue=s=0"),
+        ("eq=brightness=0.1:contrast=1.2", "eq=brightness=0.1:contrast=1.2"),
+        ("lutyuv=y='if(gt(val,128),255,0)'", "lutyuv=y='if(gt(val,128),255,0)'"),
+        ("crop=64:48:2:2", "crop=64:48:2:2"), ("curves=r='0/0 0.5/0.6 1/1'", "curves=r='0/0 0.5/0.6 1/1'"),
+        ("negate,vflip", "negate,vflip"),
+        (
+            "drawbox=x=10:y=10:w=20:h=20:color=red@0.5:t=fill",
+            "drawbox=x=10:y=10:w=20:h=20:color=red@0.5:t=fill"
+        ),
+        (
+            "colorchannelmixer=.3:.4:.3:0:.3:.4:.3:0:.3:.4:.3",
+            "colorchannelmixer=.3:.4:.3:0:.3:.4:.3:0:.3:.4:.3"
+        ),
+        ("boxblur=2:1:cr=0:ar=0", "boxblur=2:1:cr=0:ar=0"),
+        ("gblur=sigma=2:enable='lt(t,0.2)'", "gblur=sigma=2:enable='lt(t,0.2)'"),
+    ]) func chainsDoWhatTheyDidInFFmpeg(_ chain: String, _ reference: String) throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(video: "codec: ffv1, filters: \(quoted(chain))"), to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+        func hashes(_ file: String, _ filter: [String]) throws -> [Substring] {
+            let judged = try program(
+                "ffmpeg",
+                ["-v", "error", "-sws_flags", "bicubic", "-i", scratch.file(file)] + filter
+                    + ["-pix_fmt", "yuv420p", "-map", "0:v", "-f", "framemd5", "-"])
+            return judged.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+                $0.split(separator: ",").last
+            }
+        }
+        let (mine, theirs) = (try hashes("out.mkv", []), try hashes("a.mp4", ["-vf", reference]))
+        #expect(mine.count == 13 || mine.count == 12)
+        #expect(mine == theirs)
+    }
+}
