@@ -36,6 +36,10 @@ let package = Package(
             ]),
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
+        .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .target(name: "CSandbox", dependencies: ["CSeccomp"]),
+        // The program's alone: it takes the place of a function of the C library.
+        .target(name: "CThreadStatus"),
         .target(name: "Locking", swiftSettings: house),
         .target(name: "BinaryCoding", swiftSettings: house),
         .target(name: "ExactStrings", swiftSettings: house),
@@ -69,7 +73,7 @@ let package = Package(
             name: "JobRun",
             dependencies: [
                 "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "ExactStrings", "Media", "LibAV",
-                "Locking", "CLinux",
+                "Locking", "CLinux", "CSandbox",
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -78,7 +82,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CLinux", "ExactStrings", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media",
+                "CLinux", "CThreadStatus", "ExactStrings", "Locking", "JobRun", "JobPlan", "JobSpec",
+                "YAMLDocument", "Media",
                 "LibAV",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -279,56 +278,4 @@ int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {
     *channel = pair[0];
     *errors = words[0];
     return twin;
-}
-
-// MARK: Locking down
-
-// Newer rights than the kernel headers at hand may have.
-#define REFER (1ull << 13)
-#define TRUNCATE (1ull << 14)
-#define IOCTL_DEVICE (1ull << 15)
-
-#define OF_FILES (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATE)
-
-struct rules {
-    uint64_t files;
-    uint64_t network;
-};
-
-static void allow(int rules, const char *const *paths, uint64_t rights) {
-    for (; *paths; paths++) {
-        int path = open(*paths, O_PATH | O_CLOEXEC);
-        if (path < 0) continue;
-        struct stat status;
-        // A rule for what is no folder is refused where it speaks of what only folders have.
-        int is_folder = fstat(path, &status) == 0 && S_ISDIR(status.st_mode);
-        struct landlock_path_beneath_attr beneath = {.allowed_access = is_folder ? rights : rights & OF_FILES,
-                                                     .parent_fd = path};
-        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-        close(path);
-    }
-}
-
-int tandem_lock_down(const char *const *readable, const char *const *writable, int network) {
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return TANDEM_NO_NEW_PRIVS | TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
-    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    if (version < 1) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
-    struct rules handled = {.files = (1ull << 13) - 1, .network = 0};
-    if (version >= 2) handled.files |= REFER;
-    if (version >= 3) handled.files |= TRUNCATE;
-    if (version >= 5) handled.files |= IOCTL_DEVICE;
-    if (version >= 4 && !network) handled.network = 3;  // bind and connect by TCP
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, version >= 4 ? sizeof handled : sizeof(uint64_t), 0);
-    if (rules < 0) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
-    uint64_t reading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-    uint64_t writing = reading | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
-                       LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
-                       LANDLOCK_ACCESS_FS_REMOVE_DIR | (version >= 3 ? TRUNCATE : 0);
-    allow(rules, readable, reading);
-    allow(rules, writable, writing);
-    long result = syscall(SYS_landlock_restrict_self, rules, 0);
-    close(rules);
-    if (result != 0) return TANDEM_NO_LANDLOCK | TANDEM_NO_NETWORK_LOCK;
-    return version < 4 && !network ? TANDEM_NO_NETWORK_LOCK : 0;
 }

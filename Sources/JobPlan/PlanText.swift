@@ -21,7 +21,7 @@ public enum PlanText {
         text += "\(outputs) output\(outputs == 1 ? "" : "s"), \(time(total)) of media"
         let sizes = plan.jobs.compactMap(\.expectedSize)
         if !sizes.isEmpty {
-            text += ", about \(bytes(sizes.reduce(0, +)))"
+            text += ", about \(bytes(sizes.reduce(0) { $0.adding(upToLimit: $1) }))"
             if sizes.count < outputs { text += " without \(outputs - sizes.count) that can't be foretold" }
         }
         if current > 0 { text += "; \(current) up to date" }

@@ -107,17 +107,30 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     /// Its chapters.
     public var chapters: [AssetChapter]
 
-    /// What an asset was found to be.
+    /// No time that a source says is believed to be longer: three thousand years.
+    public static let longest = MediaTime(value: 100_000_000_000, timescale: 1)
+
+    private static func bounded(_ time: MediaTime) -> MediaTime {
+        min(longest, max(.zero - longest, time))
+    }
+
+    private static func bounded(_ range: TimeRange) -> TimeRange {
+        TimeRange(start: bounded(range.start), duration: bounded(range.duration))
+    }
+
+    /// What an asset was found to be. Numbers that can't be are brought to their bounds.
     public init(_ contents: AssetContents) {
         container = contents.container
         fileSize = contents.fileSize
-        duration = contents.duration
+        duration = max(.zero, Self.bounded(contents.duration))
         isDurationExact = contents.isDurationExact && contents.missingBytes == 0
         missingBytes = contents.missingBytes
-        timeZero = contents.timeZero
+        timeZero = Self.bounded(contents.timeZero)
         metadata = contents.metadata
         timecode = contents.timecode
-        chapters = contents.chapters
+        chapters = contents.chapters.map {
+            AssetChapter(timeRange: Self.bounded($0.timeRange), title: $0.title)
+        }
         tracks = contents.tracks.map { track in
             let format = track.format
             return Track(
@@ -125,7 +138,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 isAttachedPicture: track.isAttachedPicture,
                 codec: format.codec, isDecodable: format.parameters.isDecodable,
                 isLossless: format.parameters.isLossless,
-                timeRange: track.timeRange, isExact: track.isTimeRangeExact,
+                timeRange: Self.bounded(track.timeRange), isExact: track.isTimeRangeExact,
                 hasOwnDuration: track.hasOwnDuration, sampleCount: track.sampleCount,
                 timeBase: track.timeBase, width: format.width, height: format.height,
                 pixelFormat: format.pixelFormat,
@@ -134,7 +147,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 fieldOrder: format.fieldOrder,
                 frameRate: track.nominalFrameRate, hasConstantFrameRate: contents.container == "pattern",
                 transform: track.preferredTransform, cleanAperture: format.cleanAperture,
-                sampleRate: format.sampleRate,
+                sampleRate: max(0, format.sampleRate),
                 sampleFormat: format.sampleFormat, channelLayout: format.channelLayout,
                 language: track.languageCode,
                 title: track.title, tags: contents.container == "ogg" ? [] : track.metadata,

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CLinux
+internal import CThreadStatus
 internal import Dispatch
 internal import Glibc
 internal import JobPlan
@@ -11,9 +12,9 @@ internal import LibAV
 enum Program {
     static func main() {
         tandem_fill_standard_files()
-        if WorkerTwin.fork(for: ["run", "plan"]) { WorkerMain.run() }
+        if WorkerTwin.fork(for: ["run", "plan"]) { work() }
         let words = CommandLine.arguments.dropFirst()
-        if words.first == WorkerMain.argument { WorkerMain.run() }
+        if words.first == WorkerMain.argument { work() }
         if let lack = ProcessLimits.lack() {
             Terminal.report("error: \(lack)\n")
             exit(ExitCode.environment.rawValue)
@@ -29,6 +30,12 @@ enum Program {
         setenv("SVT_LOG", "1", 0)
         Task { await run() }
         dispatchMain()
+    }
+
+    /// Is a worker until the end.
+    private static func work() -> Never {
+        tandem_look_at_own_threads()
+        WorkerMain.run(seesOwnThreadsAlone: true)
     }
 
     /// As `AsyncParsableCommand.main`, but that what standard output didn't take is no success.
@@ -69,6 +76,6 @@ struct Tandem: AsyncParsableCommand {
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
             CodecsCommand.self, PresetsCommand.self, InitCommand.self, ExplainCommand.self,
             HistoryCommand.self, CleanCommand.self,
-            CollectCommand.self,
+            CollectCommand.self, DoctorCommand.self,
         ])
 }

@@ -172,7 +172,7 @@ import Testing
                     "inject=landlock_create_ruleset:error=\(error)", Places.tandem, "run",
                 ] + options + ["jobs.yaml"], directory: scratch.path)
         }
-        let lack = "Landlock for files, Landlock for the network"
+        let lack = "Landlock for files, a closed /proc"
         let refused = try run("--require-sandbox")
         #expect(
             refused.status == 4 && refused.errors.contains("this machine lacks: \(lack)"),

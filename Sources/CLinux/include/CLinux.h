@@ -62,17 +62,6 @@ int tandem_open_worker_line(int socket[2], int errors[2]);
 // descriptor 3, and no other. Returns 0 in the twin; its process in this one, with the other ends of both; or -1.
 int tandem_fork_twin(const char *const *commands, int *socket, int *errors);
 
-// What a worker could not be kept from; bits of the result of tandem_lock_down.
-enum {
-    TANDEM_NO_LANDLOCK = 1,      // the kernel has none: files are as open as for anybody
-    TANDEM_NO_NETWORK_LOCK = 2,  // it has one without network rules
-    TANDEM_NO_NEW_PRIVS = 4,     // prctl failed
-};
-
-// Takes from this thread, and those it starts, everything but reading under `readable` and writing under `writable`
-// (both end with null). Must come before other threads are made. `network` leaves connecting allowed.
-int tandem_lock_down(const char *const *readable, const char *const *writable, int network);
-
 // The real paths of the shared libraries that are loaded, a line each; to be freed. Null without memory.
 char *tandem_loaded_libraries(void);
 

@@ -20,18 +20,33 @@ enum Soundness {
     }
 
     private static func holds(_ description: SourceDescription) -> Bool {
-        description.tracks.count <= 10_000 && description.duration >= .zero && description.missingBytes >= 0
+        description.tracks.count <= 10_000 && (.zero...longest).contains(description.duration)
+            && description.missingBytes >= 0 && description.fileSize >= 0
+            && (negative...longest).contains(description.timeZero)
+            && description.metadata.count <= 100_000 && description.chapters.count <= 100_000
+            && description.chapters.allSatisfy {
+                (negative...longest).contains($0.timeRange.start)
+                    && (negative...longest).contains($0.timeRange.duration)
+            }
             && description.tracks.allSatisfy { track in
                 (0..<1 << 20).contains(track.index) && holds(track.timeRange)
                     && (0...1 << 20).contains(track.width) && (0...1 << 20).contains(track.height)
-                    && (0...100_000_000).contains(track.sampleRate) && track.timeBase.isPositive
+                    && track.sampleRate >= 0 && track.timeBase.isPositive
                     && counts.contains(track.sampleCount ?? 0) && counts.contains(Int(track.bitRate))
                     && track.frameRate?.isPositive != false && track.pixelAspectRatio?.isPositive != false
-                    && (0...1024).contains(track.channelLayout?.channels ?? 0)
+                    && (0...Int(UInt16.max)).contains(track.channelLayout?.channels ?? 0)
+                    && (track.cleanAperture.map { $0.width.isPositive && $0.height.isPositive } ?? true)
+                    && track.tags.count <= 100_000 && track.sideData.count <= 10_000
             }
     }
 
-    private static func holds(_ range: TimeRange) -> Bool { range.start >= .zero && range.duration >= .zero }
+    /// No time that is told of a source is longer: three thousand years.
+    private static let longest = SourceDescription.longest
+    private static let negative = MediaTime.zero - longest
+
+    private static func holds(_ range: TimeRange) -> Bool {
+        (.zero...longest).contains(range.start) && (.zero...longest).contains(range.duration)
+    }
 
     private static func holds(_ cut: SmartCut) -> Bool {
         cut.tick.isPositive && cut.parts.count <= 10_000

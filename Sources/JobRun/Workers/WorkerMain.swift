@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CSandbox
 internal import Dispatch
 internal import Glibc
 internal import JobPlan
@@ -76,14 +77,23 @@ public enum WorkerMain {
     }
 
     /// What of the system encoders, decoders and Dispatch read while they work, and what the loader does.
-    private static let readable =
-        [
-            "/proc", "/sys/devices/system", "/usr", "/lib", "/lib64", "/etc/ssl", "/etc/ld.so.cache",
-            "/dev/null", "/dev/zero", "/dev/urandom",
-        ]
+    private static let readable = [
+        "/sys/devices/system/cpu", "/sys/devices/system/node", "/usr/lib", "/usr/lib64", "/usr/local/lib",
+        "/lib",
+        "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/zero", "/dev/urandom",
+    ]
+    /// The same of what a fetch by URL asks a name server and trusts a web server by.
+    private static let readableForNetwork = [
+        "/etc/ssl", "/usr/share/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
+        "/etc/host.conf", "/etc/gai.conf", "/etc/services",
+    ]
 
-    /// Lives. First thing in `main`.
-    public static func run() -> Never {
+    /// Users that nobody is: where workers are started by root, each is one of its own.
+    private static let users: (first: UInt32, count: UInt32) = (61_184, 4_000)
+
+    /// Lives. First thing in `main`. `seesOwnThreadsAlone` says that the program's libraries ask for no more of `/proc`
+    /// than what is about itself (`tandem_look_at_own_threads`).
+    public static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             complain("a worker is started by a run, not by hand")
             exit(64)
@@ -106,16 +116,14 @@ public enum WorkerMain {
         var lacking: Int32 = 0
         if arguments.isLockedDown {
             FilterGraph.prepareForLocking()
-            let network = arguments.mayUseNetwork ? ["/etc"] : []
-            lacking = withPaths(readable + network) { readable in
-                withPaths(arguments.folder.isEmpty ? [] : [arguments.folder]) {
-                    tandem_lock_down(readable, $0, arguments.mayUseNetwork ? 1 : 0)
-                }
-            }
+            lacking = lockDown(arguments, seesOwnThreadsAlone: seesOwnThreadsAlone)
+            // The way there may be closed, but not the folder.
+            if !arguments.folder.isEmpty { PassFiles.base.withLock { $0 = "." } }
+        } else {
+            PassFiles.base.withLock { $0 = arguments.folder }
         }
         if arguments.mayUseNetwork { NetworkAccess.allow() }
         AssetMemory.remember(1000)
-        PassFiles.base.withLock { $0 = arguments.folder }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)
@@ -157,6 +165,34 @@ public enum WorkerMain {
         setrlimit(__rlimit_resource_t(resource.rawValue), &bounds)
     }
 
+    /// Takes from this process what it doesn't need; what could not be taken, as bits.
+    private static func lockDown(_ arguments: Arguments, seesOwnThreadsAlone: Bool) -> Int32 {
+        var user = geteuid() == 0 ? users.first + UInt32(getpid()) % users.count : 0
+        var folder: UnsafeMutablePointer<CChar>?
+        if !arguments.folder.isEmpty {
+            folder = strdup("\(arguments.folder)/\(getpid())")
+            guard let folder, mkdir(folder, 0o700) == 0 else {
+                complain("the folder for two passes can't be made: \(String(cString: strerror(errno)))")
+                _exit(1)
+            }
+            // Root of a container that has no other users: what is lacking is said.
+            if user != 0, chown(folder, user, user) != 0 { user = 0 }
+        }
+        defer { free(folder) }
+        let paths =
+            readable + [seesOwnThreadsAlone ? "/proc/self" : "/proc"]
+            + (arguments.mayUseNetwork ? readableForNetwork : [])
+        return withPaths(paths) { readable in
+            var wanted = tandem_sandbox()
+            wanted.readable = readable
+            wanted.folder = folder.map { UnsafePointer($0) }
+            wanted.network = arguments.mayUseNetwork ? 1 : 0
+            wanted.own_processes_only = seesOwnThreadsAlone ? 1 : 0
+            wanted.user = user
+            return tandem_enter_sandbox(&wanted)
+        }
+    }
+
     private static func withPaths<Result>(
         _ paths: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {
@@ -182,6 +218,10 @@ public enum WorkerMain {
                         if case .work(let job) = current.doing.withLock({ $0 }) { job.cancel() }
                     case .work(let work): begin(work, buffer.takeDescriptors(), channel, current)
                     case .look(let look): begin(look, buffer.takeDescriptors(), channel, current)
+                    case .escape(let path, let process):
+                        if !channel.send(WorkerMessage.Report.escaped(SandboxFinding.all(path, process))) {
+                            _exit(0)
+                        }
                     }
                 }
             } catch {
@@ -277,6 +317,15 @@ public enum WorkerMain {
         case .smuggle:
             _ = channel.send(
                 WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
+        case .crowd:
+            let end = DispatchTime.now() + 3
+            let group = DispatchGroup()
+            for _ in 0..<32 {
+                DispatchQueue.global().async(group: group) { @Sendable in
+                    while DispatchTime.now() < end { poll(nil, 0, 10) }
+                }
+            }
+            group.wait()
         case .lie, .late, .linger: break
         }
     }

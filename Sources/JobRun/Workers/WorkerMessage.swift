@@ -3,7 +3,7 @@ internal import JobPlan
 /// What supervisor and worker say to each other: `BinaryCoding` after its length in four bytes, descriptors beside it.
 enum WorkerMessage {
     /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
-    static let version = 2
+    static let version = 3
 
     /// From the supervisor.
     enum Order: Codable, Sendable {
@@ -13,6 +13,8 @@ enum WorkerMessage {
         case work(Work)
         /// What is done is to end at once.
         case cancel
+        /// It is to try what a sandbox forbids, on a file and on a process.
+        case escape(path: String, process: Int32)
         /// A look into a source; its descriptor comes along where it is a file.
         case look(Look)
     }
@@ -51,6 +53,8 @@ enum WorkerMessage {
         case done(WorkOutcome)
         /// What came of a look.
         case seen(Sight)
+        /// What worked of what a sandbox forbids.
+        case escaped([SandboxFinding])
     }
 }
 
@@ -80,4 +84,6 @@ enum WorkerFault: String, Codable, Sendable {
     case late
     /// It takes four seconds once its output is whole.
     case linger
+    /// It crowds Dispatch's shared threads for three seconds first, so that Dispatch looks after them.
+    case crowd
 }

@@ -32,14 +32,16 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         /// Which worker looked into a source: it need not find out again what it is.
         var lookers: [ExactString: ObjectIdentifier] = [:]
 
-        /// One that waits, the one that knows a source where that can be.
-        mutating func takeIdle(for path: String?) -> WorkerProcess? {
+        /// One that waits, the one that knows a source where that can be; with the network or without.
+        mutating func takeIdle(for path: String?, network: Bool) -> WorkerProcess? {
             if let path, let looker = lookers.removeValue(forKey: path.exact),
-                let index = idle.lastIndex(where: { ObjectIdentifier($0) == looker })
+                let index = idle.lastIndex(where: {
+                    ObjectIdentifier($0) == looker && $0.hasNetwork == network
+                })
             {
                 return idle.remove(at: index)
             }
-            return idle.isEmpty ? nil : idle.removeFirst()
+            return idle.firstIndex { $0.hasNetwork == network }.map { idle.remove(at: $0) }
         }
         var lacking: Int32?
         var faults: [String: [WorkerFault]] = [:]
@@ -99,7 +101,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     /// Starts a worker that waits, so that it is there when the first job is.
     public func warm() {
-        guard workers.withLock({ $0.all.isEmpty }), let worker = try? start() else { return }
+        guard workers.withLock({ $0.all.isEmpty }), let worker = try? start(network: false) else { return }
         workers.withLock { $0.idle.append(worker) }
     }
 
@@ -147,7 +149,8 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             let fault = workers.withLock { $0.takeFault(name) }
             let worker: WorkerProcess
             do {
-                worker = try workers.withLock { $0.takeIdle(for: nil) } ?? start()
+                let network = question.path.map(SourceLocation.isRemote) ?? false
+                worker = try take(for: nil, network: network)
             } catch {
                 throw SourceProblem("\(error)")
             }
@@ -191,7 +194,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         let output = order.output
         do {
             let path: String? = if case .file(let path, _) = order.plan.source { path } else { nil }
-            worker = try workers.withLock { $0.takeIdle(for: path) } ?? start()
+            worker = try take(for: path, network: path.map(SourceLocation.isRemote) ?? false)
         } catch {
             return completion(
                 .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))
@@ -231,10 +234,15 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         }
     }
 
-    private func start() throws -> WorkerProcess {
+    /// A worker that has nothing to do. Those that fetch by URL do nothing else: what reads a file has no network.
+    private func take(for path: String?, network: Bool) throws -> WorkerProcess {
+        try workers.withLock { $0.takeIdle(for: path, network: network) } ?? start(network: network)
+    }
+
+    private func start(network: Bool) throws -> WorkerProcess {
         var arguments = WorkerMain.Arguments()
         arguments.isLockedDown = options.isLockedDown
-        arguments.mayUseNetwork = NetworkAccess.isAllowed
+        arguments.mayUseNetwork = network && NetworkAccess.isAllowed
         arguments.folder = folder
         arguments.memory = limits.memory ?? 0
         let worker = try WorkerProcess(
@@ -264,11 +272,21 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             _ = firstIsReady.wait(timeout: .now() + seconds)
         }
         guard let bits = workers.withLock({ $0.lacking }) else { return nil }
-        var words: [String] = []
-        if bits & Int32(TANDEM_NO_LANDLOCK) != 0 { words.append("Landlock for files") }
-        if bits & Int32(TANDEM_NO_NETWORK_LOCK) != 0 { words.append("Landlock for the network") }
-        if bits & Int32(TANDEM_NO_NEW_PRIVS) != 0 { words.append("no_new_privs") }
-        return words
+        return SandboxParts(rawValue: bits).words
+    }
+
+    /// Has a worker try what its sandbox forbids, on a file that it was not given; nil where none could be started.
+    public func escape(from path: String, network: Bool = false) -> [SandboxFinding]? {
+        guard let worker = try? take(for: nil, network: network) else { return nil }
+        let found = Guarded<[SandboxFinding]?>(nil)
+        let ended = DispatchSemaphore(value: 0)
+        worker.escape(from: path) { @Sendable findings in
+            found.withLock { $0 = findings }
+            ended.signal()
+        }
+        ended.wait()
+        takeBack(worker)
+        return found.withLock { $0 }
     }
 }
 

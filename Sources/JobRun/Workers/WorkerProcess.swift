@@ -27,6 +27,7 @@ final class WorkerProcess: @unchecked Sendable {
 
     /// How what it was asked for ended.
     private enum Ending: Sendable {
+        case escaped([SandboxFinding])
         case done(WorkOutcome)
         case seen(Sight)
         /// It died; by itself, or because the supervisor would not wait any longer.
@@ -55,6 +56,8 @@ final class WorkerProcess: @unchecked Sendable {
     private let queue = DispatchQueue(label: "tandem.worker")
     private let channel: MessageChannel
     private let process: pid_t
+    /// It may fetch by URL.
+    let hasNetwork: Bool
     private var reading: (any DispatchSourceRead)?
     private var listening: (any DispatchSourceRead)?
     private var watching: (any DispatchSourceTimer)?
@@ -80,6 +83,7 @@ final class WorkerProcess: @unchecked Sendable {
         self.limits = limits
         self.onReady = onReady
         self.onDeath = onDeath
+        hasNetwork = arguments.mayUseNetwork
         let ends = try WorkerTwin.take() ?? Self.spawn()
         process = ends.process
         channel = MessageChannel(ends.channel)
@@ -194,7 +198,7 @@ final class WorkerProcess: @unchecked Sendable {
                                 JobFailure(
                                     "the worker died: \(why)", at: place, rule: .workerDied,
                                     isTransient: byItself)))
-                    case .seen: break
+                    case .seen, .escaped: break
                     }
                 }, output: order.output, tracks: order.plan.tracks.count, makesPreview: order.makesPreview,
                 onChecked: order.onChecked)
@@ -246,7 +250,7 @@ final class WorkerProcess: @unchecked Sendable {
                     switch ending {
                     case .seen(let sight): completion(.seen(sight))
                     case .died(let why, let byItself): completion(.died(why, byItself: byItself))
-                    case .done, .cancelled: break
+                    case .done, .cancelled, .escaped: break
                     }
                 }, output: nil, isTrial: question.path == nil)
             let look = WorkerMessage.Look(
@@ -255,6 +259,22 @@ final class WorkerProcess: @unchecked Sendable {
                 self.task = nil
                 self.die()
                 return completion(.notTaken)
+            }
+        }
+    }
+
+    /// Has it try what its sandbox forbids; `completion` is called once, with nil where it died of it.
+    func escape(from path: String, completion: @escaping @Sendable ([SandboxFinding]?) -> Void) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(nil) }
+            self.task = Task(
+                completion: { @Sendable ending in
+                    if case .escaped(let findings) = ending { completion(findings) } else { completion(nil) }
+                }, output: nil, isTrial: true)
+            if !self.channel.send(WorkerMessage.Order.escape(path: path, process: getpid())) {
+                self.task = nil
+                self.die()
+                completion(nil)
             }
         }
     }
@@ -347,6 +367,11 @@ final class WorkerProcess: @unchecked Sendable {
                 return kill("it said what can't be of a source")
             }
             end(task, .seen(sight))
+        case .escaped(let findings):
+            guard let task, task.isTrial, findings.count <= 1000 else {
+                return kill("it answered what nobody asked")
+            }
+            end(task, .escaped(findings))
         }
     }
 

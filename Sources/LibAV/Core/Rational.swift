@@ -46,10 +46,16 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
         try container.encode(description)
     }
 
-    /// A value of this time base in another, rounded to the nearest, half away from zero (`av_rescale_q`).
+    /// A value of this time base in another, rounded to the nearest, half away from zero (`av_rescale_q`). What is too
+    /// large is as large as sums of a few such values can be.
     public func rescale(_ value: Int64, to other: Rational) -> Int64 {
         if self == other || value == noTimestamp { return value }
-        return av_rescale_q(value, av, other.av)
+        guard isPositive, other.isPositive else { return noTimestamp }
+        let most = Int64.max / 8
+        let result = av_rescale_q(value, av, other.av)
+        // What doesn't fit comes back as the least of all.
+        if result == Int64.min { return value < 0 ? -most : most }
+        return min(most, max(-most, result))
     }
 }
 

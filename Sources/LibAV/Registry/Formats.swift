@@ -160,11 +160,11 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
 
     init(_ layout: AVChannelLayout) {
         var copy = layout
-        channels = Int(layout.nb_channels)
+        channels = Int(min(max(0, layout.nb_channels), Int32(UInt16.max)))
         description = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let base = buffer.baseAddress,
                 av_channel_layout_describe(&copy, base, buffer.count) >= 0
-            else { return "\(layout.nb_channels) channels" }
+            else { return "\(min(max(0, layout.nb_channels), Int32(UInt16.max))) channels" }
             return String(cString: base)
         }
     }
@@ -243,10 +243,17 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// Reads a description.
+    /// A number of channels that libavutil has no layout of: none, or more than it counts.
+    private init?(counted text: String) {
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[1] == "channels", let count = UInt16(words[0]) else { return nil }
+        (channels, description) = (Int(count), "\(count) channels")
+    }
+
+    /// Reads a description; also one that a file's header made up.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        guard let layout = ChannelLayout(named: text) else {
+        guard let layout = ChannelLayout(named: text) ?? ChannelLayout(counted: text) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "not a channel layout: \(text)"))
         }

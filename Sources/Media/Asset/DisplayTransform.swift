@@ -9,21 +9,33 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         self.matrix = matrix
     }
 
+    /// Reads nine numbers; any other count is an error.
+    public init(from decoder: any Decoder) throws {
+        let matrix = try decoder.container(keyedBy: CodingKeys.self).decode([Int32].self, forKey: .matrix)
+        guard matrix.count == 9 else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "a matrix of \(matrix.count) numbers")
+            )
+        }
+        self.matrix = matrix
+    }
+
     /// Leaves pictures as they are, apart from where they lie.
     public var isIdentity: Bool { matrix[0] > 0 && matrix[4] > 0 && matrix[1] == 0 && matrix[3] == 0 }
 
     /// Mirrors the picture.
-    public var isReflected: Bool {
-        Int64(matrix[0]) * Int64(matrix[4]) - Int64(matrix[1]) * Int64(matrix[3]) < 0
-    }
+    public var isReflected: Bool { part(0) * part(4) < part(1) * part(3) }
+
+    /// One of the numbers, so that its negative exists and a product of two fits.
+    private func part(_ index: Int) -> Int64 { Int64(matrix[index]) }
 
     /// Exchanges width and height.
     public var isQuarterTurn: Bool { matrix[0] == 0 && matrix[4] == 0 && matrix[1] != 0 && matrix[3] != 0 }
 
     /// Clockwise rotation in degrees where it is a multiple of 90, after any reflection; nil otherwise.
     public var clockwiseDegrees: Int? {
-        let a = isReflected ? -matrix[0] : matrix[0]
-        let b = isReflected ? -matrix[1] : matrix[1]
+        let a = isReflected ? -part(0) : part(0)
+        let b = isReflected ? -part(1) : part(1)
         switch (a.signum(), b.signum()) {
         case (1, 0): return 0
         case (0, 1): return 90

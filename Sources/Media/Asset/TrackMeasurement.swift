@@ -64,7 +64,7 @@ struct TrackMeasurement: Sendable {
                 // Without time stamps at all, pictures follow one another at their own length.
                 track.shownPackets += 1
                 track.firstShown = track.firstShown ?? 0
-                track.end = (track.end ?? 0) + length
+                track.end = min(MediaTime.mostTicks, (track.end ?? 0).adding(upToLimit: length))
             }
         }
         for index in all.keys { all[index]?.settleLength(until: nil) }

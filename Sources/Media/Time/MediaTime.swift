@@ -26,7 +26,13 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         var num = numerator / Int128(divisor)
         var den = denominator / Int128(divisor)
         if den > Int128(Int32.max) || num > Int128(Int64.max) || num < Int128(Int64.min) {
-            num = roundedDivision(num * 1_000_000_000, den)
+            // In two steps, since the whole may be too large for the product.
+            let (whole, rest) = num.quotientAndRemainder(dividingBy: max(1, den))
+            let (product, isTooLarge) = whole.multipliedReportingOverflow(by: 1_000_000_000)
+            num =
+                isTooLarge
+                ? (whole < 0 ? Int128(Int64.min) : Int128(Int64.max))
+                : product + roundedDivision(rest * 1_000_000_000, den)
             den = 1_000_000_000
         }
         value = Int64(clamping: num)
@@ -39,17 +45,22 @@ public struct MediaTime: Sendable, CustomStringConvertible {
     /// For display and estimates only.
     public var seconds: Double { Double(value) / Double(timescale) }
 
-    /// How many ticks of a time base, rounded.
+    /// Ticks are never more, either way: sums of a few of them fit, whatever a file says.
+    public static let mostTicks = Int64.max / 8
+
+    /// How many ticks of a time base, rounded; at most `mostTicks`.
     public func ticks(
         in timeBase: Rational, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
     ) -> Int64 {
         let numerator = Int128(value) * Int128(max(1, timeBase.den))
         let denominator = Int128(timescale) * Int128(max(1, timeBase.num))
-        switch rule {
-        case .up: return Int64(clamping: -floorDivision(-numerator, denominator))
-        case .down: return Int64(clamping: floorDivision(numerator, denominator))
-        default: return Int64(clamping: roundedDivision(numerator, denominator))
-        }
+        let exact =
+            switch rule {
+            case .up: -floorDivision(-numerator, denominator)
+            case .down: floorDivision(numerator, denominator)
+            default: roundedDivision(numerator, denominator)
+            }
+        return min(Self.mostTicks, max(-Self.mostTicks, Int64(clamping: exact)))
     }
 
     /// As a time base of one tick, where it fits; for finding a common tick.
