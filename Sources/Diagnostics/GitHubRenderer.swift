@@ -31,26 +31,18 @@ public enum GitHubRenderer {
 
     private static func line(_ diagnostic: Diagnostic, _ path: (String) -> String) -> String {
         let range = diagnostic.range
-        var properties = "file=\(property(path(range.file))),line=\(range.line),endLine=\(range.endLine)"
+        var properties =
+            "file=\(SafeText.workflowProperty(path(range.file))),line=\(range.line),endLine=\(range.endLine)"
         if range.line == range.endLine {
             properties += ",col=\(range.column),endColumn=\(max(range.column, range.endColumn))"
         }
-        properties += ",title=\(property("tandem " + diagnostic.rule.rawValue))"
+        properties += ",title=\(SafeText.workflowProperty("tandem " + diagnostic.rule.rawValue))"
         var message = diagnostic.message
         for note in diagnostic.notes {
             message += "\n" + (note.range.map { "\($0): " } ?? "") + note.message
         }
         if let jobs = diagnostic.jobsSentence { message += "\n" + jobs }
         if let help = diagnostic.help { message += "\n" + help }
-        return "::\(command(diagnostic.severity)) \(properties)::\(data(message))\n"
-    }
-
-    /// What would end the command or start another is escaped.
-    private static func data(_ text: String) -> String {
-        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
-    }
-
-    private static func property(_ text: String) -> String {
-        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+        return "::\(command(diagnostic.severity)) \(properties)::\(SafeText.workflowData(message))\n"
     }
 }

@@ -1,8 +1,10 @@
+internal import Locking
+
 /// Finds what was probably meant.
 public enum Suggestion {
     /// The candidate nearest to `word`, where one is near enough (edit distance with swaps, a third of its length).
     public static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        guard word.count <= 64 else { return nil }
+        guard word.utf8.count <= 64, spend() else { return nil }
         let lowered = Array(word.lowercased())
         var best: (distance: Int, word: String)?
         for candidate in candidates where candidate.count <= 64 {
@@ -15,6 +17,16 @@ public enum Suggestion {
             best = (distance, candidate)
         }
         return best?.word
+    }
+
+    /// A file full of mistakes is not helped one by one: so many words are looked for, and no more.
+    private static let budget = Guarded(2000)
+
+    private static func spend() -> Bool {
+        budget.withLock { left in
+            left -= left > 0 ? 1 : 0
+            return left > 0
+        }
     }
 
     /// "did you mean …?", or nil.

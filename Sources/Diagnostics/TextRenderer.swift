@@ -88,21 +88,7 @@ public struct TextRenderer: Sendable {
     }
 
     /// Without control characters, so that a job file can't write to a terminal.
-    public static func printable(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isHidden) else { return text }
-        return String(
-            String.UnicodeScalarView(text.unicodeScalars.map { isHidden($0) ? "\u{fffd}" : $0 }))
-    }
-
-    /// Moves a terminal's cursor, or what stands around it to another place: names from outside could make a line say
-    /// what it doesn't.
-    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x09: false
-        case 0..<0x20, 0x7f...0x9f, 0x2028...0x202e, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    public static func printable(_ text: String) -> String { SafeText.line(text) }
 
     private func bold(_ text: String) -> String { usesColor ? "\u{1b}[1m\(text)\u{1b}[0m" : text }
 

@@ -84,14 +84,19 @@ public struct DestinationPath: Hashable, Sendable {
         case published
     }
 
-    /// Looks at what is at a path now.
-    public static func occupant(of path: String) -> Occupant {
+    /// Looks at what is at a path now. What another job file than `owner` published is somebody else's.
+    public static func occupant(of path: String, owner: String?) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
         let type = status.st_mode & S_IFMT
         guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
-        if type == S_IFLNK { return .foreign }
-        return mark(at: path) != nil ? .published : .foreign
+        if type == S_IFLNK {
+            // What leads to a device, a pipe or a folder is as little a file as those are.
+            var target = stat()
+            return stat(path, &target) == 0 && target.st_mode & S_IFMT != S_IFREG ? .notAFile : .foreign
+        }
+        guard let mark = mark(at: path) else { return .foreign }
+        return owner == nil || mark.owner == owner ? .published : .foreign
     }
 
     /// The extended attribute that marks an output which failed its expectations and was kept.
@@ -146,6 +151,7 @@ public struct DestinationPath: Hashable, Sendable {
     public static func foreign(at path: String) -> String {
         var byte: UInt8 = 0
         // A buffer that is too small is said by a number below 0 as well, with another reason.
+        if mark(at: path) != nil { return "the destination was published for another job file" }
         return tandem_getxattr(path, attribute, &byte, 1) >= 0 || errno == ERANGE
             ? "the destination was changed since Tandem published it"
             : "the destination exists, and Tandem did not publish it"

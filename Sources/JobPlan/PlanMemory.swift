@@ -4,8 +4,10 @@ public import JobSpec
 public protocol PlanMemory: Sendable {
     /// A job need not even be planned: it succeeded with this job file, of this source, and its output is untouched.
     func isSettled(_ question: SettledQuestion) -> Bool
-    /// A file at a destination was published by Tandem, though it has no mark of its own.
-    func owns(_ path: String) -> Bool
+    /// A file at a destination was published for a job file, though it has no mark of its own.
+    func owns(_ path: String, for file: String) -> Bool
+    /// How outputs of a job file are marked; nil where that doesn't matter.
+    func owner(ofFile path: String) -> String?
 }
 
 /// A job before it is planned.
@@ -24,8 +26,25 @@ public struct SettledQuestion: Sendable {
 public struct NoMemory: PlanMemory {
     /// Makes one.
     public init() {}
+    /// Nobody asks.
+    public func owner(ofFile path: String) -> String? { nil }
     /// Never.
     public func isSettled(_ question: SettledQuestion) -> Bool { false }
     /// Never.
-    public func owns(_ path: String) -> Bool { false }
+    public func owns(_ path: String, for file: String) -> Bool { false }
+}
+
+/// What is remembered for a dry run, which plans every job: a settled one too.
+public struct FullPlanMemory: PlanMemory {
+    private let base: any PlanMemory
+
+    /// Of what a run would have.
+    public init(_ base: any PlanMemory) { self.base = base }
+
+    /// Never.
+    public func isSettled(_ question: SettledQuestion) -> Bool { false }
+    /// As the run's.
+    public func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
+    /// As the run's.
+    public func owner(ofFile path: String) -> String? { base.owner(ofFile: path) }
 }

@@ -30,9 +30,9 @@ public enum PlanText {
     }
 
     private static func render(_ job: JobPlan, _ reasons: [String]) -> String {
-        var lines = ["\(job.id)  →  \(TextRenderer.printable(job.destination))"]
+        var lines = ["\(job.id)  →  \(job.destination)"]
         for (index, reason) in reasons.prefix(4).enumerated() {
-            lines.append("  \(pad(index == 0 ? "runs" : "", 10)) \(TextRenderer.printable(reason))")
+            lines.append("  \(pad(index == 0 ? "runs" : "", 10)) \(reason)")
         }
         if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
@@ -65,7 +65,7 @@ public enum PlanText {
         var expected = "  expected   \(time(job.expectedDuration))"
         if let size = job.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
-        return lines.joined(separator: "\n") + "\n"
+        return lines.map { SafeText.line($0) + "\n" }.joined()
     }
 
     /// Tags of one place of which the same becomes stand in one line.
@@ -90,7 +90,7 @@ public enum PlanText {
             }
             let place = entry.track.map { "track \($0)" } ?? "file"
             return
-                "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(TextRenderer.printable(item)): \(entry.reason)"
+                "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(item): \(entry.reason)"
         }
     }
 
@@ -113,7 +113,7 @@ public enum PlanText {
             }
             for setting in encoding.settings {
                 let origin = setting.origin == .job ? "" : "  (\(setting.origin.rawValue))"
-                lines.append("    \(pad(setting.key, 18)) \(TextRenderer.printable(setting.value))\(origin)")
+                lines.append("    \(pad(setting.key, 18)) \(setting.value)\(origin)")
             }
             return lines
         }
@@ -142,13 +142,13 @@ public enum PlanText {
         case .file(let path, _):
             let about = job.sourceDescription.isDurationExact ? "" : "about "
             return
-                "\(TextRenderer.printable(path)) (\(job.sourceDescription.container), \(about)\(time(job.sourceDescription.duration)))"
+                "\(path) (\(job.sourceDescription.container), \(about)\(time(job.sourceDescription.duration)))"
         case .pattern(let pattern):
             let tone = pattern.toneFrequency.map { ", tone \($0) Hz" } ?? ", silent"
             return
                 "test signal \(pattern.name) \(pattern.width)x\(pattern.height), \(pattern.frameRate) frames/s, \(pattern.duration) s\(tone)"
         case .job(let id, let path):
-            return "what the job \(id) publishes: \(TextRenderer.printable(path)) (foretold)"
+            return "what the job \(id) publishes: \(path) (foretold)"
         }
     }
 

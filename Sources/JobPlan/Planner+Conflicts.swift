@@ -6,9 +6,10 @@ internal import LibAV
 extension Planner {
     /// What stands against a job's destination by itself.
     func checkDestination(
-        _ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink
+        _ destination: DestinationPath, job: JobSpec, of file: String, into sink: inout DiagnosticSink
     ) {
         let place = job.destination.path.range
+        let owner = memory.owner(ofFile: file)
         if !PathRoot.holds(destination.path) {
             sink.error(
                 .destinationUnwritable,
@@ -23,14 +24,14 @@ extension Planner {
                 at: place)
             return
         }
-        switch DestinationPath.occupant(of: destination.path) {
+        switch DestinationPath.occupant(of: destination.path, owner: owner) {
         case .nothing, .published: break
         case .notAFile:
             sink.error(
                 .destinationExists, "the destination \(destination.path) is a folder or no regular file",
                 at: place)
         case .foreign:
-            if job.destination.ifExists == .fail, !memory.owns(destination.path) {
+            if job.destination.ifExists == .fail, !memory.owns(destination.path, for: file) {
                 sink.error(
                     .destinationExists,
                     "\(DestinationPath.foreign(at: destination.path)): \(destination.path)", at: place,

@@ -314,7 +314,9 @@ public struct Planner {
                 at: job.asset.range, notes: [Diagnostic.Note("the path is \(path)")],
                 help: "`on_damage: skip` takes what there is")
         }
-        if foreseen == nil { checkDestination(destination, job: job, into: &sink) }
+        if foreseen == nil {
+            checkDestination(destination, job: job, of: file.path, into: &sink)
+        }
         var planner = JobPlanner(
             job: job, container: container, file: file, source: source, description: description,
             destination: destination, scout: scout)

@@ -8,7 +8,7 @@ public enum ProbeText {
     public static func render(_ source: SourceDescription, name: String) -> String {
         let about = source.isDurationExact ? "" : "about "
         var lines = [
-            TextRenderer.printable(name), "  container  \(source.container), \(source.fileSize) bytes",
+            name, "  container  \(source.container), \(source.fileSize) bytes",
             "  duration   \(about)\(PlanText.time(source.duration)) (\(source.duration) s)",
         ]
         if source.missingBytes > 0 { lines.append("  truncated  \(source.missingBytes) bytes are missing") }
@@ -16,20 +16,19 @@ public enum ProbeText {
             lines.append("  time zero  \(source.timeZero) s on the file's own clock")
         }
         for track in source.tracks {
-            lines.append("  track \(track.index)    \(TextRenderer.printable(LedgerBuilder.name(track)))")
+            lines.append("  track \(track.index)    \(LedgerBuilder.name(track))")
             let details = details(track)
-            if !details.isEmpty { lines.append("             \(TextRenderer.printable(details))") }
+            if !details.isEmpty { lines.append("             \(details)") }
         }
         for (index, chapter) in source.chapters.enumerated() {
             lines.append(
                 "  chapter \(index + 1)  \(chapter.timeRange.start) s to \(chapter.timeRange.end) s"
-                    + (chapter.title.map { "  \(TextRenderer.printable($0))" } ?? ""))
+                    + (chapter.title.map { "  \($0)" } ?? ""))
         }
         for entry in source.metadata {
-            lines.append(
-                "  tag        \(TextRenderer.printable(entry.key)) = \(TextRenderer.printable(entry.value))")
+            lines.append("  tag        \(entry.key) = \(entry.value)")
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines.map { SafeText.line($0) + "\n" }.joined()
     }
 
     private static func details(_ track: SourceDescription.Track) -> String {

@@ -38,6 +38,9 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
     /// What is asked.
     public var matter: Matter
 
+    /// Headers alone tell the answer.
+    public var isBrief: Bool { if case .description(.fast) = matter { true } else { false } }
+
     /// Asks.
     public init(path: String?, matter: Matter) {
         self.path = path

@@ -16,7 +16,7 @@ enum Program {
         let words = CommandLine.arguments.dropFirst()
         if words.first == WorkerMain.argument { work() }
         if let lack = ProcessLimits.lack() {
-            Terminal.report("error: \(lack)\n")
+            Terminal.say("error: \(lack)")
             exit(ExitCode.environment.rawValue)
         }
         // Where no media are read, nodes of job files are made on two threads.
@@ -55,7 +55,7 @@ enum Program {
             problem = error
         }
         if let loss = Terminal.loss {
-            Terminal.report("error: standard output can't be written: \(loss)\n")
+            Terminal.say("error: standard output can't be written: \(loss)")
             problem = problem ?? ExitCode.environment
         }
         Tandem.exit(withError: problem)

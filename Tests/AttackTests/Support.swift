@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import TestSupport
 
 /// Runs the program in a folder.
@@ -62,4 +63,12 @@ struct Dice: RandomNumberGenerator {
         state ^= state << 17
         return state
     }
+}
+
+/// What the state and a mark say of a file: its size and the time of its last change.
+func fingerprint(_ path: String) throws -> String {
+    guard let text = TemporaryFile.fingerprint(path: path) else {
+        throw JudgeError(message: "no file \(path)")
+    }
+    return text
 }

@@ -206,7 +206,7 @@ final class JobExecutor: @unchecked Sendable {
             job: plan.id)
         let isMarked = output.setAttribute(DestinationPath.attribute, mark.text)
         try output.synchronize()
-        if !isMarked { try state?.intend(plan, output: mark.output) }
+        if !isMarked { try state?.intend(plan, output: mark.output, digest: digest) }
         // Where somebody was quicker, whose file it is decides again.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
@@ -222,6 +222,12 @@ final class JobExecutor: @unchecked Sendable {
             }
         }
         guard output.isPublished else { throw MediaError.destinationExists }
+        // Whoever moved the folder meanwhile has the output elsewhere.
+        guard output.isAt(plan.destination) else {
+            throw JobFailure(
+                "the output was published, and is not at \(plan.destination): its folder was moved or replaced",
+                at: plan.destinationLocation, rule: .destinationUnwritable)
+        }
         if let digest { state?.succeeded(plan, digest: digest, seconds: elapsed) }
         let reports = findings.tracks
         return JobResult(
@@ -265,7 +271,9 @@ final class JobExecutor: @unchecked Sendable {
                 "the destination is a source, and sources are never overwritten: \(plan.destination)",
                 at: plan.destinationLocation, rule: .destinationIsSource)
         }
-        switch DestinationPath.occupant(of: plan.destination) {
+        // What is up to date for any job file is nobody's loss.
+        let owner = isMadeAlready ? nil : RunState.owner(plan.file)
+        switch DestinationPath.occupant(of: plan.destination, owner: owner) {
         case .nothing: return false
         case .published: return true
         case .notAFile:
@@ -273,7 +281,7 @@ final class JobExecutor: @unchecked Sendable {
                 "the destination is a folder or no regular file: \(plan.destination)",
                 at: plan.destinationLocation,
                 rule: .destinationExists)
-        case .foreign where state?.owns(plan.destination) == true: return true
+        case .foreign where state?.owns(plan.destination, for: plan.file) == true: return true
         case .foreign:
             switch plan.ifExists {
             case .replace: return true

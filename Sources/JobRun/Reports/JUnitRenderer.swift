@@ -93,7 +93,7 @@ enum Markup {
             default:
                 let isAllowed =
                     scalar.value >= 0x20 && scalar.value != 0xfffe && scalar.value != 0xffff
-                    && !(0x7f...0x9f).contains(scalar.value)
+                    && !SafeText.isHidden(scalar)
                 result.unicodeScalars.append(isAllowed ? scalar : "\u{fffd}")
             }
         }

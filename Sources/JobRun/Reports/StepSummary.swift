@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobPlan
 
 /// A run in Markdown, for the summary of a CI step.
@@ -23,10 +24,11 @@ public enum StepSummary {
 
     /// What would end a cell, or begin markup.
     private static func cell(_ text: String) -> String {
-        String(
-            text.flatMap { character -> [Character] in
-                if character.isNewline { return [" "] }
-                return "|<>`*_[]\\".contains(character) ? ["\\", character] : [character]
-            })
+        var cell = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if "|<>`*_[]\\".unicodeScalars.contains(scalar) { cell.append("\\") }
+            cell.append(SafeText.isHidden(scalar) ? " " : scalar)
+        }
+        return String(cell)
     }
 }

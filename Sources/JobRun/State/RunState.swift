@@ -20,10 +20,18 @@ public enum FingerprintMode: String, Sendable, CaseIterable {
 /// was left. Two ways lead there: by what the job file says, before the source is even looked into (`isSettled`), and by
 /// the plan itself (`isCurrent`), which also finds what the store has lost in the output's own mark.
 public final class RunState: PlanMemory, Sendable {
+    /// An output, and whose it is by its name in the store; nil where that isn't known.
+    private struct Owned: Hashable, Sendable {
+        var output: String
+        var file: String?
+    }
+
     private struct Known: Sendable {
         var records: [StateStore.JobName: StateStore.Record]
-        /// Published files without a mark, or with one, by their paths.
-        var outputs: [ExactString: String]
+        /// Published files without a mark, or with one, by their paths: what was published last, and what was about to be.
+        var outputs: [ExactString: Set<Owned>]
+        /// What was about to be published, by its path.
+        var intents: [ExactString: StateStore.Intent]
         /// What jobs published before they went elsewhere.
         var former: [StateStore.Former]
         /// Everything that was ever published and not removed.
@@ -82,10 +90,17 @@ public final class RunState: PlanMemory, Sendable {
             stores[place] = store
             names[file.exact] = store.name(ofFile: file)
             let (records, intents, former) = store.first
-            var outputs = intents
-            for one in former { outputs[one.destination.exact] = one.output }
-            for record in records.values { outputs[record.destination.exact] = record.output }
-            known[place] = Known(records: records, outputs: outputs, former: former)
+            // None overrides another: of a run that was killed nobody knows how far it came.
+            var outputs = intents.mapValues { Set([Owned(output: $0.output)]) }
+            for one in former {
+                outputs[one.destination.exact, default: []].insert(
+                    Owned(output: one.output, file: one.job.file))
+            }
+            for record in records.values {
+                outputs[record.destination.exact, default: []].insert(
+                    Owned(output: record.output, file: record.job.file))
+            }
+            known[place] = Known(records: records, outputs: outputs, intents: intents, former: former)
         }
         self.stores = stores
         self.folders = folders
@@ -124,10 +139,19 @@ public final class RunState: PlanMemory, Sendable {
     // MARK: What is up to date
 
     /// See `PlanMemory`.
-    public func owns(_ path: String) -> Bool {
-        guard let now = TemporaryFile.fingerprint(path: path) else { return false }
-        return known.values.contains { $0.outputs[path.exact] == now }
+    public func owns(_ path: String, for file: String) -> Bool {
+        // What has a mark says itself whose it is.
+        guard let now = TemporaryFile.fingerprint(path: path), DestinationPath.mark(at: path) == nil,
+            let place = folders[file.exact], let outputs = known[place]?.outputs[path.exact]
+        else { return false }
+        let isKnown =
+            outputs.contains(Owned(output: now))
+            || outputs.contains(Owned(output: now, file: names[file.exact]))
+        return isKnown && StateSecret.holds(place)
     }
+
+    /// See `PlanMemory`.
+    public func owner(ofFile path: String) -> String? { Self.owner(path) }
 
     /// See `PlanMemory`.
     public func isSettled(_ question: SettledQuestion) -> Bool {
@@ -161,7 +185,15 @@ public final class RunState: PlanMemory, Sendable {
         {
             return (digest, true)
         }
+        if isIntended(plan, output: now, digest: digest) { return (digest, true) }
         return (digest, DestinationPath.mark(at: plan.destination)?.digest == digest.value)
+    }
+
+    /// What is there was published by just this plan, in a run that did not come to say so.
+    private func isIntended(_ plan: JobPlan, output: String, digest: PlanDigest) -> Bool {
+        guard let place = folders[plan.file.exact] else { return false }
+        return known[place]?.intents[plan.destination.exact]
+            == StateStore.Intent(output: output, digest: digest.value)
     }
 
     /// Nil where the source can't be read.
@@ -200,12 +232,14 @@ public final class RunState: PlanMemory, Sendable {
         let mark = DestinationPath.mark(at: plan.destination)
         let now = TemporaryFile.fingerprint(path: plan.destination)
         let record = record(plan.file, plan.id)
-        let isNew = record == nil && mark == nil
+        let intent = folders[plan.file.exact].flatMap { known[$0]?.intents[plan.destination.exact] }
+        let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = [now == nil ? "it never ran" : "nothing is known of an earlier run"]
         // A digest is half of what a plan takes, and here there is nothing to hold it against.
         if isNew, mode == .stat { return unknown }
         guard let digest = digest(of: plan) else { return ["the source can't be read"] }
         if mark?.digest == digest.value { return [] }
+        if let now, isIntended(plan, output: now, digest: digest) { return [] }
         guard let record else { return unknown }
         if record.destination.exact != plan.destination.exact {
             return ["its destination was \(record.destination) and is \(plan.destination)"]
@@ -237,8 +271,10 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// An output is about to be published whose file system keeps no mark.
-    func intend(_ plan: JobPlan, output: String) throws {
-        try store(of: plan.file)?.intend(destination: plan.destination, output: output)
+    func intend(_ plan: JobPlan, output: String, digest: PlanDigest?) throws {
+        try store(of: plan.file)?.intend(
+            destination: plan.destination,
+            StateStore.Intent(output: output, digest: digest?.value ?? ""))
     }
 
     /// A job succeeded, or was found to be up to date by its plan.
@@ -319,7 +355,9 @@ public final class RunState: PlanMemory, Sendable {
                 },
                 uniquingKeysWith: { first, _ in first })
             for record in known.published {
-                guard let file = owners[record.job.file.exact], isLeft(record, of: file) else { continue }
+                guard let file = owners[record.job.file.exact], isLeft(record, of: file, in: place) else {
+                    continue
+                }
                 guard let path = DestinationPath(record.destination), !asked.contains(path),
                     seen.insert(record.destination.exact).inserted,
                     let identity = FileIdentity(path: record.destination),
@@ -333,9 +371,12 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// An output is as it was published, and still that job file's.
-    private func isLeft(_ record: StateStore.Former, of file: String) -> Bool {
+    private func isLeft(_ record: StateStore.Former, of file: String, in place: StateFolder) -> Bool {
         guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
-        guard let mark = DestinationPath.mark(at: record.destination) else { return true }
+        // A record may have come with a repository; the mark can't.
+        guard let mark = DestinationPath.mark(at: record.destination) else {
+            return !TemporaryFile.takesAttributes(record.destination) && StateSecret.holds(place)
+        }
         return mark.owner == Self.owner(file)
     }
 
@@ -359,7 +400,7 @@ public final class RunState: PlanMemory, Sendable {
             let file = names.first(where: {
                 $0.value.exact == stray.file.exact && folders[$0.key] == stray.folder
             })?.key.text,
-            isLeft(record, of: file)
+            isLeft(record, of: file, in: stray.folder)
         else { return false }
         guard unlink(stray.path) == 0 else {
             throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")

@@ -1,9 +1,12 @@
 internal import ExactStrings
 internal import Glibc
+internal import LibAV
 
 /// The folder in which a batch remembers what it did: `.tandem` beside the job file, unless another one is named.
 public struct StateFolder: Hashable, Sendable {
     private let exactPath: ExactString
+    /// Nobody named it: it lies where a repository may have brought it along.
+    private let isBesideJobFile: Bool
 
     /// Its absolute path.
     public var path: String { exactPath.text }
@@ -11,13 +14,15 @@ public struct StateFolder: Hashable, Sendable {
     /// A folder by its path.
     public init(path: String) {
         exactPath = path.exact
+        isBesideJobFile = false
     }
 
     /// The one beside a job file.
     public init(besideJobFile file: String) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastIndex(of: "/") ?? absolute.startIndex)]
-        self.init(path: folder + "/.tandem")
+        exactPath = (folder + "/.tandem").exact
+        isBesideJobFile = true
     }
 
     /// The absolute path of a job file: links of its folder are resolved, the file's own name stays. Through which name a file
@@ -46,13 +51,51 @@ public struct StateFolder: Hashable, Sendable {
 
     /// Makes the folder where it is missing.
     func make() throws(StateError) {
+        try check()
         var made = ""
-        for part in StateFolder.absolute(path).split(separator: "/") {
+        let absolute = StateFolder.absolute(path)
+        for part in absolute.split(separator: "/") {
             made += "/" + part
-            guard mkdir(made, 0o777) == 0 || errno == EEXIST || errno == EISDIR else {
+            let mode: mode_t = made == absolute ? 0o700 : 0o777
+            guard mkdir(made, mode) == 0 || errno == EEXIST || errno == EISDIR else {
                 throw StateError(
                     "the state folder \(path) can't be made: \(String(cString: strerror(errno)))")
             }
+        }
+    }
+}
+
+extension StateFolder {
+    /// Throws where it is not to be believed or written: what lies beside a job file may have come with it. There it is a
+    /// folder of this user's, no link, and beneath the root.
+    func check() throws(StateError) {
+        guard isBesideJobFile else { return }
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        let why: String
+        if status.st_mode & S_IFMT != S_IFDIR {
+            why = "is no folder, and a link to one is not followed"
+        } else if status.st_uid != geteuid() {
+            why = "belongs to another user"
+        } else if !PathRoot.holds(StateFolder.absolute(path)) {
+            why = "lies outside the root"
+        } else {
+            return try checkFiles()
+        }
+        throw StateError("the state folder \(path) \(why); `--state DIR` names another one")
+    }
+
+    /// Nor are its files links, or anybody else's.
+    private func checkFiles() throws(StateError) {
+        for name in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock"] {
+            var status = stat()
+            guard lstat(path + "/" + name, &status) == 0 else { continue }
+            guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {
+                throw StateError(
+                    "\(path)/\(name) is a link or another user's file; `--state DIR` names another folder")
+            }
+            // It may hold what the environment said.
+            if status.st_mode & 0o077 != 0 { chmod(path + "/" + name, 0o600) }
         }
     }
 }
@@ -75,7 +118,7 @@ public final class StateLock: Sendable {
         self.folder = folder
         try folder.make()
         let path = folder.path + "/lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw StateError(
                 "the state folder \(folder.path) can't be written: \(String(cString: strerror(errno)))")

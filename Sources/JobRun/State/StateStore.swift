@@ -39,6 +39,12 @@ final class StateStore: @unchecked Sendable {
         init(file: String, id: String) { (exactFile, exactID) = (file.exact, id.exact) }
     }
 
+    /// An output that was about to be published, and what it was made by.
+    struct Intent: Sendable, Equatable {
+        var output: String
+        var digest: String
+    }
+
     /// What a job published before it went elsewhere.
     struct Former: Sendable {
         var job: JobName
@@ -63,7 +69,7 @@ final class StateStore: @unchecked Sendable {
     private let pending = Guarded(Pending())
 
     /// What was known when it was opened.
-    let first: (records: [JobName: Record], intents: [ExactString: String], former: [Former])
+    let first: (records: [JobName: Record], intents: [ExactString: Intent], former: [Former])
 
     /// What became of opening a store.
     enum Opening {
@@ -79,8 +85,13 @@ final class StateStore: @unchecked Sendable {
     /// matters is put aside, and a new one begun.
     static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> Opening {
         let path = folder.path + "/state.sqlite"
+        try folder.check()
         if isReading, access(path, R_OK) != 0 { return .none }
         if !isReading { try folder.make() }
+        // It is made for this user alone: what the environment said may be in it.
+        if !isReading, access(path, F_OK) != 0 { StateSecret.sign(folder) }
+        let file = isReading ? -1 : Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file >= 0 { close(file) }
         do {
             let store = try StateStore(folder, path: path, wasDamaged: false)
             if !isReading { try store.tryWriting() }
@@ -136,42 +147,60 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// The number in `user_version`; another one is another program's.
-    private static let version = 1
+    private static let version = 2
 
     private static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.label = "tandem.database"
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            try db.execute(
+                sql: "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
         let found = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-        if found == version { return database }
-        if found != 0 { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
-        try database.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE jobs (
-                        file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
-                        parts TEXT NOT NULL, destination TEXT NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL,
-                        PRIMARY KEY (file, id)) WITHOUT ROWID;
-                    CREATE INDEX jobs_by_destination ON jobs (destination);
-                    CREATE TABLE intents (destination TEXT PRIMARY KEY, output TEXT NOT NULL);
-                    CREATE TABLE contents (
-                        path TEXT PRIMARY KEY, identity TEXT NOT NULL, digest TEXT NOT NULL);
-                    CREATE TABLE runs (
-                        id INTEGER PRIMARY KEY, begun REAL NOT NULL, ended REAL, files TEXT NOT NULL,
-                        done INTEGER, current INTEGER, failed INTEGER, status TEXT);
-                    CREATE TABLE attempts (
-                        run INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, outcome TEXT NOT NULL,
-                        message TEXT NOT NULL, seconds REAL NOT NULL);
-                    CREATE INDEX attempts_of_run ON attempts (run);
-                    PRAGMA user_version = \(version);
-                    """)
+        guard found == 0 || found == version else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+        if found == 0 {
+            try database.write { db in
+                for statement in schema { try db.execute(sql: statement) }
+                try db.execute(sql: "PRAGMA user_version = \(version)")
+            }
         }
+        // Whoever could put a view in a table's place, or a trigger behind one, would have this process compute it.
+        let known = try database.read {
+            try String.fetchSet($0, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        }
+        guard known == Set(schema) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
         return database
     }
+
+    /// Everything that the database has, as it stands there.
+    private static let schema = [
+        """
+        CREATE TABLE jobs (
+            file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
+            parts TEXT NOT NULL, destination TEXT NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL,
+            PRIMARY KEY (file, id)) WITHOUT ROWID
+        """,
+        "CREATE INDEX jobs_by_destination ON jobs (destination)",
+        "CREATE TABLE intents (destination TEXT PRIMARY KEY, output TEXT NOT NULL, digest TEXT NOT NULL)",
+        """
+        CREATE TABLE former (
+            destination TEXT PRIMARY KEY, file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL)
+        """,
+        "CREATE TABLE contents (path TEXT PRIMARY KEY, identity TEXT NOT NULL, digest TEXT NOT NULL)",
+        """
+        CREATE TABLE runs (
+            id INTEGER PRIMARY KEY, begun REAL NOT NULL, ended REAL, files TEXT NOT NULL,
+            done INTEGER, current INTEGER, failed INTEGER, status TEXT)
+        """,
+        """
+        CREATE TABLE attempts (
+            run INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, outcome TEXT NOT NULL,
+            message TEXT NOT NULL, seconds REAL NOT NULL)
+        """,
+        "CREATE INDEX attempts_of_run ON attempts (run)",
+    ]
 
     /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
     func name(ofFile file: String) -> String {
@@ -196,9 +225,8 @@ final class StateStore: @unchecked Sendable {
         return records
     }
 
-    /// What jobs published that put their outputs elsewhere now. Stores of programs that kept nothing of the kind lack it.
+    /// What jobs published that put their outputs elsewhere now.
     private static func former(_ db: Database) throws -> [Former] {
-        guard try db.tableExists("former") else { return [] }
         let rows = try Row.fetchCursor(db, sql: "SELECT file, id, destination, output FROM former")
         var all: [Former] = []
         while let row = try rows.next() {
@@ -217,21 +245,18 @@ final class StateStore: @unchecked Sendable {
         let row = try Row.fetchOne(statement, arguments: [record.job.file, record.job.id])
         if let row, row.text(0) != record.destination {
             try db.execute(
-                sql: """
-                    CREATE TABLE IF NOT EXISTS former (
-                        destination TEXT PRIMARY KEY, file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL)
-                    """)
-            try db.execute(
                 sql: "INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?)",
                 arguments: [row.text(0), record.job.file, record.job.id, row.text(1)])
         }
     }
 
     /// Outputs that were about to be published, by their paths.
-    private static func intents(_ db: Database) throws -> [ExactString: String] {
-        var intents: [ExactString: String] = [:]
-        let rows = try Row.fetchCursor(db, sql: "SELECT destination, output FROM intents")
-        while let row = try rows.next() { intents[row.text(0).exact] = row.text(1) }
+    private static func intents(_ db: Database) throws -> [ExactString: Intent] {
+        var intents: [ExactString: Intent] = [:]
+        let rows = try Row.fetchCursor(db, sql: "SELECT destination, output, digest FROM intents")
+        while let row = try rows.next() {
+            intents[row.text(0).exact] = Intent(output: row.text(1), digest: row.text(2))
+        }
         return intents
     }
 
@@ -347,12 +372,13 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// An output without a mark of its own is about to be published: on disk when this returns.
-    func intend(destination: String, output: String) throws(StateError) {
+    func intend(destination: String, _ intent: Intent) throws(StateError) {
         do {
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(
-                    sql: "INSERT OR REPLACE INTO intents VALUES (?, ?)", arguments: [destination, output])
+                    sql: "INSERT OR REPLACE INTO intents VALUES (?, ?, ?)",
+                    arguments: [destination, intent.output, intent.digest])
                 try db.execute(sql: "PRAGMA synchronous = NORMAL")
             }
         } catch {
@@ -373,7 +399,7 @@ final class StateStore: @unchecked Sendable {
         writing.sync { flush() }
         do {
             try database.write { db in
-                // Stores of programs that kept nothing of the kind lack it.
+                //
                 try db.execute(
                     sql: """
                         CREATE TABLE IF NOT EXISTS reports (
@@ -402,7 +428,6 @@ final class StateStore: @unchecked Sendable {
                 try db.execute(
                     sql: "DELETE FROM jobs WHERE file = ? AND id = ? AND destination = ?",
                     arguments: [name.file, name.id, destination])
-                guard try db.tableExists("former") else { return }
                 try db.execute(sql: "DELETE FROM former WHERE destination = ?", arguments: [destination])
             }
         } catch {

@@ -133,6 +133,10 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                     self.running.withLock { $0.isInSecondPass = true }
                     var passes: [Int: EncoderPass] = [:]
                     for (position, input) in zip(first.positions, first.session.writer.inputs) {
+                        if case .encode(let encoding) = self.plan.tracks[position].action {
+                            try files.check(
+                                position, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
+                        }
                         passes[position] = .second(
                             statistics: files.path(ofTrack: position), text: input.passStatistics)
                     }

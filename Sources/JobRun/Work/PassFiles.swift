@@ -20,6 +20,28 @@ final class PassFiles: Sendable {
     /// Where the encoder of a track keeps its notes.
     func path(ofTrack position: Int) -> String { "\(folder)/\(position).log" }
 
+    /// Throws where an encoder's notes are not all there: it doesn't look whether they could be written.
+    func check(_ position: Int, encoder: String, frames: Int) throws {
+        // Others keep theirs in memory.
+        guard ["libx264", "libx265"].contains(encoder) else { return }
+        guard let stream = fopen(path(ofTrack: position), "re") else {
+            throw MediaError.system(operation: "the first pass's notes", errno: errno)
+        }
+        defer { fclose(stream) }
+        var line = [CChar](repeating: 0, count: 4096)
+        var (count, isWhole) = (0, true)
+        while fgets(&line, Int32(line.count), stream) != nil {
+            let length = strlen(line)
+            // A long line comes in several parts.
+            if isWhole, strncmp(line, "in:", 3) == 0 { count += 1 }
+            isWhole = length > 0 && line[length - 1] == 0x0a
+        }
+        guard ferror(stream) == 0, isWhole, count == frames else {
+            throw MediaError.system(
+                operation: "the first pass noted \(count) frames of \(frames)", errno: ENOSPC)
+        }
+    }
+
     deinit {
         guard let stream = opendir(folder) else { return }
         while let entry = readdir(stream) {

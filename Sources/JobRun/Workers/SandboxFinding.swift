@@ -32,7 +32,9 @@ public struct SandboxFinding: Codable, Hashable, Sendable {
 
 /// A part of the sandbox.
 public struct SandboxParts: OptionSet, Sendable {
+    /// The bits.
     public let rawValue: Int32
+    /// Of some bits.
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Names of the parts, for people.

@@ -19,6 +19,8 @@ final class WorkerProcess: @unchecked Sendable {
         var stall = 300.0
         /// The same with a look into a source: opening one takes no time to speak of.
         var lookStall = 60.0
+        /// Seconds that a look may take in all, where it need not read the whole source.
+        var look = 60.0
         /// The same with a trial of settings: the slowest encoder opens in a second.
         var trial = 20.0
         /// Seconds that it has to end after a cancel.
@@ -42,6 +44,9 @@ final class WorkerProcess: @unchecked Sendable {
         let output: TemporaryFile?
         /// Settings are tried, which takes no time to speak of.
         var isTrial = false
+        /// Seconds that it may take in all, however much moves.
+        var patience: Double?
+        let begun = DispatchTime.now()
         var tracks = 0
         var makesPreview = false
         var onChecked: @Sendable () -> Void = {}
@@ -252,7 +257,8 @@ final class WorkerProcess: @unchecked Sendable {
                     case .died(let why, let byItself): completion(.died(why, byItself: byItself))
                     case .done, .cancelled, .escaped: break
                     }
-                }, output: nil, isTrial: question.path == nil)
+                }, output: nil, isTrial: question.path == nil,
+                patience: question.isBrief ? self.limits.look : nil)
             let look = WorkerMessage.Look(
                 question: question, isLent: !descriptors.isEmpty, fault: fault)
             guard self.channel.send(WorkerMessage.Order.look(look), descriptors: descriptors) else {
@@ -396,6 +402,10 @@ final class WorkerProcess: @unchecked Sendable {
         guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
             return kill("it took \(used >> 20) MiB of memory, and \(limit >> 20) is the limit")
+        }
+        let lasted = Double(DispatchTime.now().uptimeNanoseconds - task.begun.uptimeNanoseconds) / 1e9
+        if let patience = task.patience, lasted > patience {
+            return kill("it was not done after \(Int(patience)) s")
         }
         let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
         if still > (task.isTrial ? limits.trial : task.output == nil ? limits.lookStall : limits.stall) {

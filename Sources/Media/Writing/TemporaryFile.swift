@@ -115,6 +115,19 @@ public final class TemporaryFile: @unchecked Sendable {
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
+    /// What a path leads to is this very file.
+    public func isAt(_ path: String) -> Bool {
+        var (own, other) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
+            && own.st_ino == other.st_ino
+    }
+
+    /// A published file could carry an extended attribute, as far as its file system has them.
+    public static func takesAttributes(_ path: String) -> Bool {
+        var byte: UInt8 = 0
+        return tandem_getxattr(path, "user.tandem.none", &byte, 1) >= 0 || errno != EOPNOTSUPP
+    }
+
     /// Brings the file's data to disk (`fsync`).
     public func synchronize() throws {
         guard fsync(descriptor) == 0 else { throw MediaError.system(operation: "fsync", errno: errno) }

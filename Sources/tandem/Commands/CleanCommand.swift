@@ -35,7 +35,7 @@ struct CleanCommand: ParsableCommand {
         for stray in strays {
             let path = TextRenderer.printable(stray.path)
             if !yes {
-                Terminal.print("\(path)  (\(stray.job) of \(stray.file))\n")
+                Terminal.print(SafeText.line("\(path)  (\(stray.job) of \(stray.file))") + "\n")
                 continue
             }
             do throws(StateError) {
@@ -43,7 +43,7 @@ struct CleanCommand: ParsableCommand {
                     try memory.remove(stray) ? "removed \(path)\n" : "kept \(path): it was changed\n")
             } catch {
                 failed = true
-                Terminal.report("error: \(error)\n")
+                Terminal.say("error: \(error)")
             }
         }
         withExtendedLifetime(locks) {}

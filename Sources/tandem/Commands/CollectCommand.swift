@@ -20,7 +20,7 @@ struct CollectCommand: ParsableCommand {
         do throws(ShardFolder.Problem) {
             report = try shards.collect()
         } catch {
-            Terminal.report("error: \(error)\n")
+            Terminal.say("error: \(error)")
             throw ExitCode.specWrong
         }
         let missing = report.jobs.filter { !$0.isDone }

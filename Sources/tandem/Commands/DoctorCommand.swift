@@ -52,7 +52,7 @@ struct DoctorCommand: ParsableCommand {
         let file = mkstemp(&template)
         let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         guard file >= 0 else {
-            Terminal.report("error: a file in /tmp can't be made: \(String(cString: strerror(errno)))\n")
+            Terminal.say("error: a file in /tmp can't be made: \(String(cString: strerror(errno)))")
             throw ExitCode.environment
         }
         // Everybody may: only the sandbox can stand against it.
@@ -64,7 +64,7 @@ struct DoctorCommand: ParsableCommand {
         guard let findings = pool.escape(from: path, network: allowNetwork),
             let lacking = pool.lacking(within: 10)
         else {
-            Terminal.report("error: no worker can be started, or it died\n")
+            Terminal.say("error: no worker can be started, or it died")
             throw ExitCode.environment
         }
         let report = Report(

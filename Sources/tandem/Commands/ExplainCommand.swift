@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Diagnostics
 internal import JobPlan
 internal import JobRun
 internal import JobSpec
@@ -34,7 +35,8 @@ struct ExplainCommand: ParsableCommand {
             try reporting.report(tried, of: loader)
             throw status
         }
-        let result = Planner.plan(loader.files, only: [job], scout: scout)
+        let result = Planner.plan(
+            loader.files, only: [job], memory: FullPlanMemory(memory), scout: scout)
         try reporting.report(result.diagnostics, of: loader)
         if let status = reporting.status(of: result.diagnostics) { throw status }
         let forecast = try StateArguments.must { () throws(StateError) in
@@ -42,8 +44,8 @@ struct ExplainCommand: ParsableCommand {
         }
         for plan in result.plan.jobs where plan.id == job || plan.base == job {
             let reasons = forecast.reasons(for: plan)
-            Terminal.print("\(plan.id): \(reasons.isEmpty ? "up to date" : "runs")\n")
-            for reason in reasons { Terminal.print("  \(reason)\n") }
+            Terminal.print(SafeText.line("\(plan.id): \(reasons.isEmpty ? "up to date" : "runs")") + "\n")
+            for reason in reasons { Terminal.print(SafeText.line("  \(reason)") + "\n") }
         }
     }
 }

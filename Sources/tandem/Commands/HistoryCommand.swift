@@ -12,6 +12,7 @@ struct HistoryCommand: ParsableCommand {
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String]
 
+    @OptionGroup var access: AccessArguments
     @OptionGroup var state: StateArguments
 
     @Option(name: .shortAndLong, help: "How many runs at most.")
@@ -27,8 +28,9 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
+        try access.apply(files)
         for file in files where FileIdentity(path: file) == nil {
-            Terminal.report("error: there is no job file \(TextRenderer.printable(file))\n")
+            Terminal.say("error: there is no job file \(TextRenderer.printable(file))")
             throw ExitCode.specWrong
         }
         let memory = try state.open(files: files)

@@ -11,11 +11,11 @@ struct InitCommand: ParsableCommand {
     @Argument(help: "A media file, or with --allow-network a URL.", completion: .file())
     var asset: String
 
-    @OptionGroup var network: NetworkArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var workers: WorkerArguments
 
     func run() throws {
-        network.apply()
+        try access.apply([asset])
         Terminal.print(JobFileTemplate(path: asset, source: try workers.describe(asset)).text)
     }
 }

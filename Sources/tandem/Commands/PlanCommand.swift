@@ -11,7 +11,6 @@ struct PlanCommand: ParsableCommand {
             "The dry run: probes the sources and prints what will happen to every track; writes no output.")
 
     @OptionGroup var spec: SpecArguments
-    @OptionGroup var root: RootArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
@@ -42,7 +41,6 @@ struct PlanCommand: ParsableCommand {
     }
 
     func run() throws {
-        try root.apply()
         // Parts are carried out from anywhere.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
         let loader = try spec.settings.load(paths)
@@ -62,7 +60,8 @@ struct PlanCommand: ParsableCommand {
             try reporting.report(tried, of: loader)
             throw status
         }
-        let result = Planner.plan(loader.files, only: only, scout: scout)
+        let result = Planner.plan(
+            loader.files, only: only, memory: FullPlanMemory(memory), scout: scout)
         let forecast = try StateArguments.must { () throws(StateError) in
             try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
         }
@@ -93,7 +92,7 @@ struct PlanCommand: ParsableCommand {
         if let out {
             let files = shards == nil ? [out] : []
             if let problem = RunOutputs.problem(writing: files, with: result.plan, of: result.files) {
-                Terminal.report("error: \(problem)\n")
+                Terminal.say("error: \(problem)")
                 throw ExitCode.environment
             }
             let file = PlanFile(
@@ -104,15 +103,15 @@ struct PlanCommand: ParsableCommand {
                     try ShardFolder(path: out).write(
                         file, shards: ShardPlanner.split(result.plan, into: shards))
                 } catch {
-                    Terminal.report("error: \(error)\n")
+                    Terminal.say("error: \(error)")
                     throw ExitCode.environment
                 }
                 return
             }
             do {
-                try file.data().write(to: URL(filePath: out), options: .atomic)
+                try ReportFile.write(Array(file.data()), to: out)
             } catch {
-                Terminal.report("error: the plan can't be written to \(out): \(Terminal.reason(error))\n")
+                Terminal.say("error: the plan: \(error)")
                 throw ExitCode.environment
             }
         }

@@ -16,7 +16,7 @@ struct PresetsCommand: ParsableCommand {
     @Argument(help: "A preset's name, a media file, or one after the other.", completion: .file())
     var words: [String] = []
 
-    @OptionGroup var network: NetworkArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var workers: WorkerArguments
 
     @Option(help: "How the list is printed.")
@@ -42,7 +42,7 @@ struct PresetsCommand: ParsableCommand {
     }
 
     func run() throws {
-        network.apply()
+        try access.apply(words.suffix(1).filter(Self.isPath))
         // Every preset asks about the same file.
         AssetMemory.remember(1)
         if let asset = words.last, ExportPreset.named(asset) == nil { _ = try workers.describe(asset) }
@@ -58,7 +58,7 @@ struct PresetsCommand: ParsableCommand {
         case (let preset?, let asset):
             let trial = PresetTrial(preset, of: asset ?? "", scout: scout)
             guard let plan = trial.plan else {
-                Terminal.report("tandem: \(trial.problem ?? "it can't be exported so")\n")
+                Terminal.say("tandem: \(trial.problem ?? "it can't be exported so")")
                 throw ExitCode.jobFailed
             }
             Terminal.print(PresetTrial.yaml(of: preset, plan))

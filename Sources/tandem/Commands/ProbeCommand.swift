@@ -11,7 +11,7 @@ struct ProbeCommand: ParsableCommand {
     @Argument(help: "A media file, or with --allow-network a URL.", completion: .file())
     var asset: String
 
-    @OptionGroup var network: NetworkArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var workers: WorkerArguments
 
     @Option(help: "fast takes times from the header and the index, precise measures every packet.")
@@ -21,7 +21,7 @@ struct ProbeCommand: ParsableCommand {
     var format: ProbeFormat = .text
 
     func run() throws {
-        network.apply()
+        try access.apply([asset])
         let description = try workers.describe(asset, timing)
         switch format {
         case .text: Terminal.print(ProbeText.render(description, name: asset))

@@ -15,7 +15,6 @@ struct RunCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var spec: SpecArguments
-    @OptionGroup var root: RootArguments
     @OptionGroup var reporting: ReportArguments
 
     @Option(
@@ -116,8 +115,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let signals = try SignalWatch(
             SignalWatch.Handlers(onFirstInterrupt: end(SIGINT), onCancel: end(SIGTERM)))
-        spec.settings.network.apply()
-        try root.apply()
+        try spec.settings.access.apply(spec.files)
         let folder = plan.flatMap { Self.isFolder($0) ? ShardFolder(path: $0) : nil }
         let saved = try folder.map { try readShard($0) } ?? plan.map { try readPlan($0) }
         let loader =
@@ -151,7 +149,7 @@ struct RunCommand: AsyncParsableCommand {
         let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
         let result = Planner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
-            memory: saved == nil ? memory : NoMemory(), scout: pool ?? LocalScout())
+            memory: saved == nil ? memory : FullPlanMemory(memory), scout: pool ?? LocalScout())
         if result.conflicts.hasErrors {
             if !isOne { told = DiagnosticSink() }
             told.add(result.conflicts)
@@ -162,7 +160,7 @@ struct RunCommand: AsyncParsableCommand {
         let paths = outputs.paths(with: happening.events)
         if let problem = RunOutputs.problem(writing: paths, with: result.plan, of: result.files) {
             unfinished.isOver()
-            Terminal.report("error: \(problem)\n")
+            Terminal.say("error: \(problem)")
             throw ExitCode.environment
         }
         let events = try happening.writer()
@@ -220,19 +218,19 @@ struct RunCommand: AsyncParsableCommand {
                 &report, previews: &previews, most: outputs.wantsPreviews ? HTMLRenderer.previews : 0)
         }
         for problem in memory.end(records, status: Self.word(status)) {
-            Terminal.report("warning: \(problem); the next run may do more than it must\n")
+            Terminal.say("warning: \(problem); the next run may do more than it must")
         }
         var isWritten = outputs.write(report, previews: previews)
         if let problem = events?.end(records, status: Self.word(status)) {
             isWritten = false
-            Terminal.report("error: the events can't be written: \(problem)\n")
+            Terminal.say("error: the events can't be written: \(problem)")
         }
         if let folder, let index = saved?.shard?.index {
             do throws(ShardFolder.Problem) {
                 try folder.write(report, previews: previews, ofShard: index)
             } catch {
                 isWritten = false
-                Terminal.report("error: \(error)\n")
+                Terminal.say("error: \(error)")
             }
         }
         if !isOne { told.add(details) }
@@ -290,15 +288,15 @@ struct RunCommand: AsyncParsableCommand {
         let names = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
         let told = names.lazy.compactMap { getenv($0).flatMap { Int(String(cString: $0)) } }.first
         guard let index = shard ?? told, index >= 0 else {
-            Terminal.report(
-                "error: \(folder.path) is a plan in parts; --shard, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which\n"
+            Terminal.say(
+                "error: \(folder.path) is a plan in parts; --shard, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which"
             )
             throw ExitCode.validationFailure
         }
         do throws(ShardFolder.Problem) {
             return try folder.shard(index)
         } catch {
-            Terminal.report("error: \(error)\n")
+            Terminal.say("error: \(error)")
             throw ExitCode.specWrong
         }
     }
@@ -307,13 +305,13 @@ struct RunCommand: AsyncParsableCommand {
         do {
             return try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
         } catch {
-            Terminal.report("error: \(path) is no plan that can be read\n")
+            Terminal.say("error: \(path) is no plan that can be read")
             throw ExitCode.specWrong
         }
     }
 
     private func refuse(_ problem: String) throws {
-        Terminal.report("error: the plan is not carried out: \(problem); `tandem plan` makes a new one\n")
+        Terminal.say("error: the plan is not carried out: \(problem); `tandem plan` makes a new one")
         throw ExitCode.specWrong
     }
 }

@@ -20,23 +20,6 @@ struct SpecArguments: ParsableArguments {
     func load() throws -> JobFileLoader { try settings.load(files) }
 }
 
-/// Where everything must lie.
-struct RootArguments: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Every source and destination must lie beneath this folder, whatever links lead there.",
-            valueName: "dir"),
-        completion: .directory)
-    var root: String?
-
-    /// Closes the gate; before any source is opened.
-    func apply() throws {
-        guard let root, !PathRoot.confine(to: root) else { return }
-        Terminal.report("error: the folder \(root) of --root can't be opened\n")
-        throw ExitCode.environment
-    }
-}
-
 /// How job files are read.
 struct SpecSettings: ParsableArguments {
     @Option(
@@ -44,7 +27,7 @@ struct SpecSettings: ParsableArguments {
         help: ArgumentHelp("Gives a variable a value; wins over `vars`.", valueName: "name=value"))
     var variables: [String] = []
 
-    @OptionGroup var network: NetworkArguments
+    @OptionGroup var access: AccessArguments
 
     /// The variables by their names.
     func values() throws -> [String: String] {
@@ -64,7 +47,8 @@ private struct RootedSpecFiles: SpecFiles {
     let named: Set<ExactString>
 
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
-        guard !named.contains(path.exact), PathRoot.path != nil else {
+        // A file that the user named is read wherever it lies, unless a stranger may have made a link of it.
+        guard PathRoot.path != nil, AccessArguments.isUntrusted || !named.contains(path.exact) else {
             return try SystemSpecFiles().read(path, limit: limit)
         }
         let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
@@ -97,7 +81,7 @@ struct JobFileLoader {
         self.paths = paths
         options.variables = variables
         options.files = RootedSpecFiles(named: Set(paths.map(\.exact)))
-        options.environment = Self.environment()
+        options.environment = AccessArguments.isUntrusted ? [:] : Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }
         for name in options.variables.keys.sorted() where !known.contains(name) {
@@ -203,7 +187,7 @@ extension SpecSettings {
     /// Reads and checks files.
     func load(_ files: [String]) throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
-        network.apply()
+        try access.apply(files)
         let loader = JobFileLoader(files: files, variables: try values())
         Self.kept.withLock { $0.append(loader) }
         return loader

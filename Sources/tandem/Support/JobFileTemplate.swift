@@ -93,9 +93,10 @@ struct JobFileTemplate {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+            case "\t": result += "\\t"
+            case _ where SafeText.isHidden(scalar):
                 let digits = String(scalar.value, radix: 16)
-                result += "\\x" + (digits.count < 2 ? "0" : "") + digits
+                result += "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -18,7 +18,7 @@ struct EventArguments: ParsableArguments {
     func writer() throws -> EventWriter? {
         guard let events else { return nil }
         guard let writer = EventWriter(path: events) else {
-            Terminal.report("error: the events can't be written to \(events)\n")
+            Terminal.say("error: the events can't be written to \(events)")
             throw ExitCode.environment
         }
         return writer
@@ -76,6 +76,7 @@ struct RunOutputs: ParsableArguments {
             if let identity = FileIdentity(path: place.path), Self.reads(SourceFileKey(identity), files) {
                 return "\(path) is a job file or a source, and neither is written over"
             }
+            if let problem = ReportFile.problem(place.path) { return problem }
         }
         return nil
     }
@@ -95,10 +96,10 @@ struct RunOutputs: ParsableArguments {
         var isWell = true
         func put(_ text: @autoclosure () throws -> String, to path: String) {
             do {
-                try Data(text().utf8).write(to: URL(filePath: path), options: .atomic)
+                try ReportFile.write(Array(text().utf8), to: path)
             } catch {
                 isWell = false
-                Terminal.report("error: \(path) can't be written: \(Terminal.reason(error))\n")
+                Terminal.say("error: \(error)")
             }
         }
         if let junit { put(JUnitRenderer.render(report), to: junit) }
@@ -127,7 +128,7 @@ struct RunOutputs: ParsableArguments {
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
-            return Terminal.report("warning: the step's summary can't be written\n")
+            return Terminal.say("warning: the step's summary can't be written")
         }
         Terminal.write(StepSummary.render(report), to: descriptor)
         close(descriptor)

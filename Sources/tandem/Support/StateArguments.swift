@@ -29,6 +29,7 @@ struct StateArguments: ParsableArguments {
 
     /// Takes the folders for this run; nobody else runs in them until the result is gone.
     func lock(_ loader: JobFileLoader) throws -> [StateLock] {
+        if isIgnored { return [] }
         let folders = Set(loader.files.map(place(of:)))
         return try folders.sorted { $0.path < $1.path }.map { folder in
             try Self.must { () throws(StateError) in try StateLock(folder) }
@@ -37,14 +38,15 @@ struct StateArguments: ParsableArguments {
 
     /// What the folders hold.
     func open(_ loader: JobFileLoader, isForced: Bool = false, isReading: Bool = false) throws -> RunState {
+        if isIgnored { return RunState(isForced: isForced) }
         let state = try Self.must { () throws(StateError) in
             try RunState(
                 files: loader.files.map(\.path), folder: folder.map { StateFolder(path: $0) },
                 specs: loader.fingerprints, mode: fingerprint.mode, isForced: isForced, isReading: isReading)
         }
         for damaged in state.damaged {
-            Terminal.report(
-                "warning: the state in \(damaged.path) was damaged and is begun anew; what it knew is in state.sqlite.damaged\n"
+            Terminal.say(
+                "warning: the state in \(damaged.path) was damaged and is begun anew; what it knew is in state.sqlite.damaged"
             )
         }
         return state
@@ -52,11 +54,15 @@ struct StateArguments: ParsableArguments {
 
     /// What the folders of some files hold, without a look into the files.
     func open(files: [String]) throws -> RunState {
-        try Self.must { () throws(StateError) in
+        if isIgnored { return RunState(isForced: false) }
+        return try Self.must { () throws(StateError) in
             try RunState(
                 files: files, folder: folder.map { StateFolder(path: $0) }, specs: [:], isReading: true)
         }
     }
+
+    /// A state that may have come with the job files is not believed.
+    private var isIgnored: Bool { folder == nil && AccessArguments.isUntrusted }
 
     private func place(of file: JobFile) -> StateFolder {
         folder.map { StateFolder(path: $0) } ?? StateFolder(besideJobFile: file.path)
@@ -67,7 +73,7 @@ struct StateArguments: ParsableArguments {
         do throws(StateError) {
             return try body()
         } catch {
-            Terminal.report("error: \(error)\n")
+            Terminal.say("error: \(error)")
             throw ExitCode.environment
         }
     }

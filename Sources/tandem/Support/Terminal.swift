@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import FoundationEssentials
 internal import Glibc
 internal import Locking
@@ -16,6 +17,9 @@ enum Terminal {
     }
     /// Writes to standard error.
     static func report(_ text: String) { write(text, to: STDERR_FILENO) }
+
+    /// Writes a line to standard error, whatever names and words of others it has in it.
+    static func say(_ line: String) { report(SafeText.line(line) + "\n") }
 
     /// Writes to a descriptor; what it doesn't take is lost, and why is returned.
     @discardableResult

@@ -44,7 +44,7 @@ final class UnfinishedRun: Sendable {
             problems: known.problems, files: known.files, begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status)
         let kept = outputs.paths(with: events).filter { !Self.mayWrite($0, known.files) }
-        for path in kept { Terminal.report("error: \(path) is no report, and is not written over\n") }
+        for path in kept { Terminal.say("error: \(path) is no report, and is not written over") }
         guard kept.isEmpty else { return }
         if let events { EventWriter(path: events)?.tell(report) }
         _ = outputs.write(report)
@@ -54,19 +54,13 @@ final class UnfinishedRun: Sendable {
     /// What files a job reads is not known when its file can't be read: a report is written where there is nothing, or
     /// what looks like one.
     private static func mayWrite(_ path: String, _ files: [String]) -> Bool {
-        guard let handle = fopen(path, "re") else { return errno == ENOENT }
-        defer { fclose(handle) }
+        guard ReportFile.problem(path) == nil else { return false }
         var status = stat()
-        guard fstat(fileno(handle), &status) == 0 else { return false }
-        if status.st_mode & S_IFMT != S_IFREG { return true }
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
         let isJobFile = files.contains { file in
             var other = stat()
             return stat(file, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
         }
-        if isJobFile { return false }
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let count = fread(&bytes, 1, bytes.count, handle)
-        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-        return count == 0 || ["<?xml", "<!DOCTYPE html", "{"].contains { text.hasPrefix($0) }
+        return !isJobFile
     }
 }

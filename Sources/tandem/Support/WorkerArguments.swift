@@ -48,6 +48,10 @@ struct WorkerArguments: ParsableArguments {
     /// The workers; nil where jobs are done in this process. `state` is a folder that only this run uses, nil where it
     /// has none.
     func pool(in state: StateFolder?, onlyLooks: Bool = false) throws -> WorkerPool? {
+        let isRequired = requireSandbox || AccessArguments.isUntrusted
+        if isRequired, isolation == .none || !sandbox {
+            throw ValidationError("--untrusted and --require-sandbox want workers and their sandbox")
+        }
         guard isolation == .worker else {
             WorkerTwin.release()
             return nil
@@ -57,12 +61,12 @@ struct WorkerArguments: ParsableArguments {
         options.isLockedDown = sandbox
         options.memory = workerMemory.flatMap(Self.bytes) ?? ResourceBudget.ofThisMachine().memory
         let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options, in: state) }
-        if requireSandbox {
+        if isRequired {
             pool.warm()
             let lacking = pool.lacking(within: 10)
             if lacking?.isEmpty != true {
                 let what = lacking?.joined(separator: ", ") ?? "no worker starts"
-                Terminal.report("error: the sandbox is required, and this machine lacks: \(what)\n")
+                Terminal.say("error: the sandbox is required, and this machine lacks: \(what)")
                 throw ExitCode.environment
             }
         }

@@ -1,0 +1,69 @@
+/// Makes text from outside fit for a place where some characters do more than show: names of files, tags and messages of
+/// libraries could move a terminal's cursor, end a line or a command, or turn what stands around them.
+///
+/// The one place that does it, scalar by scalar: CR LF is one `Character`, and two that end a line.
+public enum SafeText {
+    /// What ends a line, moves a terminal's cursor or changes the order of what is read.
+    public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09: false
+        // Controls, line separators, marks and overrides of direction, invisible joiners, tags.
+        case 0..<0x20, 0x7f...0x9f, 0x061c, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff,
+            0xfff9...0xfffb,
+            0xe0000...0xe007f:
+            true
+        default: false
+        }
+    }
+
+    /// One line for people: everything hidden becomes a replacement character.
+    public static func line(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        return String(
+            String.UnicodeScalarView(text.unicodeScalars.map { isHidden($0) ? "\u{fffd}" : $0 }))
+    }
+
+    /// Several lines for people, of which each was made safe or is.
+    public static func lines(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { isHidden($0) && $0 != "\n" ? "\u{fffd}" : $0 }))
+    }
+
+    /// The data of one of GitHub's workflow commands.
+    static func workflowData(_ text: String) -> String {
+        escaped(lines(text)) { scalar in
+            switch scalar {
+            case "%": "%25"
+            case "\r": "%0D"
+            case "\n": "%0A"
+            default: nil
+            }
+        }
+    }
+
+    /// The value of one of such a command's properties.
+    static func workflowProperty(_ text: String) -> String {
+        escaped(line(text)) { scalar in
+            switch scalar {
+            case "%": "%25"
+            case ":": "%3A"
+            case ",": "%2C"
+            default: nil
+            }
+        }
+    }
+
+    private static func escaped(_ text: String, _ replacement: (Unicode.Scalar) -> String?) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if let other = replacement(scalar) {
+                result.append(contentsOf: other.unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+}

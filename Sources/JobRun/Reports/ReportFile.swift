@@ -1,0 +1,121 @@
+internal import Diagnostics
+internal import Glibc
+
+/// A file that is written for other programs: a report, events, a plan. Only what Tandem wrote before, or nothing, is
+/// replaced; what is no regular file is written to.
+public enum ReportFile {
+    /// Why one can't be written, for people.
+    public struct Problem: Error, CustomStringConvertible {
+        /// The reason.
+        public let description: String
+    }
+
+    /// Why a file must not be written over; nil where it may be, or where nothing is.
+    public static func problem(_ path: String) -> String? {
+        // A pipe must not be waited for.
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            return errno == ENOENT || errno == ENXIO || errno == EACCES ? nil : reason(errno, path)
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return reason(errno, path) }
+        if status.st_mode & S_IFMT == S_IFDIR { return "\(path) is a folder" }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = max(0, read(file, &bytes, bytes.count))
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        return isOurs(text) ? nil : "\(path) is another file, and is not written over"
+    }
+
+    /// How our files begin.
+    private static func isOurs(_ text: String) -> Bool {
+        if text.hasPrefix("<!DOCTYPE html") { return text.contains("<title>Tandem: ") }
+        if text.hasPrefix("<?xml") { return text.contains("<testsuites name=\"tandem\"") }
+        guard text.hasPrefix("{") else { return false }
+        return text.contains("\"kind\" : \"tandem-plan\"") || text.contains("\"event\":\"run_")
+            || text.contains("\"event\":\"job_")
+            || text.contains("\"begun\" :") && text.contains("\"files\" :")
+    }
+
+    private static func reason(_ code: Int32, _ path: String) -> String {
+        "\(path) can't be written: \(String(cString: strerror(code)))"
+    }
+
+    /// Writes it, whole or not at all where it is a regular file, with the mode that it had.
+    public static func write(_ bytes: [UInt8], to path: String) throws(Problem) {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT != S_IFREG { return try pour(bytes, into: path) }
+        // A link stays one: what it leads to is replaced.
+        var target = path
+        if exists, let real = realpath(path, nil) {
+            target = String(cString: real)
+            free(real)
+        }
+        let slash = target.lastIndex(of: "/")
+        let folder = slash.map { String(target[...$0]) } ?? ""
+        let name = slash.map { String(target[target.index(after: $0)...]) } ?? target
+        var template = Array("\(folder).\(name.prefix(100)).XXXXXX.part".utf8CString)
+        let file = mkstemps(&template, 5)
+        guard file >= 0 else { throw Problem(description: reason(errno, path)) }
+        let temporary = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        var failure: Int32 = 0
+        if !put(bytes, into: file) || fchmod(file, exists ? status.st_mode & 0o7777 : newMode) != 0
+            || fsync(file) != 0
+        {
+            failure = errno
+        }
+        if close(file) != 0, failure == 0 { failure = errno }
+        if failure == 0, rename(temporary, target) != 0 { failure = errno }
+        guard failure == 0 else {
+            unlink(temporary)
+            throw Problem(description: reason(failure, path))
+        }
+    }
+
+    /// What a new file may be to others.
+    private static var newMode: mode_t {
+        let mask = umask(0)
+        umask(mask)
+        return 0o666 & ~mask
+    }
+
+    private static func put(_ bytes: [UInt8], into file: Int32) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(file, $0.baseAddress! + done, bytes.count - done)
+            }
+            if count > 0 { done += count } else if errno != EINTR { return false }
+        }
+        return true
+    }
+
+    /// A device or a pipe takes it as it comes; who reads nothing for half a minute is not waited for.
+    private static func pour(_ bytes: [UInt8], into path: String) throws(Problem) {
+        let file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        guard file >= 0 else {
+            throw Problem(
+                description: errno == ENXIO
+                    ? "\(path) can't be written: nobody reads it" : reason(errno, path))
+        }
+        defer { close(file) }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(file, $0.baseAddress! + done, bytes.count - done)
+            }
+            if count > 0 {
+                done += count
+            } else if errno == EAGAIN {
+                var wait = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+                guard poll(&wait, 1, 30_000) > 0 else {
+                    throw Problem(description: "\(path) can't be written: nobody reads it")
+                }
+            } else if errno != EINTR {
+                throw Problem(description: reason(errno, path))
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import Glibc
+internal import LibAV
+
+/// What tells a state that this user's runs made on this machine from one that came along with a repository: a digest of
+/// the folder's path and a secret that lies outside of all repositories.
+enum StateSecret {
+    private static let name = "owner"
+
+    /// Notes in a folder that this user made what is in it.
+    static func sign(_ folder: StateFolder) {
+        let path = folder.path + "/" + name
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        let text = Array(word(of: folder).utf8)
+        _ = text.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+    }
+
+    /// This user made what is in a folder.
+    static func holds(_ folder: StateFolder) -> Bool {
+        let file = open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 128)
+        let count = max(0, read(file, &bytes, bytes.count))
+        return String(decoding: bytes.prefix(count), as: UTF8.self) == word(of: folder)
+    }
+
+    private static func word(of folder: StateFolder) -> String {
+        var hasher = SHA256Hasher()
+        secret.withUnsafeBytes { hasher.update($0) }
+        hasher.update(folder.absolute)
+        return hasher.finish()
+    }
+
+    /// Thirty-two bytes of this user's; where there is no home to keep them in, what is known of machine and user.
+    private static let secret: [UInt8] = {
+        guard let base = base else { return machine }
+        let path = base + "/tandem/secret"
+        if let known = contents(path), known.count == 32 { return known }
+        var made = ""
+        for part in (base + "/tandem").split(separator: "/") {
+            made += "/" + part
+            mkdir(made, 0o700)
+        }
+        // The system's, which is fit for secrets.
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        // Whole or not there: another run may make it now.
+        let temporary = path + ".\(getpid())"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return machine }
+        let isWhole = write(file, bytes, bytes.count) == bytes.count
+        close(file)
+        if isWhole { link(temporary, path) }
+        unlink(temporary)
+        guard let known = contents(path), known.count == 32 else { return machine }
+        return known
+    }()
+
+    private static var base: String? {
+        func folder(_ name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        return folder("XDG_STATE_HOME") ?? folder("HOME").map { $0 + "/.local/state" }
+    }
+
+    private static func contents(_ path: String) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        // Nobody else could have written it.
+        guard fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = max(0, read(file, &bytes, bytes.count))
+        return Array(bytes.prefix(count))
+    }
+
+    private static var machine: [UInt8] {
+        let known = open("/etc/machine-id", O_RDONLY | O_CLOEXEC)
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = known >= 0 ? max(0, read(known, &bytes, bytes.count)) : 0
+        if known >= 0 { close(known) }
+        return Array(bytes.prefix(count)) + Array("\(geteuid())".utf8)
+    }
+}

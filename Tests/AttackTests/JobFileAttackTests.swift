@@ -1,0 +1,261 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a job file may see, say and write, where a stranger wrote it.
+@Suite struct JobFileAttackTests {
+    /// A secret outside of a folder, and the folder.
+    private func foldersWithSecret() throws -> (outside: Scratch, inside: Scratch) {
+        let (outside, inside) = (try Scratch(), try folderWithSource())
+        try outside.write("password: hunter2\n  - [broken\n", to: "secret.yaml")
+        return (outside, inside)
+    }
+
+    private static let commands = [["validate"], ["plan"], ["run"], ["clean"], ["explain"]]
+
+    /// Includes, sources and destinations, by path, by `..` and by link: nothing of what lies outside is read, shown or written.
+    @Test(arguments: ["--untrusted", "--root=."]) func nothingOutsideIsSeen(_ flag: String) throws {
+        let (outside, inside) = try foldersWithSecret()
+        let secret = outside.file("secret.yaml")
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("link.yaml"), withDestinationPath: secret)
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("folder"), withDestinationPath: outside.path)
+        let up = "../" + (outside.path as NSString).lastPathComponent + "/secret.yaml"
+        for path in [secret, up, "link.yaml", "folder/secret.yaml", "/etc/passwd"] {
+            try inside.write(
+                "version: 1\ninclude: [\(quoted(path))]\njobs: { one: { asset: ./a.mp4, tracks: [ { video: first, copy: true } ], destination: o.mp4 } }\n",
+                to: "jobs.yaml")
+            for command in Self.commands {
+                let result = try tandem(
+                    command + [flag, "jobs.yaml"] + (command == ["explain"] ? ["one"] : []), in: inside)
+                #expect(result.status == 3, "\(command) \(path): \(result.status) \(result.errors)")
+                let said = result.errors + result.text
+                #expect(!said.contains("hunter2") && !said.contains("root:x"), "\(command) \(path): \(said)")
+                #expect(said.contains("jobs.yaml:2:"), "\(said)")
+            }
+        }
+        try FileManager.default.copyItem(atPath: inside.file("a.mp4"), toPath: outside.file("b.mp4"))
+        for (asset, destination) in [
+            (outside.file("b.mp4"), "o.mp4"), ("folder/b.mp4", "o.mp4"), ("./a.mp4", outside.file("o.mp4")),
+            ("./a.mp4", "folder/o.mp4"), ("./a.mp4", "../o.mp4"),
+        ] {
+            try inside.write(
+                "version: 1\njobs: { one: { asset: \(quoted(asset)), tracks: [ { video: first, copy: true } ], destination: \(quoted(destination)) } }\n",
+                to: "jobs.yaml")
+            let result = try tandem("run", flag, "jobs.yaml", in: inside)
+            #expect(result.status != 0, "\(asset) \(destination): \(result.errors)")
+            #expect(outside.contents == ["b.mp4", "secret.yaml"])
+        }
+    }
+
+    /// A job file that is itself a link to something else.
+    @Test func aJobFileThatIsALinkIsNotShown() throws {
+        let (outside, inside) = try foldersWithSecret()
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("jobs.yaml"), withDestinationPath: outside.file("secret.yaml"))
+        for command in ["validate", "plan", "run"] {
+            let result = try tandem(command, "--untrusted", "jobs.yaml", in: inside)
+            #expect(
+                result.status == 3 && !(result.errors + result.text).contains("hunter2"), "\(result.errors)")
+        }
+    }
+
+    /// The environment is the machine's: secrets of CI are in it.
+    @Test func theEnvironmentIsClosed() throws {
+        let inside = try folderWithSource()
+        try inside.write(
+            "version: 1\njobs: { one: { asset: ./a.mp4, tracks: [ { video: first, copy: true } ], metadata: { set: { title: \"${env.TOKEN}\" } }, destination: o.mp4 } }\n",
+            to: "jobs.yaml")
+        let secret = ["TOKEN": "hunter2"]
+        for command in ["validate", "plan", "run"] {
+            let result = try tandem(command, "--untrusted", "jobs.yaml", in: inside, environment: secret)
+            #expect(result.status == 3 && !(result.errors + result.text).contains("hunter2"))
+        }
+        #expect(try tandem("run", "jobs.yaml", in: inside, environment: secret).status == 0)
+        // What it said lies in the state: for this user alone.
+        let folder = inside.file(".tandem")
+        let modes =
+            try [folder] + FileManager.default.contentsOfDirectory(atPath: folder).map { folder + "/" + $0 }
+        for path in modes {
+            let mode = try #require(
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)
+            #expect(mode.intValue & 0o077 == 0, "\(path) \(String(mode.intValue, radix: 8))")
+        }
+    }
+
+    /// Nothing is fetched, and nothing is done without the sandbox.
+    @Test func strangersGetNoNetworkAndNoLooseWorkers() throws {
+        let inside = try folderWithSource()
+        try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
+        for more in [["--allow-network"], ["--no-sandbox"], ["--isolation", "none"]] {
+            #expect(try tandem(["run", "--untrusted"] + more + ["jobs.yaml"], in: inside).status == 64)
+        }
+        #expect(try tandem("probe", "--untrusted", "a.mp4", in: inside).status == 0)
+        #expect(try tandem("probe", "--root", "/usr", "a.mp4", in: inside).status == 1)
+        let run = try tandem("run", "--untrusted", "jobs.yaml", in: inside)
+        #expect(run.status == 0, "\(run.errors)")
+        // No state but that of --state.
+        #expect(!FileManager.default.fileExists(atPath: inside.file(".tandem")))
+    }
+
+    /// A `.tandem` that came along: a link, another user's, one with a view for a table, one with records of others' files.
+    @Test func aStateThatCameAlongIsNotBelieved() throws {
+        let (outside, inside) = (try Scratch(), try folderWithSource())
+        try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file(".tandem"), withDestinationPath: outside.path)
+        let linked = try tandem("run", "jobs.yaml", in: inside)
+        #expect(
+            linked.status == 4 && linked.errors.contains("a link to one is not followed"), "\(linked.errors)")
+        #expect(outside.contents == [])
+        try FileManager.default.removeItem(atPath: inside.file(".tandem"))
+        #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
+        // A file of its database is a link out of the folder.
+        let database = inside.file(".tandem/state.sqlite")
+        try FileManager.default.moveItem(atPath: database, toPath: outside.file("db"))
+        try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: outside.file("db"))
+        #expect(try tandem("run", "jobs.yaml", in: inside).status == 4)
+        try FileManager.default.removeItem(atPath: database)
+        try FileManager.default.moveItem(atPath: outside.file("db"), toPath: database)
+        // A view that never ends, where a table was.
+        let planted = try program(
+            "sqlite3",
+            [
+                database,
+                "DROP TABLE intents; CREATE VIEW intents AS WITH RECURSIVE r(destination, output, digest) AS (SELECT 'a', 'b', 'c' UNION ALL SELECT destination || 'x', output, digest FROM r) SELECT * FROM r",
+            ])
+        #expect(planted.status == 0, "\(planted.errors)")
+        let hung = try program("timeout", ["20", Places.tandem, "run", "jobs.yaml"], directory: inside.path)
+        #expect(
+            hung.status == 0 && hung.errors.contains("was damaged and is begun anew"),
+            "\(hung.status) \(hung.errors)")
+    }
+
+    /// A planted record of a file that Tandem never wrote.
+    @Test func cleanRemovesOnlyWhatCarriesTheMark() throws {
+        let inside = try folderWithSource()
+        try inside.write(jobFile(video: "codec: ffv1", to: "old.mkv"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
+        try inside.write("mine", to: "victim")
+        // As it would have to stand there: what tells the file as it is now.
+        let database = inside.file(".tandem/state.sqlite")
+        let old = inside.file("old.mkv")
+        func output(_ path: String) throws -> String {
+            try program("stat", ["-c", "%s %y", path]).text
+        }
+        _ = try output(old)
+        let forged = try program(
+            "sqlite3",
+            [
+                database,
+                "UPDATE jobs SET destination = '\(inside.file("victim"))', output = (SELECT '\(try fingerprint(inside.file("victim")))')",
+            ])
+        #expect(forged.status == 0, "\(forged.errors)")
+        try inside.write(jobFile(video: "codec: ffv1", to: "new.mkv"), to: "jobs.yaml")
+        _ = try tandem("clean", "--yes", "jobs.yaml", in: inside)
+        #expect(FileManager.default.fileExists(atPath: inside.file("victim")))
+        // What is its own goes.
+        #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
+        try inside.write(jobFile(video: "codec: ffv1", to: "newer.mkv"), to: "jobs.yaml")
+        _ = try tandem("clean", "--yes", "jobs.yaml", in: inside)
+        #expect(!FileManager.default.fileExists(atPath: inside.file("new.mkv")))
+    }
+
+    /// Two job files of separate calls with one destination.
+    @Test func anotherJobFilesOutputIsSomebodyElses() throws {
+        let inside = try folderWithSource()
+        try inside.write(jobFile(video: "codec: ffv1", to: "out.mkv"), to: "one.yaml")
+        try inside.write(jobFile(video: "codec: mjpeg", to: "out.mkv"), to: "two.yaml")
+        #expect(try tandem("run", "one.yaml", in: inside).status == 0)
+        let before = try Data(contentsOf: URL(filePath: inside.file("out.mkv")))
+        for command in ["plan", "run"] {
+            let result = try tandem(command, "two.yaml", in: inside)
+            #expect(result.status == (command == "plan" ? 3 : 1))
+            #expect(result.errors.contains("was published for another job file"), "\(result.errors)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: inside.file("out.mkv"))) == before)
+        #expect(try tandem("run", "one.yaml", in: inside).errors.contains("up to date"))
+        try inside.write(
+            jobFile(video: "codec: mjpeg", to: "{ path: out.mkv, if_exists: replace }"), to: "two.yaml")
+        #expect(try tandem("run", "two.yaml", in: inside).status == 0)
+    }
+
+    /// Reports and plans where somebody's files are: those stay, links stay links, modes stay, devices are written to.
+    @Test func reportsReplaceNothingOfOthers() throws {
+        let inside = try folderWithSource()
+        try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
+        func all(_ path: String) -> [[String]] {
+            [
+                ["plan", "--out", path, "jobs.yaml"], ["run", "--force", "--junit", path, "jobs.yaml"],
+                ["run", "--force", "--events", path, "jobs.yaml"],
+                ["run", "--force", "--report", path, "jobs.yaml"],
+            ]
+        }
+        try inside.write("mine", to: "mine.json")
+        for words in all("mine.json") {
+            let result = try tandem(words, in: inside)
+            #expect(
+                result.status == 4 && result.errors.contains("is not written over"),
+                "\(words): \(result.errors)")
+            #expect(try String(contentsOfFile: inside.file("mine.json"), encoding: .utf8) == "mine")
+        }
+        // Our own, through a link and with a mode.
+        #expect(try tandem("run", "--report", "r.json", "jobs.yaml", in: inside).status == 0)
+        #expect(chmod(inside.file("r.json"), 0o640) == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("link.json"), withDestinationPath: "r.json")
+        #expect(try tandem("run", "--report", "link.json", "jobs.yaml", in: inside).status == 0)
+        let attributes = try FileManager.default.attributesOfItem(atPath: inside.file("r.json"))
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o640)
+        let link = try FileManager.default.attributesOfItem(atPath: inside.file("link.json"))
+        #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
+        // A pipe that nobody reads, and a device that takes nothing.
+        #expect(mkfifo(inside.file("pipe.json"), 0o600) == 0)
+        #expect(mkfifo(inside.file("pipe"), 0o600) == 0)
+        for words in all("pipe.json") + all("pipe").prefix(3) {
+            let result = try program("timeout", ["30", Places.tandem] + words, directory: inside.path)
+            #expect(result.status == 4, "\(words): \(result.status) \(result.errors)")
+        }
+        #expect(try tandem("plan", "--out", "/dev/full", "jobs.yaml", in: inside).status == 4)
+        var status = stat()
+        #expect(stat("/dev/full", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+        let read = try program(
+            "/bin/bash",
+            ["-c", "cat pipe & \"$0\" plan --out pipe jobs.yaml >/dev/null; wait", Places.tandem],
+            directory: inside.path)
+        #expect(read.text.contains("tandem-plan"), "\(read.errors)")
+    }
+
+    /// A destination that leads to a device.
+    @Test func aDeviceIsNoDestination() throws {
+        let inside = try folderWithSource()
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("o.mkv"), withDestinationPath: "/dev/null")
+        try inside.write(
+            jobFile(video: "codec: ffv1", to: "{ path: o.mkv, if_exists: replace }"), to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: inside)
+        #expect(result.status == 1 && result.errors.contains("no regular file"), "\(result.errors)")
+        let link = try FileManager.default.attributesOfItem(atPath: inside.file("o.mkv"))
+        #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
+    }
+
+    /// Two megabytes of mistakes: each is told, none of them for long.
+    @Test func mistakesAreCheap() throws {
+        let inside = try folderWithSource()
+        var text = "version: 1\njobs:\n"
+        for index in 0..<20_000 {
+            text +=
+                "  j\(index): { aset: ./a.mp4, trakcs: [ { vidoe: first, encode: { codek: h246, cfr: 23 } } ], destinatoin: o\(index).mp4 }\n"
+        }
+        try inside.write(text, to: "jobs.yaml")
+        let result = try program(
+            "/usr/bin/env",
+            [
+                "bash", "-c", "ulimit -t 30; \"$0\" validate jobs.yaml >/dev/null 2>errors; echo $?",
+                Places.tandem,
+            ],
+            directory: inside.path)
+        #expect(result.text == "3\n", "\(result.text)")
+    }
+}

@@ -1,0 +1,117 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+@testable import JobRun
+
+/// Names of files, tags and messages with everything in them that moves a cursor, ends a line or turns what is read:
+/// through every renderer.
+@Suite struct SafeTextTests {
+    /// Every control, separator, mark and override, between words.
+    private static let hostile: String = {
+        let ranges: [ClosedRange<UInt32>] = [
+            1...0x1f, 0x7f...0x9f, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x2069, 0xfeff...0xfeff,
+            0x61c...0x61c,
+        ]
+        let scalars = ranges.flatMap { $0 }.compactMap { Unicode.Scalar($0) }
+        return "a\r\n::error::b\u{1b}]0;c\u{7}<script>|`*_&\"'" + scalars.map { "x\($0)" }.joined() + "\r\n"
+    }()
+
+    private func isSafe(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0 == "\n" || !SafeText.isHidden($0) }
+    }
+
+    private var sink: DiagnosticSink {
+        var sink = DiagnosticSink()
+        let text = Self.hostile
+        sink.add(
+            Diagnostic(
+                .error, .invalidValue, text, at: .startOfFile(text),
+                notes: [Diagnostic.Note(text, at: .startOfFile(text)), Diagnostic.Note(text)], help: text))
+        sink.warning(.invalidValue, text, at: .startOfFile("a.yaml"))
+        return sink
+    }
+
+    @Test func messages() throws {
+        #expect(isSafe(TextRenderer(sources: SourceTexts("a.yaml", Self.hostile)).render(sink)))
+        let annotations = GitHubRenderer.render(sink)
+        #expect(isSafe(annotations))
+        // A command a message, and no other.
+        #expect(annotations.split(separator: "\n").count == 2)
+        #expect(
+            annotations.split(separator: "\n").allSatisfy {
+                $0.hasPrefix("::error ") || $0.hasPrefix("::warning ")
+            })
+        for data in [try JSONRenderer.render(sink), try SARIFRenderer.render(sink, version: "1")] {
+            let raw = String(decoding: data, as: UTF8.self)
+            #expect(raw.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" })
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: data) }
+        }
+    }
+
+    /// A source, a job and a run whose every text is hostile.
+    @Test func plansAndReports() async throws {
+        let scratch = try Scratch()
+        // What a file's name can be: all but `/` and NUL.
+        let name = Self.hostile.replacingOccurrences(of: "/", with: "").prefix(40)
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-metadata", "title=\(Self.hostile)",
+            "-metadata",
+            "\(Self.hostile.prefix(30).filter { $0 != "=" })=x", "-c:v", "ffv1", scratch.file("in.mkv"))
+        try FileManager.default.moveItem(atPath: scratch.file("in.mkv"), toPath: scratch.file("\(name).mkv"))
+        let (file, sink) = decode(
+            "version: 1\njobs: { one: { asset: './*.mkv', tracks: [ { video: first, copy: true } ], destination: 'out/${asset.stem}.mp4' } }",
+            directory: scratch.path)
+        #expect(!sink.hasErrors)
+        let result = Planner.plan([try #require(file)])
+        #expect(isSafe(PlanText.render(result.plan, reasons: { _ in [Self.hostile] })))
+        #expect(isSafe(rendered(result.diagnostics, "")))
+        let description = try LocalScout().description(of: scratch.file("\(name).mkv"))
+        #expect(isSafe(ProbeText.render(description, name: Self.hostile)))
+        let runner = BatchRunner(
+            plan: result.plan, files: result.files, policy: RunPolicy(budget: .ofThisMachine(jobs: 1)),
+            observer: Recorder())
+        let records = await runner.run()
+        let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")
+        for text in [
+            HTMLRenderer.render(report), JUnitRenderer.render(report), StepSummary.render(report),
+        ] {
+            #expect(isSafe(text))
+            #expect(!text.contains("<script>"))
+        }
+        #expect(
+            String(decoding: try report.json(), as: UTF8.self).unicodeScalars.allSatisfy {
+                $0.value >= 0x20 || $0 == "\n"
+            })
+    }
+
+    /// The same names on the command line, as a person sees it.
+    @Test func whatAPersonSees() throws {
+        let scratch = try folderWithSource()
+        let name = "e\u{1b}[2J\r\n::error::x\u{202e}.mp4"
+        try FileManager.default.moveItem(atPath: scratch.file("a.mp4"), toPath: scratch.file(name))
+        try scratch.write(
+            "version: 1\njobs: { one: { asset: './*.mp4', tracks: [ { video: first, copy: true } ], destination: 'out/${asset.stem}.mkv' } }\n",
+            to: "jobs.yaml")
+        for words in [
+            ["plan", "jobs.yaml"], ["explain", "jobs.yaml", "one"], ["run", "jobs.yaml"],
+            ["run", "-v", "jobs.yaml"],
+            ["history", "jobs.yaml"], ["probe", name], ["init", name], ["presets", name],
+            ["clean", "jobs.yaml"],
+            ["plan", "--format", "github", "jobs.yaml"], ["run", "--only", "no\u{1b}such", "jobs.yaml"],
+            ["plan", "--root", "/no\u{1b}such", "jobs.yaml"], ["validate", "no\u{1b}\r\n::error::such"],
+        ] {
+            let result = try tandem(words, in: scratch, environment: ["GITHUB_ACTIONS": ""])
+            #expect(
+                isSafe(result.text) && isSafe(result.errors),
+                "\(words): \(result.text.debugDescription) \(result.errors.debugDescription)")
+            let lines = (result.text + "\n" + result.errors).split(separator: "\n")
+            #expect(!lines.contains { $0.hasPrefix("::error::x") || $0.hasPrefix("::error::such") })
+        }
+    }
+}
