@@ -6,8 +6,10 @@ public protocol PlanMemory: Sendable {
     func isSettled(_ question: SettledQuestion) -> Bool
     /// A file at a destination was published for a job file, though it has no mark of its own.
     func owns(_ path: String, for file: String) -> Bool
-    /// How outputs of a job file are marked; nil where that doesn't matter.
-    func owner(ofFile path: String) -> String?
+    /// What is at a plan's destination was made by just such a plan, whoever asked for it.
+    func isMade(by plan: JobPlan) -> Bool
+    /// How an output of a job file is marked; nil where that doesn't matter.
+    func owner(ofFile path: String, at destination: String) -> String?
 }
 
 /// A job before it is planned.
@@ -26,8 +28,10 @@ public struct SettledQuestion: Sendable {
 public struct NoMemory: PlanMemory {
     /// Makes one.
     public init() {}
+    /// Never.
+    public func isMade(by plan: JobPlan) -> Bool { false }
     /// Nobody asks.
-    public func owner(ofFile path: String) -> String? { nil }
+    public func owner(ofFile path: String, at destination: String) -> String? { nil }
     /// Never.
     public func isSettled(_ question: SettledQuestion) -> Bool { false }
     /// Never.
@@ -46,5 +50,9 @@ public struct FullPlanMemory: PlanMemory {
     /// As the run's.
     public func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
     /// As the run's.
-    public func owner(ofFile path: String) -> String? { base.owner(ofFile: path) }
+    public func isMade(by plan: JobPlan) -> Bool { base.isMade(by: plan) }
+    /// As the run's.
+    public func owner(ofFile path: String, at destination: String) -> String? {
+        base.owner(ofFile: path, at: destination)
+    }
 }

@@ -9,7 +9,7 @@ extension Planner {
         _ destination: DestinationPath, job: JobSpec, of file: String, into sink: inout DiagnosticSink
     ) {
         let place = job.destination.path.range
-        let owner = memory.owner(ofFile: file)
+        let owner = memory.owner(ofFile: file, at: destination.path)
         if !PathRoot.holds(destination.path) {
             sink.error(
                 .destinationUnwritable,
@@ -31,11 +31,9 @@ extension Planner {
                 .destinationExists, "the destination \(destination.path) is a folder or no regular file",
                 at: place)
         case .foreign:
-            if job.destination.ifExists == .fail, !memory.owns(destination.path, for: file) {
-                sink.error(
-                    .destinationExists,
-                    "\(DestinationPath.foreign(at: destination.path)): \(destination.path)", at: place,
-                    help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
+            // What another job file published may be just what is asked for: the plan will tell.
+            if DestinationPath.mark(at: destination.path) == nil {
+                refuse(destination, job, of: file, into: &sink)
             }
         }
         if !destination.missing.dropLast().isEmpty, !job.destination.makesDirectories {
@@ -47,6 +45,27 @@ extension Planner {
                 .destinationUnwritable, "the folder \(destination.existingFolder) can't be written", at: place
             )
         }
+    }
+
+    /// What another job file published stays where it is, unless it is just what this job makes.
+    func checkOwner(
+        _ plan: JobPlan, _ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink
+    ) {
+        let owner = memory.owner(ofFile: plan.file, at: destination.path)
+        guard let owner, let mark = DestinationPath.mark(at: destination.path), mark.owner != owner,
+            !memory.isMade(by: plan)
+        else { return }
+        refuse(destination, job, of: plan.file, into: &sink)
+    }
+
+    private func refuse(
+        _ destination: DestinationPath, _ job: JobSpec, of file: String, into sink: inout DiagnosticSink
+    ) {
+        guard job.destination.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
+        sink.error(
+            .destinationExists, "\(DestinationPath.foreign(at: destination.path)): \(destination.path)",
+            at: job.destination.path.range,
+            help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
     }
 
     /// Two outputs never share a destination, whatever links lead there.

@@ -202,7 +202,8 @@ final class JobExecutor: @unchecked Sendable {
             throw failure
         }
         let mark = DestinationPath.Mark(
-            output: output.fingerprint, digest: digest?.value ?? "", owner: RunState.owner(plan.file),
+            output: output.fingerprint, digest: digest?.value ?? "",
+            owner: RunState.owner(plan.file, at: plan.destination),
             job: plan.id)
         let isMarked = output.setAttribute(DestinationPath.attribute, mark.text)
         try output.synchronize()
@@ -249,7 +250,8 @@ final class JobExecutor: @unchecked Sendable {
             DestinationPath.isKeptFailure(of: plan.id, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
         let mark = DestinationPath.Mark(
-            output: output.fingerprint, digest: "", owner: RunState.owner(plan.file), job: plan.id)
+            output: output.fingerprint, digest: "", owner: RunState.owner(plan.file, at: plan.destination),
+            job: plan.id)
         output.setAttribute(DestinationPath.failureAttribute, mark.text)
         do {
             try output.synchronize()
@@ -272,7 +274,7 @@ final class JobExecutor: @unchecked Sendable {
                 at: plan.destinationLocation, rule: .destinationIsSource)
         }
         // What is up to date for any job file is nobody's loss.
-        let owner = isMadeAlready ? nil : RunState.owner(plan.file)
+        let owner = isMadeAlready ? nil : RunState.owner(plan.file, at: plan.destination)
         switch DestinationPath.occupant(of: plan.destination, owner: owner) {
         case .nothing: return false
         case .published: return true

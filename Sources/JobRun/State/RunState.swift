@@ -151,7 +151,17 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// See `PlanMemory`.
-    public func owner(ofFile path: String) -> String? { Self.owner(path) }
+    public func isMade(by plan: JobPlan) -> Bool {
+        guard let mark = DestinationPath.mark(at: plan.destination), !mark.digest.isEmpty else {
+            return false
+        }
+        return digest(of: plan)?.value == mark.digest
+    }
+
+    /// See `PlanMemory`.
+    public func owner(ofFile path: String, at destination: String) -> String? {
+        Self.owner(path, at: destination)
+    }
 
     /// See `PlanMemory`.
     public func isSettled(_ question: SettledQuestion) -> Bool {
@@ -377,17 +387,24 @@ public final class RunState: PlanMemory, Sendable {
         guard let mark = DestinationPath.mark(at: record.destination) else {
             return !TemporaryFile.takesAttributes(record.destination) && StateSecret.holds(place)
         }
-        return mark.owner == Self.owner(file)
+        return mark.owner == Self.owner(file, at: record.destination)
     }
 
-    /// A job file in the mark of its outputs.
-    static func owner(_ file: String) -> String { ContentDigest.of(StateFolder.absolute(file: file).utf8) }
+    /// A job file in the mark of one of its outputs: a digest of the way there from the output's folder, so that a tree which is moved or copied as a whole stays whose it was.
+    static func owner(_ file: String, at destination: String) -> String {
+        let own = StateFolder.absolute(file: file).split(separator: "/")
+        let folder = destination.split(separator: "/").dropLast()
+        let common = zip(own.dropLast(), folder).prefix { $0.utf8.elementsEqual($1.utf8) }.count
+        let way = Array(repeating: "..", count: folder.count - common) + own[common...].map(String.init)
+        return ContentDigest.of(way.joined(separator: "/").utf8)
+    }
 
     /// An output that another job file made is this one's from now on.
     func adopt(_ plan: JobPlan) {
-        guard var mark = DestinationPath.mark(at: plan.destination), mark.owner != Self.owner(plan.file)
+        guard var mark = DestinationPath.mark(at: plan.destination),
+            mark.owner != Self.owner(plan.file, at: plan.destination)
         else { return }
-        mark.owner = Self.owner(plan.file)
+        mark.owner = Self.owner(plan.file, at: plan.destination)
         mark.job = plan.id
         _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: plan.destination)
     }

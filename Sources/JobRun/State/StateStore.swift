@@ -200,6 +200,11 @@ final class StateStore: @unchecked Sendable {
             message TEXT NOT NULL, seconds REAL NOT NULL)
         """,
         "CREATE INDEX attempts_of_run ON attempts (run)",
+        """
+        CREATE TABLE reports (
+            file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL, spec TEXT NOT NULL,
+            job TEXT NOT NULL, preview TEXT, PRIMARY KEY (file, id))
+        """,
     ]
 
     /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
@@ -399,12 +404,8 @@ final class StateStore: @unchecked Sendable {
         writing.sync { flush() }
         do {
             try database.write { db in
-                //
                 try db.execute(
                     sql: """
-                        CREATE TABLE IF NOT EXISTS reports (
-                            file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL, spec TEXT NOT NULL,
-                            job TEXT NOT NULL, preview TEXT, PRIMARY KEY (file, id));
                         DELETE FROM reports WHERE NOT EXISTS
                             (SELECT 1 FROM jobs WHERE jobs.file = reports.file AND jobs.id = reports.id);
                         """)
