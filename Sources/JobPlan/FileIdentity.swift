@@ -30,18 +30,9 @@ public struct FileIdentity: Codable, Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Looks at a source, be it a path or a URL. Of what is remote the size is all that is known: whether it changed
-    /// is told by that alone, and it is never the same file as one that is here.
-    public init?(location: String) {
-        guard SourceLocation.isRemote(location) else {
-            self.init(path: location)
-            return
-        }
-        guard let source = try? SourceLocation.open(location) else { return nil }
-        self.init(remoteSize: source.size)
-    }
-
-    private init(remoteSize: Int64) {
+    /// Of what is remote the size is all that is known: whether it changed is told by that alone, and it is never the same
+    /// file as one that is here.
+    init(remoteSize: Int64) {
         (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
         size = remoteSize
     }

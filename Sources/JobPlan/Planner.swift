@@ -37,7 +37,6 @@ public struct Planner {
     private var settledOrder: [BatchPlan.Settled] = []
     private var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// URLs that were looked at: many jobs may read one.
-    private var remotes: [ExactString: FileIdentity] = [:]
     var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
@@ -361,12 +360,8 @@ public struct Planner {
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil
             }
-            let known = remotes[url.value.exact] ?? FileIdentity(location: url.value)
-            remotes[url.value.exact] = known
-            guard let identity = known else {
-                sink.error(.sourceUnreadable, "the server answers no more", at: url.range)
-                return nil
-            }
+            // Nobody asks the server but who may fetch: what was said of the file tells how long it is.
+            let identity = FileIdentity(remoteSize: description.fileSize)
             return (.file(path: url.value, identity: identity), description)
         case .file(let written):
             let path = files[index].absolutePath(written)

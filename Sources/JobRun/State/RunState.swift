@@ -230,7 +230,7 @@ public final class RunState: PlanMemory, Sendable {
         let store = store(of: file)
         guard let word = FileIdentity.word(path: path) else { return nil }
         if let known = try? store?.content(path: path, identity: word) { return known }
-        guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(location: path) == identity,
+        guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(path: path) == identity,
             FileIdentity.word(path: path) == word
         else { return nil }
         store?.note(content: digest, path: path, identity: word)

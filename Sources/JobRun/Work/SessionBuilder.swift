@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobPlan
 internal import LibAV
 internal import Media
@@ -14,6 +15,14 @@ struct SessionBuilder {
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named(plan.container) else {
             throw MediaError.misuse("there is no container \(plan.container)")
+        }
+        // Whether a file here changed the supervisor sees; what a server has is seen here alone.
+        if case .file(let path, let identity) = plan.source, SourceLocation.isRemote(path),
+            contents.fileSize != identity.size
+        {
+            throw JobFailure(
+                "the source changed since it was planned: \(path) has \(contents.fileSize) bytes, and had \(identity.size)",
+                at: plan.location, rule: .sourceUnreadable)
         }
         let reader = try AssetReader(asset: asset)
         reader.extent = plan.extent

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Killed runs where file systems are plainer: no extended attributes (ramfs), no links and no unnamed files (vfat).
+/// Needs root to mount them, in a namespace of its own; elsewhere they can't be had, and CI is root.
+@Suite(.serialized) struct PlainFileSystemTests {
+    private static let script = #"""
+        set -u
+        kind=$1 program=$2 source=$3 place=$4 calls=$5
+        case $kind in
+            ramfs|tmpfs) mount -t $kind none "$place" ;;
+            vfat) truncate -s 64M "$place.img" && mkfs.vfat "$place.img" >/dev/null && mount -o loop "$place.img" "$place" ;;
+            ext4) truncate -s 64M "$place.img" && mkfs.ext4 -q "$place.img" && mount -o loop "$place.img" "$place" ;;
+        esac || { echo "no $kind"; exit 77; }
+        cd "$place" && cp "$source" a.mp4 || exit 1
+        spec() {
+            printf 'version: 1\njobs:\n'
+            for job in one two; do
+                printf '  %s: { asset: ./a.mp4, threads: 1, tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: %s } } ], destination: out/%s.mp4 }\n' $job "$1" $job
+            done
+        }
+        whole() {
+            for job in one two; do
+                [ -e out/$job.mp4 ] || continue
+                [ "$(ffprobe -v error -count_frames -select_streams v -show_entries stream=nb_read_frames -of csv=p=0 out/$job.mp4)" = 13 ] || { echo "$1: out/$job.mp4 is not whole"; return 1; }
+            done
+        }
+        failed=0 crf=20
+        for call in $calls; do
+            for number in 1 2 3 4 5 6 8 10 13; do
+                # A setting changed, and the run dies somewhere.
+                crf=$((20 + (crf + 1) % 20)); spec $crf >jobs.yaml
+                strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=SIGKILL:when=$number "$program" run --jobs 1 jobs.yaml >/dev/null 2>&1
+                whole "killed in $call $number" || failed=1
+                forecast=$("$program" plan jobs.yaml 2>&1) || { echo "plan after $call $number: $forecast"; failed=1; }
+                waiting=$(printf '%s\n' "$forecast" | grep -c '^  runs       [^n]')
+                said=$("$program" run --jobs 1 jobs.yaml 2>&1) || { echo "run after $call $number: $said"; failed=1; }
+                whole "after $call $number" || failed=1
+                again=$("$program" run --jobs 1 jobs.yaml 2>&1)
+                case $again in *"2 of them up to date"*|*"nothing to do"*|*"all up to date"*) ;; *) echo "twice after $call $number: $again"; failed=1 ;; esac
+                started=$(printf '%s\n' "$said" | grep -c ': started')
+                [ "$started" = "$waiting" ] || { echo "$call $number: plan foretold $waiting, run began $started: $said"; failed=1; }
+                left=$(ls -A out | grep -vc '^\(one\|two\)\.mp4$')
+                [ "$left" = 0 ] || { echo "$call $number: $(ls -A out)"; failed=1; }
+            done
+        done
+        exit $failed
+        """#
+
+    private func run(_ kind: String, _ calls: String) throws {
+        guard getuid() == 0 else { return }
+        let scratch = try folderWithSource()
+        try FileManager.default.createDirectory(atPath: scratch.file("m"), withIntermediateDirectories: true)
+        let result = try program(
+            "unshare",
+            [
+                "-m", "bash", "-c", Self.script, "tandem", kind, Places.tandem, scratch.file("a.mp4"),
+                scratch.file("m"),
+                calls,
+            ])
+        // A kernel without that file system, or without loop devices.
+        if result.status == 77, kind == "vfat" || kind == "ext4" { return }
+        #expect(result.status == 0, "\(result.text) \(result.errors)")
+    }
+
+    @Test(arguments: ["ramfs", "tmpfs", "vfat"]) func killedAfterAChangedSetting(_ kind: String) throws {
+        // Which calls publish depends on the file system; that one is never reached costs nothing.
+        try run(kind, Places.isQuick ? "fsync" : "fsync renameat2,linkat,link,rename pwrite64")
+    }
+}
