@@ -84,13 +84,16 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
             folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
         var first = Workers()
-        // For tests: `job:kind`, or `file:kind` for a look into it, each as often as it is said; `stall:seconds` of patience.
+        // For tests: `job:kind`, or `file:kind` for a look into it, each as often as it is said; `stall:seconds` of patience
+        // with what stands still, `look:seconds` with a look.
         var limits = WorkerProcess.Limits(memory: options.memory)
         for entry in getenv("TANDEM_WORKER_FAULTS").map({ String(cString: $0) })?.split(separator: ",") ?? []
         {
             let parts = entry.split(separator: ":")
             if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
                 (limits.stall, limits.lookStall, limits.trial) = (seconds, seconds, seconds)
+            } else if parts.count == 2, parts[0] == "look", let seconds = Double(parts[1]) {
+                limits.look = seconds
             } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
                 first.faults[String(parts[0]), default: []].append(fault)
             }

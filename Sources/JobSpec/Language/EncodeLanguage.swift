@@ -64,10 +64,10 @@ extension Language {
             KeyInfo(
                 "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
                 "Shape of a pixel, written without touching the picture.", default: "the source's"),
-            KeyInfo("filters", .string, "A chain of libavfilter's picture filters."),
+            KeyInfo("filters", .string, "A chain of libavfilter's video filters, of those under *Filters*."),
             KeyInfo(
                 "options", options,
-                "The encoder's private options; one that it doesn't take is an error."),
+                "The encoder's private options, of those under *Encoder options*."),
         ],
         laterKeys: ["parallel"],
         alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
@@ -118,10 +118,10 @@ extension Language {
                 "Louder or softer, in dB.", default: "0"),
             KeyInfo(
                 "normalize", .mapping(normalize), "Loudness by EBU R128: measured first, then corrected."),
-            KeyInfo("filters", .string, "A chain of libavfilter's sound filters."),
+            KeyInfo("filters", .string, "A chain of libavfilter's audio filters, of those under *Filters*."),
             KeyInfo(
                 "options", options,
-                "The encoder's private options; one that it doesn't take is an error."),
+                "The encoder's private options, of those under *Encoder options*."),
         ],
         alternatives: [.atMostOne(["bitrate", "quality"]), .atLeastOne(["codec", "use"])], shortForm: "use")
 

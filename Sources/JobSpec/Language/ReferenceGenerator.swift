@@ -1,3 +1,5 @@
+internal import LibAV
+
 /// Writes the reference of the job language as Markdown, from the table that the decoder reads by.
 public enum ReferenceGenerator {
     /// The whole page, stable from run to run.
@@ -17,6 +19,39 @@ public enum ReferenceGenerator {
             guard seen.insert(type.name).inserted else { continue }
             text += section(type)
             for key in type.keys { queue += mappings(in: key.type) }
+        }
+        return text + filters + encoderOptions
+    }
+
+    /// The filters that job files may use.
+    private static var filters: String {
+        var text = """
+
+            ## Filters
+
+            One frame in, one frame out; none of them opens a file. A value is a number, a name of the filter's own, or where it says so in
+            FFmpeg's documentation a formula, which has no `while`, `taylor` or `root`. `enable` goes with filters that know it.
+
+
+            """
+        for type in [MediaType.video, .audio] {
+            let names = FilterCatalog.tables(type).keys.sorted().map { "`\($0)`" }
+            text += "**\(type.rawValue)**: \(names.joined(separator: ", "))\n\n"
+        }
+        return text
+    }
+
+    /// The private options of encoders that job files may set.
+    private static var encoderOptions: String {
+        var text = "## Encoder options\n\n| encoder | options |\n| --- | --- |\n"
+        for encoder in EncoderOptionCatalog.names {
+            let names = EncoderOptionCatalog.options(of: encoder)?.names ?? []
+            text += "| \(encoder) | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
+        }
+        text += "\nWhat stands in a list of its own:\n\n| option | settings |\n| --- | --- |\n"
+        for option in EncoderOptionCatalog.lists {
+            let names = EncoderOptionCatalog.parameters(of: option)?.names ?? []
+            text += "| `\(option)` | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
         }
         return text
     }

@@ -8,7 +8,12 @@ enum EncoderOptionCatalog {
     static func options(of encoder: String) -> OptionTable? { encoders[encoder] }
 
     /// The parameters of an option that is a list (`x264-params`); nil of any other.
-    static func parameters(of option: String) -> OptionTable? { lists[option] }
+    static func parameters(of option: String) -> OptionTable? { parameterLists[option] }
+
+    /// The encoders, sorted.
+    static var names: [String] { encoders.keys.sorted() }
+    /// The options that are lists, sorted.
+    static var lists: [String] { parameterLists.keys.sorted() }
 
     /// What libavcodec takes by another name, which is the one for job files.
     static let otherNames = ["x264opts": "x264-params", "x264_opts": "x264-params"]
@@ -41,7 +46,7 @@ enum EncoderOptionCatalog {
             max_prediction_order
         """)
 
-    private static let lists = OptionTable.tables(
+    private static let parameterLists = OptionTable.tables(
         """
         x264-params 8x8dct:b analyse:w partitions:w aq-mode:i aq-strength:d aud:b b-adapt:i b-bias:i b-pyramid:w \
             bluray-compat:b cabac:b chroma-me:b chroma-qp-offset:i constrained-intra:b cplxblur:d \

@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import JobRun
+
+/// What happens around an output while it is made.
+@Suite struct PublishingAttackTests {
+    /// The output's folder is moved while the job runs: an output that is somewhere else is no success.
+    @Test func aFolderThatIsMovedIsAFailure() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(video: "codec: ffv1", to: "out/o.mkv"), to: "jobs.yaml")
+        // The worker waits for four seconds once its output is whole.
+        let script = """
+            "$0" run --report r.html jobs.yaml 2>log & pid=$!
+            until [ -d out ]; do kill -0 $pid || exit 99; done
+            mv out away; mkdir out; wait $pid; echo $?
+            """
+        let result = try program(
+            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+        let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
+        #expect(result.text == "1\n", "\(result.status) \(result.text) \(log)")
+        #expect(log.contains("its folder was moved or replaced"), "\(log)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("out/o.mkv")))
+    }
+
+    /// x264 and x265 don't look whether their notes could be written: the second pass would go by half of them.
+    @Test func notesThatAreCutShortAreSeen() throws {
+        let files = try PassFiles()
+        let whole =
+            "#options: 64x48 fps=25/1\n" + (0..<10).map { "in:\($0) out:\($0) type:P q:20.00 ;\n" }.joined()
+        func put(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: files.path(ofTrack: 0)))
+        }
+        try put(whole)
+        try files.check(0, encoder: "libx264", frames: 10)
+        try files.check(0, encoder: "libx265", frames: 10)
+        for (text, frames) in [
+            (String(whole.dropLast(3)), 10), (String(whole.dropLast(40)), 10), (whole, 11), ("", 10),
+            (String(whole.prefix(30)), 10),
+        ] {
+            try put(text)
+            #expect(throws: (any Error).self) { try files.check(0, encoder: "libx264", frames: frames) }
+        }
+        // Others keep theirs in memory.
+        try files.check(0, encoder: "libvpx-vp9", frames: 10)
+    }
+
+    /// Both really write such notes: two passes of each, with frames that are reordered, and of fields.
+    @Test(arguments: [
+        "codec: h264, bitrate: 100k, passes: 2, b_frames: 3",
+        "codec: hevc, preset: fast, bitrate: 100k, passes: 2",
+        "codec: h264, bitrate: 100k, passes: 2, keyframe_interval: 3, tune: zerolatency",
+    ]) func honestNotesAreTaken(_ video: String) throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(video: video, to: "o.mp4"), to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    /// A file whose headers take two minutes to read: 200,000 tags, each looked for among all others by libavformat.
+    @Test func aLookEndsInTime() throws {
+        let scratch = try Scratch()
+        let script = """
+            import sys
+            def element(number, body):
+                size = len(body)
+                return number + (size | 1 << 56).to_bytes(8, "big") + body
+            tags = b"".join(
+                element(b"\\x67\\xc8", element(b"\\x45\\xa3", b"K%d" % n) + element(b"\\x44\\x87", b"v"))
+                for n in range(200000))
+            tag = element(b"\\x73\\x73", element(b"\\x63\\xc0", b"") + tags)
+            head = element(b"\\x1a\\x45\\xdf\\xa3", element(b"\\x42\\x82", b"matroska"))
+            track = element(b"\\xae", element(b"\\xd7", b"\\1") + element(b"\\x73\\xc5", b"\\1") + element(b"\\x83", b"\\2")
+                + element(b"\\x86", b"A_PCM/INT/LIT") + element(b"\\xe1", element(b"\\xb5", b"\\x40\\xe5\\x88\\x80\\0\\0\\0\\0")
+                + element(b"\\x9f", b"\\1") + element(b"\\x62\\x64", b"\\x10")))
+            info = element(b"\\x15\\x49\\xa9\\x66", element(b"\\x2a\\xd7\\xb1", b"\\x0f\\x42\\x40"))
+            block = element(b"\\xa3", b"\\x81\\0\\0\\x80" + bytes(4410))
+            cluster = element(b"\\x1f\\x43\\xb6\\x75", element(b"\\xe7", b"\\0") + block)
+            segment = info + element(b"\\x16\\x54\\xae\\x6b", track) + element(b"\\x12\\x54\\xc3\\x67", tag) + cluster
+            open(sys.argv[1], "wb").write(head + element(b"\\x18\\x53\\x80\\x67", segment))
+            """
+        #expect(try program("python3", ["-c", script, scratch.file("tags.mka")]).status == 0)
+        let result = try program(
+            "timeout", ["60", Places.tandem, "probe", "tags.mka"], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "look:4"])
+        #expect(result.status == 1 && result.errors.contains("was not done after 4 s"), "\(result.errors)")
+    }
+}
