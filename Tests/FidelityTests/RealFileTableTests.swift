@@ -10,6 +10,9 @@ struct RealFileTableTests {
     private static let exceptions = [
         // The decoder hides its first samples; the judge counts them, so that all lies later by as much.
         "bear-vbr-xing-header.mp3": "sound", "gapless.mp3": "sound", "bear.opus": "sound",
+        // A time stamp here and there is 10 ms late, and the next one is right again: the judge takes that for a pause, and
+        // puts silence there. `RealFileTests` holds this file's samples against ffmpeg's own decoding.
+        "big_buck_bunny_0_30.webm": "sound",
         // The judge waits for a key frame; what comes before it is shown here as it was coded.
         "mp4-init-nonkeyframe.mp4": "pictures",
         // Packed pictures have no times of their own, and the judge doesn't take them apart.
