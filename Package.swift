@@ -53,7 +53,8 @@ let package = Package(
         .target(
             name: "Media",
             dependencies: [
-                "LibAV", "CLinux", "Locking", .product(name: "DequeModule", package: "swift-collections"),
+                "LibAV", "CLinux", "ExactStrings", "Locking",
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         .target(

@@ -162,7 +162,8 @@ static int fill(scmp_filter_ctx filter, int network) {
     for (size_t i = 0; i < sizeof media_calls / sizeof *media_calls; i++) bad |= permit(filter, media_calls[i]);
     // Threads, and no processes. Where the flags are out of sight, the C library goes back to where they aren't.
     bad |= permit_where(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-    const int newer[] = {SCMP_SYS(clone3), SCMP_SYS(io_uring_setup)};
+    // Without memory policies libnuma knows that there are none, and says nothing.
+    const int newer[] = {SCMP_SYS(clone3), SCMP_SYS(io_uring_setup), SCMP_SYS(get_mempolicy), SCMP_SYS(set_mempolicy)};
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
         if (newer[i] >= 0) bad |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), newer[i], 0);
     // Signals to itself: how a process aborts.

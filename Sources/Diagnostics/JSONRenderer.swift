@@ -14,9 +14,8 @@ public enum JSONRenderer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let all = sink.diagnostics
-        return try encoder.encode(
-            Report(
-                diagnostics: all, errors: sink.errorCount,
-                warnings: sink.warningCount))
+        return SafeText.json(
+            try encoder.encode(
+                Report(diagnostics: all, errors: sink.errorCount, warnings: sink.warningCount)))
     }
 }

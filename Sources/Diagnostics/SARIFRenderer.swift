@@ -72,7 +72,8 @@ public enum SARIFRenderer {
             rules: rules.map { RuleInfo(id: $0.rawValue, shortDescription: Message(text: $0.summary)) })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(Log(runs: [Run(tool: Tool(driver: driver), results: results)]))
+        return SafeText.json(
+            try encoder.encode(Log(runs: [Run(tool: Tool(driver: driver), results: results)])))
     }
 
     private static func text(_ diagnostic: Diagnostic) -> String {

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// Makes text from outside fit for a place where some characters do more than show: names of files, tags and messages of
 /// libraries could move a terminal's cursor, end a line or a command, or turn what stands around them.
 ///
@@ -30,6 +32,27 @@ public enum SafeText {
             String.UnicodeScalarView(
                 text.unicodeScalars.map { isHidden($0) && $0 != "\n" ? "\u{fffd}" : $0 }))
     }
+
+    /// JSON as it was made, with everything hidden in its strings as `\\u` and four digits: it says the same, and moves nobody's
+    /// cursor.
+    public static func json(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0 != "\n" && isHidden($0) }) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            guard scalar != "\n", isHidden(scalar) else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return result
+    }
+
+    /// The same of its bytes.
+    public static func json(_ data: Data) -> Data { Data(json(String(decoding: data, as: UTF8.self)).utf8) }
 
     /// The data of one of GitHub's workflow commands.
     static func workflowData(_ text: String) -> String {

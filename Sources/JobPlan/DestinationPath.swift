@@ -19,7 +19,7 @@ public struct DestinationPath: Hashable, Sendable {
     /// Resolves an absolute path. Nil where no part of it exists, or part of it is a file.
     public init?(_ absolute: String) {
         var rest: [String] = []
-        var components = absolute.split(separator: "/").map(String.init).filter { $0 != "." }
+        var components = absolute.pathParts.filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
         // The deepest folder that exists is looked at by the system; what is missing can have no links.
         while true {
@@ -56,7 +56,7 @@ public struct DestinationPath: Hashable, Sendable {
     /// The same in another name's place: outputs of one folder are resolved once.
     func sibling(_ name: String) -> DestinationPath {
         DestinationPath(
-            path: String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) + name,
+            path: String(path[...(path.lastSlash ?? path.startIndex)]) + name,
             existingFolder: existingFolder, missing: missing.dropLast() + [name], device: device, inode: inode
         )
     }
@@ -70,7 +70,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// The folder that the output will lie in.
-    public var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+    public var folder: String { String(path[..<(path.lastSlash ?? path.startIndex)]) }
 
     /// What is there now.
     public enum Occupant: Sendable {

@@ -1,9 +1,11 @@
+internal import ExactStrings
+
 /// Destinations by their paths; the folder of many is looked at once.
 struct DestinationTable {
     private var folders: [Substring: DestinationPath?] = [:]
 
     mutating func resolve(_ path: String) -> DestinationPath? {
-        guard let slash = path.lastIndex(of: "/") else { return DestinationPath(path) }
+        guard let slash = path.lastSlash else { return DestinationPath(path) }
         let name = String(path[path.index(after: slash)...])
         guard !name.isEmpty, name != ".", name != ".." else { return DestinationPath(path) }
         let folder = path[..<slash]

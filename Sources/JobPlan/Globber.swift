@@ -1,6 +1,7 @@
 internal import ExactStrings
 internal import Glibc
 internal import JobSpec
+internal import LibAV
 
 /// Finds the files that a pattern matches, in the order of their names, folder by folder.
 struct Globber {
@@ -30,7 +31,7 @@ struct Globber {
     ) {
         var globber = Globber()
         let isAbsolute = pattern.hasPrefix("/")
-        let parts = pattern.split(separator: "/").map(String.init).filter { $0 != "." }
+        let parts = pattern.pathParts.filter { $0 != "." }
         try globber.walk(parts[...], folder: isAbsolute ? "/" : base, written: isAbsolute ? "/" : "")
         return (globber.found, globber.obstacles)
     }
@@ -101,7 +102,16 @@ struct Globber {
         let isFolder: Bool
     }
 
+    /// Nothing outside the root is listed, whatever link or `..` leads there.
+    private static func isReachable(_ folder: String) -> Bool {
+        guard PathRoot.path != nil else { return true }
+        guard let real = realpath(folder, nil) else { return false }
+        defer { free(real) }
+        return PathRoot.holds(String(cString: real) + "/")
+    }
+
     private mutating func entries(of folder: String) throws(TooMany) -> [Entry] {
+        guard Self.isReachable(folder) else { return [] }
         guard let stream = opendir(folder) else {
             // It is not there, or went meanwhile.
             if errno == ENOENT || errno == ENOTDIR { return [] }

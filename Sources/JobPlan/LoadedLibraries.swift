@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import CLinux
 internal import Glibc
 
@@ -8,7 +9,7 @@ enum LoadedLibraries {
         guard let text = tandem_loaded_libraries() else { return [] }
         defer { free(text) }
         return String(cString: text).split(separator: "\n").map { path in
-            path.split(separator: "/").last.map(String.init) ?? String(path)
+            path.pathParts.last ?? String(path)
         }
     }()
 }

@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import ExactStrings
 public import FoundationEssentials
 public import LibAV
@@ -67,7 +68,7 @@ public struct PlanFile: Codable, Sendable {
     public func data() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        return SafeText.json(try encoder.encode(self))
     }
 
     /// Reads one; throws where it is none.

@@ -17,7 +17,7 @@ extension Planner {
                 at: place)
             return
         }
-        if destination.path.split(separator: "/").dropLast().contains(".tandem") {
+        if destination.path.pathParts.dropLast().contains(".tandem") {
             sink.error(
                 .destinationUnwritable,
                 "the destination \(destination.path) lies in a `.tandem`, where the state of job files is kept",

@@ -51,8 +51,8 @@ extension Planner {
         }
     }
 
-    private static func parts(_ path: String) -> ArraySlice<Substring> {
-        path.split(separator: "/").filter { $0 != "." }[...]
+    private static func parts(_ path: String) -> ArraySlice<String> {
+        path.pathParts.filter { $0 != "." }[...]
     }
 
     /// What a pattern matches; nil, with why, where that is nothing or can't be told.

@@ -306,7 +306,7 @@ public struct Planner {
             let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
         else { return nil }
         if description.missingBytes > 0, job.onDamage?.value != .skip, case .file(let path, _) = source {
-            let name = path.split(separator: "/").last.map(String.init) ?? path
+            let name = path.pathParts.last ?? path
             sink.error(
                 .sourceUnreadable,
                 "\(name): it is truncated: \(description.missingBytes) bytes of those it says it has are missing",
@@ -387,7 +387,7 @@ public struct Planner {
         switch result {
         case .success(let description): return description
         case .failure(let error):
-            let name = path.split(separator: "/").last.map(String.init) ?? path
+            let name = path.pathParts.last ?? path
             sink.error(
                 .sourceUnreadable, "\(name): \(error)", at: place,
                 notes: [Diagnostic.Note("the path is \(path)")])

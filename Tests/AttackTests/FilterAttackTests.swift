@@ -95,7 +95,7 @@ import Testing
         "pad=w=while(1\\,1)", "gblur=sigma=while(1\\,1)", "fade=st=while(1\\,1)",
         "hue=enable='while(1,1)'", "lut=y='taylor(taylor(taylor(1,1),1),1)'", "lut=y='root(root(x,9),9)'",
         "perspective=x0='while(1,1)'", "vignette='while(1,1)'", "drawbox=x='while(1,1)'",
-        "colorlevels=rimin='while(1,1)'", "delogo=x='while(1,1)':y=1:w=1:h=1",
+        "colorlevels=rimin='while(1,1)'", "scale=iw*2:ih:interl=1", "delogo=x='while(1,1)':y=1:w=1:h=1",
     ]) func noFormulaSpins(_ chain: String) throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, filters: \(quoted(chain))"), to: "jobs.yaml")

@@ -240,6 +240,99 @@ import Testing
         #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
     }
 
+    /// Names that Swift and the system see differently: a slash with a combining mark behind it, `é` of one scalar and of two.
+    @Test func pathsAreReadAsTheSystemReadsThem() throws {
+        let scratch = try folderWithSource()
+        let source = scratch.file("a.mp4")
+        for folder in ["réé/root/in", "uni/\u{e9}", "uni/e\u{301}", "box/root"] {
+            try scratch.write("x", to: folder + "/x")
+        }
+        // A root that isn't ASCII, with another file where a wrong count of bytes would lead.
+        try FileManager.default.copyItem(atPath: source, toPath: scratch.file("réé/root/in/s.mp4"))
+        try scratch.write("not media", to: "réé/root/s.mp4")
+        try scratch.write(
+            "version: 1\njobs: { one: { asset: in/s.mp4, tracks: [ { video: first, copy: true } ], destination: out/o.mp4 } }\n",
+            to: "réé/root/j.yaml")
+        let own = try tandem("run", "--untrusted", "réé/root/j.yaml", in: scratch)
+        #expect(own.status == 0, "\(own.errors)")
+        #expect(FileManager.default.fileExists(atPath: scratch.file("réé/root/out/o.mp4")))
+        // A sibling whose name only looks the same.
+        try scratch.write("secret: hunter2\n - [", to: "uni/e\u{301}/sec.yaml")
+        try scratch.write(
+            "version: 1\ninclude: [\"../e\\u0301/sec.yaml\"]\njobs: { one: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: o.mp4 } }\n",
+            to: "uni/\u{e9}/j.yaml")
+        let seen = try tandem("validate", "--untrusted", "uni/\u{e9}/j.yaml", in: scratch)
+        #expect(seen.status == 3 && !seen.errors.contains("hunter2"), "\(seen.errors)")
+        // Folders that are made on the way.
+        try FileManager.default.copyItem(atPath: source, toPath: scratch.file("box/root/s.mp4"))
+        try scratch.write(
+            "version: 1\njobs: { one: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: \"q/../../\\u0301z/o.mp4\" } }\n",
+            to: "box/root/j.yaml")
+        _ = try tandem("run", "--untrusted", "box/root/j.yaml", in: scratch)
+        let made = try FileManager.default.contentsOfDirectory(atPath: scratch.file("box"))
+        #expect(made == ["root"], "\(made)")
+    }
+
+    /// Links that a stranger made: where reports go, and on the way to the job file.
+    @Test func strangersLinksAreNotFollowed() throws {
+        let (outside, inside) = try foldersWithSecret()
+        try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
+        try outside.write("", to: "empty")
+        for (name, target) in [("e.json", outside.file("profile")), ("f.json", outside.file("empty"))] {
+            try FileManager.default.createSymbolicLink(atPath: inside.file(name), withDestinationPath: target)
+            for words in [["--events", name], ["--report", name], ["--junit", name]] {
+                let result = try tandem(["run", "--force"] + words + ["jobs.yaml"], in: inside)
+                #expect(result.status == 4, "\(words): \(result.errors)")
+            }
+        }
+        #expect(outside.contents == ["empty", "secret.yaml"])
+        #expect(try Data(contentsOf: URL(filePath: outside.file("empty"))).isEmpty)
+        // The folder of the job file would be the root.
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("jobs"), withDestinationPath: outside.path)
+        let linked = try tandem("validate", "--untrusted", "jobs/secret.yaml", in: inside)
+        #expect(
+            linked.status == 64 && !linked.errors.contains("hunter2"), "\(linked.status) \(linked.errors)")
+        #expect(
+            try tandem("validate", "--untrusted", "--root", ".", "jobs/secret.yaml", in: inside).status == 3)
+    }
+
+    /// Patterns list nothing outside the root.
+    @Test(arguments: [
+        "/etc/ss*/*", "/root/.*", "../*/*.yaml", "folder/**/*.yaml", "folder/*.yaml", "/**/*/**/*/**/*.mp4",
+    ])
+    func patternsStayBeneathTheRoot(_ pattern: String) throws {
+        let (outside, inside) = try foldersWithSecret()
+        try FileManager.default.createSymbolicLink(
+            atPath: inside.file("folder"), withDestinationPath: outside.path)
+        try inside.write(
+            "version: 1\njobs: { one: { asset: { path: \(quoted(pattern)) }, tracks: [ { video: first, copy: true } ], destination: 'o/${asset.stem}.mp4' } }\n",
+            to: "jobs.yaml")
+        let result = try program(
+            "timeout", ["20", Places.tandem, "plan", "--untrusted", "jobs.yaml"], directory: inside.path)
+        #expect(result.status == 3, "\(result.status)")
+        for name in ["secret", "ssh_config", "bashrc", "openssl"] { #expect(!result.errors.contains(name)) }
+    }
+
+    /// What lies in a state folder and is no file of ours.
+    @Test func aStateFolderHoldsFilesAlone() throws {
+        for name in ["owner", "lock", "state.sqlite"] {
+            let inside = try folderWithSource()
+            try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
+            try inside.write("precious", to: "precious")
+            try FileManager.default.createDirectory(
+                atPath: inside.file(".tandem"), withIntermediateDirectories: true)
+            #expect(mkfifo(inside.file(".tandem/" + name), 0o600) == 0)
+            let pipe = try program(
+                "timeout", ["20", Places.tandem, "run", "jobs.yaml"], directory: inside.path)
+            #expect(pipe.status == 4, "\(name): \(pipe.status) \(pipe.errors)")
+            unlink(inside.file(".tandem/" + name))
+            #expect(link(inside.file("precious"), inside.file(".tandem/" + name)) == 0)
+            #expect(try tandem("run", "jobs.yaml", in: inside).status == 4)
+            #expect(try String(contentsOfFile: inside.file("precious"), encoding: .utf8) == "precious")
+        }
+    }
+
     /// Two megabytes of mistakes: each is told, none of them for long.
     @Test func mistakesAreCheap() throws {
         let inside = try folderWithSource()

@@ -124,7 +124,7 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private static func split(_ path: String) -> (folder: String, name: String) {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let slash = path.lastSlash ?? path.startIndex
         return (String(path[..<slash]), String(path[slash...].dropFirst()))
     }
 

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import Diagnostics
 internal import Dispatch
 internal import FoundationEssentials
@@ -242,7 +243,7 @@ final class JobExecutor: @unchecked Sendable {
     /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
     /// same job is replaced. Tells what came of it.
     private func keep(_ output: TemporaryFile) -> String {
-        let name = plan.destination.split(separator: "/").last.map(String.init) ?? "output"
+        let name = plan.destination.pathParts.last ?? "output"
         let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
         let kept = String(name[..<dot] + ".failed" + name[dot...])
         let path = String(plan.destination.dropLast(name.count)) + kept
@@ -299,7 +300,7 @@ final class JobExecutor: @unchecked Sendable {
 
     private func makeFolder() throws {
         let folder = String(
-            plan.destination[..<(plan.destination.lastIndex(of: "/") ?? plan.destination.startIndex)])
+            plan.destination[..<(plan.destination.lastSlash ?? plan.destination.startIndex)])
         if folder.isEmpty || FileIdentity(path: folder) != nil { return }
         guard plan.makesDirectories else {
             throw JobFailure(
@@ -308,7 +309,7 @@ final class JobExecutor: @unchecked Sendable {
                 rule: .destinationUnwritable)
         }
         var path = ""
-        for part in folder.split(separator: "/") {
+        for part in folder.pathParts {
             path += "/" + part
             guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
                 throw MediaError.system(operation: "making the folder \(path)", errno: errno)

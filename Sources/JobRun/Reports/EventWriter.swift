@@ -58,9 +58,16 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     /// Opens a file for it; `-` is standard output. Nil where it can't be written.
     public init?(path: String) {
         descriptor =
-            path == "-"
-            ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o666)
+            path == "-" ? dup(STDOUT_FILENO) : Self.open(path)
         if descriptor < 0 { return nil }
+    }
+
+    /// What is there is one of ours, a pipe or a device (`ReportFile.problem`); what isn't there is made, and nowhere else.
+    private static func open(_ path: String) -> Int32 {
+        let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        let known = Glibc.open(path, flags | O_TRUNC)
+        if known >= 0 || errno != ENOENT { return known }
+        return Glibc.open(path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
     }
 
     deinit { close(descriptor) }
@@ -162,7 +169,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         guard problem.withLock({ $0 == nil }) else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard var line = try? encoder.encode(event) else { return }
+        guard var line = (try? encoder.encode(event)).map({ SafeText.json($0) }) else { return }
         line.append(0x0a)
         var done = 0
         while done < line.count {

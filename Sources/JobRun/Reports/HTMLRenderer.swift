@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import FoundationEssentials
 public import JobPlan
 internal import LibAV
@@ -74,7 +75,7 @@ public enum HTMLRenderer {
     }
 
     private static func title(_ report: RunReport) -> String {
-        "Tandem: \(report.files.map { $0.split(separator: "/").last.map(String.init) ?? $0 }.joined(separator: ", ")) \(report.status)"
+        "Tandem: \(report.files.map { $0.pathParts.last ?? $0 }.joined(separator: ", ")) \(report.status)"
     }
 
     private static let style = """

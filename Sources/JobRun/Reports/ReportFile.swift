@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import Diagnostics
 internal import Glibc
 
@@ -12,6 +13,17 @@ public enum ReportFile {
 
     /// Why a file must not be written over; nil where it may be, or where nothing is.
     public static func problem(_ path: String) -> String? {
+        var (own, target) = (stat(), stat())
+        if lstat(path, &own) == 0, own.st_mode & S_IFMT == S_IFLNK {
+            // What a stranger's link leads to would be made, or filled where it is empty.
+            guard stat(path, &target) == 0 else { return "\(path) is a link that leads nowhere" }
+            if target.st_mode & S_IFMT == S_IFREG, target.st_size == 0 {
+                return "\(path) is a link to another file, and that is not written over"
+            }
+        }
+        if path.pathParts.dropLast().contains(where: { $0 == ".tandem" }) {
+            return "\(path) lies in a `.tandem`, where the state of job files is kept"
+        }
         // A pipe must not be waited for.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
@@ -53,7 +65,7 @@ public enum ReportFile {
             target = String(cString: real)
             free(real)
         }
-        let slash = target.lastIndex(of: "/")
+        let slash = target.lastSlash
         let folder = slash.map { String(target[...$0]) } ?? ""
         let name = slash.map { String(target[target.index(after: $0)...]) } ?? target
         var template = Array("\(folder).\(name.prefix(100)).XXXXXX.part".utf8CString)

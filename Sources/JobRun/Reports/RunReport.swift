@@ -189,7 +189,7 @@ public struct RunReport: Codable, Sendable {
     public func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        return SafeText.json(try encoder.encode(self))
     }
 }
 

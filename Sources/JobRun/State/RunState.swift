@@ -349,7 +349,7 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     private static func lastPart(_ path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? path
+        path.pathParts.last ?? path
     }
 
     /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now: `asked` are the
@@ -392,10 +392,10 @@ public final class RunState: PlanMemory, Sendable {
 
     /// A job file in the mark of one of its outputs: a digest of the way there from the output's folder, so that a tree which is moved or copied as a whole stays whose it was.
     static func owner(_ file: String, at destination: String) -> String {
-        let own = StateFolder.absolute(file: file).split(separator: "/")
-        let folder = destination.split(separator: "/").dropLast()
+        let own = StateFolder.absolute(file: file).pathParts
+        let folder = destination.pathParts.dropLast()
         let common = zip(own.dropLast(), folder).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-        let way = Array(repeating: "..", count: folder.count - common) + own[common...].map(String.init)
+        let way = [String](repeating: "..", count: folder.count - common) + own[common...]
         return ContentDigest.of(way.joined(separator: "/").utf8)
     }
 

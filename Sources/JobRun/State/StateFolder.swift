@@ -20,7 +20,7 @@ public struct StateFolder: Hashable, Sendable {
     /// The one beside a job file.
     public init(besideJobFile file: String) {
         let absolute = Self.absolute(file: file)
-        let folder = absolute[..<(absolute.lastIndex(of: "/") ?? absolute.startIndex)]
+        let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
         exactPath = (folder + "/.tandem").exact
         isBesideJobFile = true
     }
@@ -28,7 +28,7 @@ public struct StateFolder: Hashable, Sendable {
     /// The absolute path of a job file: links of its folder are resolved, the file's own name stays. Through which name a file
     /// is read decides what its relative paths mean.
     static func absolute(file: String) -> String {
-        guard let slash = file.lastIndex(of: "/") else { return absolute(".") + "/" + file }
+        guard let slash = file.lastSlash else { return absolute(".") + "/" + file }
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
         let name = String(file[file.index(after: slash)...])
         let real = absolute(folder)
@@ -54,7 +54,7 @@ public struct StateFolder: Hashable, Sendable {
         try check()
         var made = ""
         let absolute = StateFolder.absolute(path)
-        for part in absolute.split(separator: "/") {
+        for part in absolute.pathParts {
             made += "/" + part
             let mode: mode_t = made == absolute ? 0o700 : 0o777
             guard mkdir(made, mode) == 0 || errno == EEXIST || errno == EISDIR else {
@@ -87,7 +87,7 @@ extension StateFolder {
 
     /// Nor are its files links, or anybody else's.
     private func checkFiles() throws(StateError) {
-        for name in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock"] {
+        for name in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock", "owner"] {
             var status = stat()
             guard lstat(path + "/" + name, &status) == 0 else { continue }
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import Glibc
 internal import LibAV
 
@@ -9,7 +10,9 @@ enum StateSecret {
     /// Notes in a folder that this user made what is in it.
     static func sign(_ folder: StateFolder) {
         let path = folder.path + "/" + name
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // A new one: what is there may be anything.
+        unlink(path)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
         let text = Array(word(of: folder).utf8)
@@ -39,7 +42,7 @@ enum StateSecret {
         let path = base + "/tandem/secret"
         if let known = contents(path), known.count == 32 { return known }
         var made = ""
-        for part in (base + "/tandem").split(separator: "/") {
+        for part in (base + "/tandem").pathParts {
             made += "/" + part
             mkdir(made, 0o700)
         }

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import CLinux
 internal import Diagnostics
 internal import Dispatch
@@ -84,7 +85,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private var sourceName: String {
         if case .pattern = plan.source { return plan.sourceName }
-        return plan.sourceName.split(separator: "/").last.map(String.init) ?? plan.sourceName
+        return plan.sourceName.pathParts.last ?? plan.sourceName
     }
 
     /// Which part of the job file asked for what failed.

@@ -146,7 +146,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     /// Looks into a source; see `SourceScout`.
     public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
-        let name = question.path?.split(separator: "/").last.map(String.init) ?? "trial"
+        let name = question.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<5 {
             let fault = workers.withLock { $0.takeFault(name) }

@@ -1,3 +1,4 @@
+internal import ExactStrings
 public import Diagnostics
 public import YAMLDocument
 
@@ -82,7 +83,7 @@ public struct JobFileDecoder {
     }
 
     private static func stem(_ path: String) -> String {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = path.pathParts.last ?? path
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])
     }

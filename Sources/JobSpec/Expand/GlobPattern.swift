@@ -1,3 +1,5 @@
+internal import ExactStrings
+
 /// Paths with `*`, `?`, `[…]` and `**`.
 public enum GlobPattern {
     /// It has one of them.
@@ -7,11 +9,11 @@ public enum GlobPattern {
 
     /// What is wrong with it, or nil.
     static func problem(_ path: String) -> String? {
-        for part in path.split(separator: "/") where part.contains("**") && part != "**" {
+        for part in path.pathParts where part.contains("**") && part != "**" {
             return "`**` stands for folders, alone between `/`"
         }
         if path.components("**") > 4 { return "`**` stands at most four times in a pattern" }
-        for part in path.split(separator: "/") where hasOpenBracket(Array(part.utf8)) {
+        for part in path.pathParts where hasOpenBracket(Array(part.utf8)) {
             return "a `[` is not closed; one that stands for itself is written `[[]`"
         }
         return nil
@@ -33,7 +35,7 @@ public enum GlobPattern {
     }
 
     /// A path fits a pattern, part by part.
-    public static func matches(path: some Collection<Substring>, _ pattern: some Collection<Substring>)
+    public static func matches(path: some Collection<String>, _ pattern: some Collection<String>)
         -> Bool
     {
         guard let part = pattern.first else { return path.isEmpty }
@@ -105,5 +107,5 @@ public enum GlobPattern {
 }
 
 extension String {
-    fileprivate func components(_ part: String) -> Int { split(separator: "/").count { $0 == part } }
+    fileprivate func components(_ part: String) -> Int { pathParts.count { $0 == part } }
 }

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import Diagnostics
 
 /// What the names in `${…}` stand for, at one place.
@@ -108,7 +109,7 @@ struct AssetFacts: Sendable {
     }
 
     private func part(_ fact: String, of path: String) -> Scope.Value {
-        let slash = path.lastIndex(of: "/")
+        let slash = path.lastSlash
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
         let text =

@@ -41,7 +41,7 @@ struct IncludeLoader {
         _ written: Located<String>, from folder: String, trail: [(path: String, place: SourceRange)]
     ) -> SpecSections? {
         let path = written.value.hasPrefix("/") ? written.value : folder + "/" + written.value
-        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
+        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
         if let index = trail.firstIndex(where: { $0.path.exact == absolute.exact }) {
             reader.sink.error(
                 .includeCycle, "the file includes itself", at: written.range,
@@ -68,7 +68,7 @@ struct IncludeLoader {
         let base = written.range.file
         let name =
             written.value.hasPrefix("/")
-            ? written.value : (base.lastIndex(of: "/").map { String(base[...$0]) } ?? "") + written.value
+            ? written.value : (base.lastSlash.map { String(base[...$0]) } ?? "") + written.value
         texts.add(bytes, of: name)
         var sink = DiagnosticSink()
         let root = YAMLParser.parse(bytes, file: name, into: &sink)

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import Glibc
 internal import YAMLDocument
 
@@ -51,7 +52,7 @@ public struct SystemSpecFiles: SpecFiles {
 
     /// The absolute folder of a path, links resolved; the path's own folder where it doesn't exist.
     public static func folder(of path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = path.lastSlash.map { String(path[...$0]) } ?? "."
         guard let resolved = realpath(folder, nil) else { return folder }
         defer { free(resolved) }
         return String(cString: resolved)

@@ -60,12 +60,12 @@ enum EncoderOptionCatalog {
             slice-min-mbs:i slices:i slices-max:i sliced-threads:b stitchable:b subme/subq:i sync-lookahead:i \
             trellis:i vbv-init:d videoformat:w weightb:b weightp:i zones:z
         x265-params amp:b aq-mode:i aq-motion:b aq-strength:d aud:b b-adapt:i b-intra:b b-pyramid:b bframe-bias:i \
-            cbqpoffs:i chromaloc:i const-vbv:b constrained-intra:b copy-pic:b cplxblur:d crf-max:d crf-min:d \
+            cbqpoffs:i chromaloc:i const-vbv:b constrained-intra:b cplxblur:d crf-max:d crf-min:d \
             crqpoffs:i ctu:i cu-lossless:b cutree:b deblock:n early-skip:b fades:b fast-intra:b frame-threads:i \
             gop-lookahead:i hash:i hdr10:b hdr10-opt:b hevc-aq:b high-tier:b hist-scenecut:b hme:b \
             hme-search:w hme-range:n hrd:b hrd-concat:b idr-recovery-sei:b intra-refresh:b ipratio:d \
             limit-modes:b limit-refs:i limit-sao:b limit-tu:i log-level:w lookahead-slices:i \
-            lookahead-threads:i master-display:w max-ausize-factor:d max-cll:n max-luma:i max-merge:i \
+            lookahead-threads:i master-display:w max-ausize-factor:d max-cll:2 max-luma:i max-merge:i \
             max-tu-size:i me:w merange:i min-cu-size:i min-keyint:i min-luma:i nr-inter:i nr-intra:i open-gop:b \
             opt-cu-delta-qp:b opt-qp-pps:b opt-ref-list-length-pps:b overscan:w pbratio:d pme:b pmode:b pools:w \
             psy-rd:d psy-rdoq:d qblur:d qcomp:d qg-size:i qpmax:i qpmin:i qpstep:i radl:i rc-grain:b \
@@ -78,11 +78,11 @@ enum EncoderOptionCatalog {
             no-early-skip:b no-fast-intra:b no-open-gop:b no-psy-rd:b no-rect:b no-sao:b no-scenecut:b \
             no-signhide:b no-strong-intra-smoothing:b no-temporal-mvp:b no-weightb:b no-weightp:b no-wpp:b
         svtav1-params aq-mode:i bias-pct:i buf-initial-sz:i buf-optimal-sz:i buf-sz:i chroma-sample-position:w \
-            content-light:n enable-cdef:i enable-dlf:i enable-hdr:b enable-mfmv:i \
+            content-light:2 enable-cdef:i enable-dlf:i enable-hdr:b enable-mfmv:i \
             enable-overlays:b enable-qm:b enable-restoration:i enable-tf:i fast-decode:i film-grain:i \
             film-grain-denoise:b hierarchical-levels:i irefresh-type:i lookahead:i lp:i mastering-display:w \
             max-qp:i max-section-pct:i maxsection-pct:i mbr:i min-qp:i minsection-pct:i overshoot-pct:i pin:i \
-            pred-struct:i qm-max:i qm-min:i rc:i recode-loop:i scd:i scm:i sframe-dist:i sframe-mode:i ss:i \
+            pred-struct:i qm-max:0..15 qm-min:0..15 rc:i recode-loop:i scd:i scm:i sframe-dist:i sframe-mode:i ss:i \
             superres-denom:i superres-kf-denom:i superres-mode:i superres-kf-qthres:i superres-qthres:i \
             tile-columns:i tile-rows:i tune:i undershoot-pct:i
         """)

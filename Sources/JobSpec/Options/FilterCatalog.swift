@@ -84,7 +84,7 @@ enum FilterCatalog {
         removegrain m0 m1 m2 m3
         rgbashift rh rv gh gv bh bv ah av edge
         rotate angle/a:e out_w/ow:e out_h/oh:e fillcolor/c:c bilinear
-        scale w/width:e h/height:e flags:w interl size/s:w in_color_matrix:w out_color_matrix:w in_range \
+        scale w/width:e h/height:e flags:w interl:=0 size/s:w in_color_matrix:w out_color_matrix:w in_range \
             out_range in_v_chr_pos in_h_chr_pos out_v_chr_pos out_h_chr_pos force_original_aspect_ratio \
             force_divisible_by param0 param1 eval:=init|0 sws_dither:w
         setdar dar/ratio/r:e max

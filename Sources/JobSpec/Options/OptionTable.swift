@@ -10,7 +10,8 @@ struct OptionTable {
 
     /// From words such as `out_w/w:e`: names, and after a `:` what the value is made of where the option's class doesn't
     /// say it: `e` a formula, `n` numbers, `w` words, `p` channels, `c` a colour, `i` a whole number, `d` a number, `b`
-    /// yes or no, `z` zones of frames, `=a|b` one of these.
+    /// yes or no, `z` zones of frames, `2` two whole numbers, `0..15` a whole number
+    /// in bounds, `=a|b` one of these.
     init(_ words: some Sequence<Substring>) {
         for word in words {
             let parts = word.split(separator: ":", maxSplits: 1)
@@ -32,8 +33,15 @@ struct OptionTable {
         case "d": .number
         case "b": .boolean
         case "z": .zones
+        case "2": .pair
+        case let bounds where bounds.first?.isNumber == true: .whole(Self.range(bounds))
         default: .choice(text.dropFirst().split(separator: "|").map(String.init))
         }
+    }
+
+    private static func range(_ text: Substring) -> ClosedRange<Int> {
+        let ends = text.split(separator: ".").compactMap { Int($0) }
+        return ends.count == 2 && ends[0] <= ends[1] ? ends[0]...ends[1] : 0...0
     }
 
     /// The option of a name.

@@ -25,6 +25,10 @@ enum ValueGrammar: Hashable {
     case boolean
     /// Runs of frames with a quantiser or a factor each (`0,100,q=20/200,300,b=1.5`): x264 takes any setting there.
     case zones
+    /// Two whole numbers (`1000,400`).
+    case pair
+    /// A whole number in bounds.
+    case whole(ClosedRange<Int>)
 
     /// No value is longer.
     static let limit = 1024
@@ -54,6 +58,12 @@ enum ValueGrammar: Hashable {
         case .zones:
             return text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isZone)
                 ? nil : "it is made of zones such as `0,100,q=20` with `/` between them"
+        case .pair:
+            let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { UInt32($0) }
+            return numbers.count == 2 && !numbers.contains(nil) ? nil : "it is two numbers such as `1000,400`"
+        case .whole(let range):
+            return Int(text).map(range.contains) == true
+                ? nil : "it goes from \(range.lowerBound) to \(range.upperBound)"
         case .boolean: return Self.booleans.contains(text) ? nil : "it is 0 or 1"
         }
     }

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import CFFmpeg
 internal import CLinux
 internal import Glibc
@@ -42,7 +43,7 @@ final class FilterLibrary: @unchecked Sendable {
         }
         defer { Glibc.free(text) }
         let path = String(cString: text)
-        return path.lastIndex(of: "/").map { String(path[...$0]) }
+        return path.lastSlash.map { String(path[...$0]) }
     }()
 
     /// The one that belongs to those. Nil where it isn't beside them: the loader looks for it then.
@@ -57,7 +58,7 @@ final class FilterLibrary: @unchecked Sendable {
         if let path, let text = realpath(path, nil) {
             defer { Glibc.free(text) }
             let file = String(cString: text)
-            let parts = file[(file.lastIndex(of: "/") ?? file.startIndex)...].split(separator: ".")
+            let parts = file[(file.lastSlash ?? file.startIndex)...].split(separator: ".")
             // /libavfilter.so.8.44.100
             if parts.count == 5, parts[1] == "so", parts[2...].allSatisfy({ UInt32($0) != nil }) {
                 return parts[2...].joined(separator: ".")

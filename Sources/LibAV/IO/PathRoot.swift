@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import CLinux
 internal import Glibc
 internal import Locking
@@ -28,17 +29,19 @@ public enum PathRoot {
     /// A path whose links are resolved lies beneath the folder, or there is none.
     public static func holds(_ path: String) -> Bool {
         guard let root = self.path else { return true }
-        return path.hasPrefix(root + "/") && !path.split(separator: "/").contains("..")
+        return path.hasExactPrefix(root + "/") && !path.pathParts.contains("..")
     }
 
     /// `open(2)`, beneath the folder where there is one: -1 with EXDEV for what leads out of it.
     public static func open(_ path: String, _ flags: Int32) -> Int32 {
         guard let root = root.withLock({ $0 }) else { return Glibc.open(path, flags) }
-        guard path == root.path || path.hasPrefix(root.path + "/") else {
+        guard path.utf8.elementsEqual(root.path.utf8) || path.hasExactPrefix(root.path + "/") else {
             errno = EXDEV
             return -1
         }
-        let rest = String(path.dropFirst(root.path.utf8.count).drop { $0 == "/" })
+        let rest = String(
+            decoding: path.utf8.dropFirst(root.path.utf8.count).drop { $0 == UInt8(ascii: "/") },
+            as: UTF8.self)
         return tandem_open_beneath(root.descriptor, rest.isEmpty ? "." : rest, flags)
     }
 }

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import CLinux
 internal import Glibc
 internal import LibAV
@@ -192,7 +193,7 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     private static func split(_ path: String) -> (directory: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        guard let slash = path.lastSlash else { return (".", path) }
         let directory = String(path[..<slash])
         return (directory.isEmpty ? "/" : directory, String(path[path.index(after: slash)...]))
     }

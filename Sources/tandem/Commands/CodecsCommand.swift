@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Diagnostics
 internal import FoundationEssentials
 internal import JobSpec
 internal import LibAV
@@ -33,7 +34,7 @@ struct CodecsCommand: ParsableCommand {
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.print(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
         case .text: Terminal.print(Self.text(report))
         }
     }

@@ -79,7 +79,7 @@ struct DoctorCommand: ParsableCommand {
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.print(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
         case .text: Terminal.print(Self.text(report))
         }
         let isOpen = findings.contains { !$0.isClosed && !(allowNetwork && $0.isForNetwork) }

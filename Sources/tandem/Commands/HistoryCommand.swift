@@ -39,7 +39,7 @@ struct HistoryCommand: ParsableCommand {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             let entries = runs.map { Entry(state: $0.folder.path, run: $0.run, failures: $0.attempts) }
-            Terminal.print(String(decoding: try encoder.encode(entries), as: UTF8.self) + "\n")
+            Terminal.print(SafeText.json(String(decoding: try encoder.encode(entries), as: UTF8.self)) + "\n")
             return
         }
         if runs.isEmpty { Terminal.print("no run is known\n") }

@@ -75,7 +75,7 @@ struct PlanCommand: ParsableCommand {
                 runs: result.plan.jobs.map {
                     Report.Run(id: $0.id, file: $0.file, reasons: forecast.reasons(for: $0))
                 }, diagnostics: all.diagnostics)
-            Terminal.print(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
         } else {
             if reporting.format == nil || reporting.format == .text {
                 Terminal.print(PlanText.render(result.plan, reasons: forecast.reasons))

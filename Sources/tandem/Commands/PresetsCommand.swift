@@ -88,7 +88,7 @@ struct PresetsCommand: ParsableCommand {
                         name: $0.preset.name, summary: $0.preset.summary, containers: $0.preset.containers,
                         problem: $0.problem)
                 })
-            Terminal.print(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
             return
         }
         let width = (presets.map(\.preset.name.count).max() ?? 0) + 2

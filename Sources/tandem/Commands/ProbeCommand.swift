@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import Diagnostics
 internal import FoundationEssentials
 internal import JobPlan
 internal import LibAV
@@ -28,7 +29,8 @@ struct ProbeCommand: ParsableCommand {
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.print(String(decoding: try encoder.encode(description), as: UTF8.self) + "\n")
+            Terminal.print(
+                SafeText.json(String(decoding: try encoder.encode(description), as: UTF8.self)) + "\n")
         }
     }
 }

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import ExactStrings
+internal import Glibc
 internal import JobSpec
 internal import LibAV
 internal import Locking
@@ -32,6 +34,17 @@ struct AccessArguments: ParsableArguments {
         }
     }
 
+    /// The first link among the folders that a path names: a stranger may have made it, and the root would be where it leads.
+    private static func link(onTheWayTo path: String) -> String? {
+        var folder = path.utf8.first == UInt8(ascii: "/") ? "" : "."
+        for part in path.pathParts.dropLast() {
+            folder += "/" + part
+            var status = stat()
+            if lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { return folder }
+        }
+        return nil
+    }
+
     /// Closes the gates, before any of these files is opened; their folder is the root where none is named.
     func apply(_ files: [String]) throws {
         if untrusted {
@@ -39,6 +52,11 @@ struct AccessArguments: ParsableArguments {
             if root == nil, files.isEmpty { throw ValidationError("--untrusted wants --root here") }
         }
         if allowNetwork { NetworkAccess.allow() }
+        if untrusted, root == nil, let file = files.first, let linked = Self.link(onTheWayTo: file) {
+            throw ValidationError(
+                "\(SafeText.line(linked)) is a link: --root says which folder --untrusted keeps everything in"
+            )
+        }
         guard let folder = root ?? (untrusted ? files.first.map(SystemSpecFiles.folder) : nil) else { return }
         guard PathRoot.confine(to: folder) else {
             Terminal.say("error: the folder \(TextRenderer.printable(folder)) of --root can't be opened")

@@ -51,7 +51,7 @@ private struct RootedSpecFiles: SpecFiles {
         guard PathRoot.path != nil, AccessArguments.isUntrusted || !named.contains(path.exact) else {
             return try SystemSpecFiles().read(path, limit: limit)
         }
-        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.split(separator: "/").last ?? "")
+        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
         let real = realpath(absolute, nil)
         defer { free(real) }
         guard PathRoot.holds(real.map { String(cString: $0) } ?? absolute) else {

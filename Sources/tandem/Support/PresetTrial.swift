@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobPlan
 internal import JobSpec
 internal import LibAV
@@ -29,7 +30,11 @@ struct PresetTrial {
     private static func plan(
         _ preset: ExportPreset, _ asset: String, _ container: String, _ scout: any SourceScout
     ) -> (plan: JobPlan?, problem: String?) {
-        let key = SourceLocation.isRemote(asset) ? "url" : "path"
+        let isRemote = SourceLocation.isRemote(asset)
+        let key = isRemote ? "url" : "path"
+        // Beside the file, where --root lets something be.
+        let folder = SystemSpecFiles.folder(of: isRemote ? "presets" : asset)
+        let asset = isRemote ? asset : folder + "/" + (asset.pathParts.last ?? asset)
         let yaml = """
             version: 1
             assets: { source: { \(key): \(JobFileTemplate.quoted(JobFileTemplate.literal(asset))) } }
@@ -43,7 +48,7 @@ struct PresetTrial {
         var sink = DiagnosticSink()
         let root = YAMLParser.parse(Array(yaml.utf8), file: "presets", into: &sink)
         let result = JobFileDecoder.decode(
-            root, path: "presets", directory: SystemSpecFiles.folder(of: "presets"), options: SpecOptions(),
+            root, path: "presets", directory: folder, options: SpecOptions(),
             after: sink)
         guard let file = result.file, !result.sink.hasErrors else {
             return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import ArgumentParser
 internal import Diagnostics
 internal import FoundationEssentials
@@ -69,7 +70,7 @@ struct RunOutputs: ParsableArguments {
             }
             if !seen.insert(place).inserted { return "\(path) is asked for twice" }
             if destinations.contains(place) { return "\(path) is where a job's output goes" }
-            let folder = place.path.lastIndex(of: "/").map { String(place.path[..<$0]) } ?? ""
+            let folder = place.path.lastSlash.map { String(place.path[..<$0]) } ?? ""
             guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
                 return "\(path) can't be written: \(String(cString: strerror(errno)))"
             }
