@@ -23,6 +23,7 @@ private struct SignalScout: SourceScout {
             return .description(description)
         case .presentationTimes: return .presentationTimes(true)
         case .cut, .joinedCut: return .cut(nil)
+        case .trial(let trial): return .verdict(trial.carryOut())
         }
     }
 }
