@@ -149,7 +149,7 @@ import Testing
         let range = header(of: original, name)
         var dice = Dice(UInt64(name.utf8.reduce(7) { $0 &* 31 &+ Int($1) }.magnitude))
         // All of them are some 20,000 a kind; a part each time, another one for each seed.
-        let rounds = ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 120
+        let rounds = ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 60
         let path = scratch.file("case-" + name)
         // What boxes say that are made of numbers alone, each number in turn.
         for at in Self.numbers(in: original) {
