@@ -37,18 +37,13 @@ public enum SafeText {
     /// cursor.
     public static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && isHidden($0) }) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            guard scalar != "\n", isHidden(scalar) else {
-                result.unicodeScalars.append(scalar)
-                continue
-            }
-            for unit in String(scalar).utf16 {
+        return escaped(text) { scalar in
+            guard scalar != "\n", isHidden(scalar) else { return nil }
+            return String(scalar).utf16.map { unit in
                 let digits = String(unit, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
         }
-        return result
     }
 
     /// The same of its bytes.

@@ -162,7 +162,7 @@ final class StateStore: @unchecked Sendable {
         guard found == 0 || found == version else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
         if found == 0 {
             try database.write { db in
-                for statement in schema { try db.execute(sql: statement) }
+                for statement in StateSchema.statements { try db.execute(sql: statement) }
                 try db.execute(sql: "PRAGMA user_version = \(version)")
             }
         }
@@ -170,42 +170,9 @@ final class StateStore: @unchecked Sendable {
         let known = try database.read {
             try String.fetchSet($0, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
         }
-        guard known == Set(schema) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+        guard known == Set(StateSchema.statements) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
         return database
     }
-
-    /// Everything that the database has, as it stands there.
-    private static let schema = [
-        """
-        CREATE TABLE jobs (
-            file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
-            parts TEXT NOT NULL, destination TEXT NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL,
-            PRIMARY KEY (file, id)) WITHOUT ROWID
-        """,
-        "CREATE INDEX jobs_by_destination ON jobs (destination)",
-        "CREATE TABLE intents (destination TEXT PRIMARY KEY, output TEXT NOT NULL, digest TEXT NOT NULL)",
-        """
-        CREATE TABLE former (
-            destination TEXT PRIMARY KEY, file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL)
-        """,
-        "CREATE TABLE contents (path TEXT PRIMARY KEY, identity TEXT NOT NULL, digest TEXT NOT NULL)",
-        """
-        CREATE TABLE runs (
-            id INTEGER PRIMARY KEY, begun REAL NOT NULL, ended REAL, files TEXT NOT NULL,
-            done INTEGER, current INTEGER, failed INTEGER, status TEXT)
-        """,
-        """
-        CREATE TABLE attempts (
-            run INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, outcome TEXT NOT NULL,
-            message TEXT NOT NULL, seconds REAL NOT NULL)
-        """,
-        "CREATE INDEX attempts_of_run ON attempts (run)",
-        """
-        CREATE TABLE reports (
-            file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL, spec TEXT NOT NULL,
-            job TEXT NOT NULL, preview TEXT, PRIMARY KEY (file, id))
-        """,
-    ]
 
     /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
     func name(ofFile file: String) -> String {
