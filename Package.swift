@@ -124,7 +124,7 @@ let package = Package(
             name: "AttackTests",
             dependencies: [
                 "tandem", "JobRun", "JobPlan", "JobSpec", "BinaryCoding", "Media", "LibAV", "CFFmpeg",
-                "Diagnostics", "TestSupport",
+                "Diagnostics", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: house),
         .testTarget(

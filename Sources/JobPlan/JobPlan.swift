@@ -157,6 +157,9 @@ extension JobPlan {
         return plan
     }
 
+    /// Bytes that encoders note between two passes, at most; they lie beside the state, not at the destination.
+    public var expectedNotes: Int64 { SizeEstimate.notes(of: tracks) }
+
     /// One of its tracks is looked at once before it is compressed.
     public var hasTwoPasses: Bool {
         tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }

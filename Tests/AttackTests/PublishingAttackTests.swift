@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -45,6 +46,34 @@ import Testing
         }
         // Others keep theirs in memory.
         try files.check(0, encoder: "libvpx-vp9", frames: 10)
+    }
+
+    /// What never ends in the state's database is interrupted, and the next statement is none the worse for it.
+    @Test func statementsOfTheStateEnd() throws {
+        let scratch = try Scratch()
+        let database = try StateDatabase(path: scratch.file("state.sqlite"), limit: 0.4)
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+        for _ in 0..<2 {
+            #expect { _ = try database.read { try Int.fetchOne($0, sql: endless) } } throws: {
+                StateDatabase.isDamage($0)
+            }
+            #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM jobs") } == 0)
+        }
+    }
+
+    /// A damaged state is put aside, whatever lies where it would go.
+    @Test func aDamagedStateGoesAside() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(jobFile(video: "codec: h264, preset: ultrafast", to: "o.mp4"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        for _ in 0..<2 {
+            try Data(repeating: 7, count: 8192).write(to: URL(filePath: scratch.file(".tandem/state.sqlite")))
+            try FileManager.default.createDirectory(
+                atPath: scratch.file(".tandem/state.sqlite.damaged"), withIntermediateDirectories: true)
+            let result = try tandem("run", "jobs.yaml", in: scratch)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.errors.contains("1 of them up to date"), "\(result.errors)")
+        }
     }
 
     /// Both really write such notes: two passes of each, with frames that are reordered, and of fields.

@@ -83,9 +83,9 @@ import Testing
     @Test(arguments: [
         ("seccomp,prctl", "seccomp", ["seccomp:error=ENOSYS", "prctl:error=EINVAL"]),
         ("landlock_restrict_self", "Landlock for files", ["landlock_restrict_self:error=EPERM"]),
-        ("setresuid,setuid", "a user of its own", ["setresuid:error=EPERM"]),
+        ("setresuid,setuid", "a separate user", ["setresuid:error=EPERM"]),
     ]) func whatIsLackingIsNamed(_ calls: String, _ words: String, _ faults: [String]) throws {
-        if words == "a user of its own", getuid() != 0 { return }
+        if words == "a separate user", getuid() != 0 { return }
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast"), to: "jobs.yaml")
         let injections = faults.flatMap { ["-e", "inject=\($0)"] }

@@ -50,8 +50,10 @@ import Testing
                 destination: "{ path: out.mp4, if_exists: replace }", more: "    optimize_for_network: true"),
             to: "jobs.yaml")
         let result = try traced(["-e", "inject=\(parts[0]):signal=SIGKILL:when=\(parts[1])"], in: scratch)
+        // A file that had a name from the start needs no link to replace another.
+        let isReached = parts[0] != "linkat" || scratch.hasUnnamedFiles
         #expect(
-            result.status == 128 + 9 || result.status == 9,
+            isReached ? result.status == 128 + 9 || result.status == 9 : result.status == 0,
             "\(call) was never reached: \(result.status) \(result.errors)")
         let now = FileManager.default.contents(atPath: scratch.file("out.mp4"))
         #expect(try now == Data("old".utf8) || isWhole(scratch.file("out.mp4")))

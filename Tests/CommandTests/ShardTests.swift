@@ -81,7 +81,14 @@ import Testing
                 text.replacingOccurrences(of: "\"lane\" : 0", with: change), to: "parts/results/\(name).json")
         }
         try scratch.write("{", to: "parts/results/c.json")
+        // What is no file is none of them, and doesn't hold anybody up.
+        #expect(mkfifo(scratch.file("parts/results/d.json"), 0o600) == 0)
         #expect(try tandem(["collect", "parts", "--report", "r.html"], in: scratch).status == 0)
+        // Beneath a root neither results nor outputs of elsewhere count.
+        #expect(try tandem(["collect", "--root", ".", "parts"], in: scratch).status == 0)
+        #expect(try tandem(["collect", "--root", "parts", "parts"], in: scratch).status == 1)
+        let outside = try tandem(["collect", "--root", "out", "parts"], in: scratch)
+        #expect(outside.status == 3 && outside.errors.contains("is no plan in parts"), "\(outside.errors)")
         // A source that changed is no longer what was planned.
         try ffmpeg("-f", "lavfi", "-i", "sine=d=12", scratch.file("s1.wav"))
         let results = try (0..<4).map {

@@ -189,6 +189,29 @@ import Testing
         }
     }
 
+    /// What encoders note between two passes lies elsewhere than the output: room is reckoned there, too.
+    @Test(arguments: [(nil, true), (Int64(1) << 40, true), (Int64(10_000), false)])
+    func notesOfTwoPassesNeedRoom(_ free: Int64?, _ fits: Bool) async throws {
+        let scratch = try Scratch()
+        let jobs = """
+              two: { asset: { pattern: testsrc, size: 320x180, duration: 10s }, tracks: [ { video: first, encode: { codec: h264, bitrate: 100k, passes: 2 } } ], destination: two.mp4 }
+            """
+        let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
+        let result = Planner.plan([try #require(file)])
+        var policy = RunPolicy(budget: budget(cores: 1))
+        policy.notesFolder = "/notes"
+        policy.space = { path in
+            path.hasPrefix("/notes/") ? free.map { RunPolicy.FreeSpace(fileSystem: 2, bytes: $0) } : nil
+        }
+        let records = await BatchRunner(
+            plan: result.plan, files: result.files, policy: policy, performer: Idler(atOnce: 1, of: 1, suiting: nil),
+            observer: Recorder()
+        ).run()
+        // Work that does nothing ends as cancelled: it began.
+        guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }
+        #expect(!fits && failure.rule == .lowSpace && failure.message.contains("free in /notes"), "\(failure)")
+    }
+
     @Test func priorityThenTheLongest() async throws {
         let scratch = try Scratch()
         let jobs =

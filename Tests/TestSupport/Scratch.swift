@@ -5,7 +5,7 @@ public final class Scratch: Sendable {
     /// The folder's absolute path.
     public let path: String
 
-    /// Makes an empty folder, on a file system that has unnamed files and extended attributes.
+    /// Makes an empty folder in `TANDEM_TEST_TMP`, or where temporary files go.
     public init() throws {
         let base = ProcessInfo.processInfo.environment["TANDEM_TEST_TMP"] ?? NSTemporaryDirectory()
         path = (base as NSString).appendingPathComponent("tandem-test-\(UUID().uuidString)")
@@ -25,6 +25,13 @@ public final class Scratch: Sendable {
             atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: URL(fileURLWithPath: target))
         return target
+    }
+
+    /// Its file system has files without a name (`O_TMPFILE`).
+    public var hasUnnamedFiles: Bool {
+        let descriptor = open(path, 0o20_000_000 | O_DIRECTORY | O_RDWR, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
     }
 
     /// Everything in it, hidden files included, sorted; without what runs remember.

@@ -10,7 +10,7 @@ enum {
     TANDEM_NEW_PRIVILEGES = 1 << 1,  // no_new_privs
     TANDEM_SYSTEM_CALLS = 1 << 2,  // seccomp: all that media need, and no other; with it go network, signals, other processes
     TANDEM_CAPABILITIES = 1 << 3,  // root's rights, one by one
-    TANDEM_USER = 1 << 4,          // a user of its own, where root started it
+    TANDEM_USER = 1 << 4,          // a separate user, where root started it
     TANDEM_OTHER_PROCESSES = 1 << 5,  // what /proc tells of them
 };
 

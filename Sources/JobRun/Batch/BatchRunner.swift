@@ -59,8 +59,8 @@ public final class BatchRunner: @unchecked Sendable {
         let cost: JobCost
         let lane: Int
         let begun: Double
-        /// The file system that its output fills, and by about how much.
-        let fills: RunPolicy.FreeSpace?
+        /// The file systems that its output and its notes fill, and by about how much.
+        let fills: [RunPolicy.FreeSpace]
         var attempts = 1
         /// Its work is done, and its output on the way to disk: its processors are others'.
         var isPublishing = false
@@ -233,11 +233,11 @@ public final class BatchRunner: @unchecked Sendable {
             }
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
-            let (fills, lack) = room(for: job)
+            let room = room(for: job)
             // What runs may be smaller than foretold, or make room by replacing.
-            if lack != nil, !running.isEmpty || !replanning.isEmpty { return }
+            if room.lack != nil, !running.isEmpty || !replanning.isEmpty { return }
             queue.takeNext()
-            start(job, cost, Room(fills: fills, lack: lack))
+            start(job, cost, room)
         }
         if let stop {
             // Nobody waits for another attempt any more.
@@ -267,26 +267,36 @@ public final class BatchRunner: @unchecked Sendable {
         return nil
     }
 
-    /// What a job's output fills, where that can be foretold, and why there is no room for it beside what runs.
-    private func room(for job: JobPlan) -> (fills: RunPolicy.FreeSpace?, lack: String?) {
-        guard let size = job.expectedSize, let space = policy.space(job.destination) else {
-            return (nil, nil)
+    /// What a job fills, where that can be foretold, and why there is no room for it beside what runs.
+    private func room(for job: JobPlan) -> Room {
+        var room = Room(fills: [])
+        if let size = job.expectedSize {
+            add(size, at: job.destination, to: &room) { free in
+                "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(job.expectedDuration)), and \(PlanText.bytes(free)) are free at \(job.destination) (where it is known to be less, `limit: { size }` says so)"
+            }
         }
-        let others = running.values.reduce(Int64(0)) { sum, other in
-            guard let fills = other.fills, fills.fileSystem == space.fileSystem else { return sum }
-            return sum &+ fills.bytes
+        if let folder = policy.notesFolder, job.expectedNotes > 0 {
+            let size = job.expectedNotes
+            add(size, at: folder + "/notes", to: &room) { free in
+                "the notes between its two passes are likely to need \(PlanText.bytes(size)), and \(PlanText.bytes(free)) are free in \(folder)"
+            }
         }
-        let fills = RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size)
-        if others &+ size <= space.bytes { return (fills, nil) }
-        return (
-            fills,
-            "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(job.expectedDuration)), and \(PlanText.bytes(space.bytes)) are free at \(job.destination) (where it is known to be less, `limit: { size }` says so)"
-        )
+        return room
     }
 
-    /// What a job's output fills, and why it can't; an output that is up to date needs none.
+    /// Reckons with some bytes more, beside what runs and what the job itself fills already.
+    private func add(_ size: Int64, at path: String, to room: inout Room, lack: (_ free: Int64) -> String) {
+        guard let space = policy.space(path) else { return }
+        let taken = (running.values.flatMap(\.fills) + room.fills).reduce(Int64(0)) { sum, fills in
+            fills.fileSystem == space.fileSystem ? sum &+ fills.bytes : sum
+        }
+        room.fills.append(RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size))
+        if taken &+ size > space.bytes { room.lack = room.lack ?? lack(space.bytes) }
+    }
+
+    /// What a job fills, and why it can't; an output that is up to date needs none.
     private struct Room {
-        var fills: RunPolicy.FreeSpace?
+        var fills: [RunPolicy.FreeSpace]
         var lack: String?
     }
 

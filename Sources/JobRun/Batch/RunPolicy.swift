@@ -1,4 +1,5 @@
 internal import JobPlan
+internal import Locking
 
 /// How a batch is carried out.
 public struct RunPolicy: Sendable {
@@ -11,7 +12,11 @@ public struct RunPolicy: Sendable {
     /// How many finished outputs are looked at for a report's pictures: each takes time and memory.
     public var previews = 0
 
-    /// How much room there is where an output goes; nil where that can't be told.
+    /// Where encoders note what a second pass needs: the state's folder, or where temporary files go. Room is reckoned
+    /// there as it is at destinations; nil reckons none.
+    public var notesFolder: String? = PassFiles.base.withLock { $0 }
+
+    /// How much room there is where a file goes; nil where that can't be told.
     public var space: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.space
 
     /// Room on a file system.

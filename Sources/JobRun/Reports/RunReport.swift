@@ -219,7 +219,7 @@ extension RunReport.Job {
 
     /// Its output is as it was left.
     var stands: Bool {
-        guard let destination, let output else { return false }
+        guard let destination, let output, PathRoot.holds(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }
 

@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Glibc
 public import JobPlan
+internal import JobSpec
+internal import LibAV
 
 /// A folder that several machines share: a plan in parts, which never change, and what became of each.
 ///
@@ -43,7 +45,7 @@ public struct ShardFolder: Sendable {
 
     /// One part.
     public func shard(_ index: Int) throws(Problem) -> PlanFile {
-        guard let data = try? Data(contentsOf: URL(filePath: name(ofShard: index))) else {
+        guard let data = Self.contents(of: name(ofShard: index)) else {
             let what = index == 0 ? "is no plan in parts" : "has no part \(index)"
             throw Problem("\(path) \(what): \(name(ofShard: index)) can't be read")
         }
@@ -51,6 +53,15 @@ public struct ShardFolder: Sendable {
             throw Problem("\(name(ofShard: index)) is no part \(index) of a plan")
         }
         return file
+    }
+
+    /// A file's bytes: of a regular file alone, beneath the root where there is one, and of no more than a plan can be.
+    private static func contents(of path: String) -> Data? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        let file = String(cString: real)
+        guard PathRoot.holds(file) else { return nil }
+        return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
     }
 
     /// All parts.
@@ -105,7 +116,7 @@ public struct ShardFolder: Sendable {
     public func reports() -> [RunReport] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
-            guard let data = try? Data(contentsOf: URL(filePath: results + "/" + name)) else { return nil }
+            guard let data = Self.contents(of: results + "/" + name) else { return nil }
             let report = try? JSONDecoder().decode(RunReport.self, from: data)
             guard let report, (0...1e12).contains(report.begun), (0...1e9).contains(report.seconds) else {
                 return nil
@@ -123,7 +134,7 @@ public struct ShardFolder: Sendable {
         var found: [JobKey: JobPreview] = [:]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         for name in names.sorted() where name.hasSuffix(Self.shown) && found.count < most {
-            guard let data = try? Data(contentsOf: URL(filePath: results + "/" + name)),
+            guard let data = Self.contents(of: results + "/" + name),
                 let all = try? JSONDecoder().decode([Shown].self, from: data)
             else { continue }
             for one in all {

@@ -64,7 +64,7 @@ final class StateStore: @unchecked Sendable {
     let folder: StateFolder
     /// A damaged one was put aside.
     let wasDamaged: Bool
-    private let database: DatabaseQueue
+    private let database: StateDatabase
     private let writing = DispatchQueue(label: "tandem.state")
     private let pending = Guarded(Pending())
 
@@ -97,11 +97,11 @@ final class StateStore: @unchecked Sendable {
             if !isReading { try store.tryWriting() }
             return .open(store)
         } catch {
-            guard isDamage(error) else {
+            guard StateDatabase.isDamage(error) else {
                 throw StateError("the state in \(folder.path) can't be opened: \(error)")
             }
             if isReading { return .damaged }
-            putAside(path)
+            StateDatabase.putAside(path)
             do {
                 return .open(try StateStore(folder, path: path, wasDamaged: true))
             } catch {
@@ -110,16 +110,9 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    private static func putAside(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { rename(path + suffix, path + ".damaged" + suffix) }
-    }
-
     /// Does what the beginning of a run does, and takes it back: damage that only writing meets is met here.
     private func tryWriting() throws {
-        try database.inTransaction { db in
-            _ = try Self.begin(db, files: "")
-            return .rollback
-        }
+        try database.rehearse { _ = try Self.begin($0, files: "") }
     }
 
     private static func begin(_ db: Database, files: String) throws -> Int64 {
@@ -134,44 +127,10 @@ final class StateStore: @unchecked Sendable {
     private init(_ folder: StateFolder, path: String, wasDamaged: Bool) throws {
         self.folder = folder
         self.wasDamaged = wasDamaged
-        database = try Self.open(path)
+        database = try StateDatabase(path: path)
         first = try database.read {
             (try Self.records($0), try Self.intents($0), try Self.former($0))
         }
-    }
-
-    private static func isDamage(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return true }
-        return ![.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR]
-            .contains(error.resultCode)
-    }
-
-    /// The number in `user_version`; another one is another program's.
-    private static let version = 2
-
-    private static func open(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        configuration.label = "tandem.database"
-        configuration.prepareDatabase { db in
-            try db.execute(
-                sql: "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-        }
-        let database = try DatabaseQueue(path: path, configuration: configuration)
-        let found = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-        guard found == 0 || found == version else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
-        if found == 0 {
-            try database.write { db in
-                for statement in StateSchema.statements { try db.execute(sql: statement) }
-                try db.execute(sql: "PRAGMA user_version = \(version)")
-            }
-        }
-        // Whoever could put a view in a table's place, or a trigger behind one, would have this process compute it.
-        let known = try database.read {
-            try String.fetchSet($0, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-        }
-        guard known == Set(StateSchema.statements) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
-        return database
     }
 
     /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
@@ -420,7 +379,7 @@ final class StateStore: @unchecked Sendable {
         // What can't be repaired would fail the next run as well.
         if pending.withLock({ $0.isDamaged }) {
             try? database.close()
-            Self.putAside(folder.path + "/state.sqlite")
+            StateDatabase.putAside(folder.path + "/state.sqlite")
         }
         return pending.withLock { $0.failure }
     }

@@ -131,6 +131,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                     case .failed(let error): throw error
                     case .completed: break
                     }
+                    // The output has room where this was.
+                    scratch.empty()
                     self.running.withLock { $0.isInSecondPass = true }
                     var passes: [Int: EncoderPass] = [:]
                     for (position, input) in zip(first.positions, first.session.writer.inputs) {

@@ -57,7 +57,8 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     private let options: Options
     private let limits: WorkerProcess.Limits
-    private let folder: String
+    /// What workers may write in: their encoders' notes. Empty where they only look.
+    public let folder: String
     private let workers: Guarded<Workers>
     private let firstIsReady = DispatchSemaphore(value: 0)
 

@@ -134,6 +134,9 @@ public final class TemporaryFile: @unchecked Sendable {
         guard fsync(descriptor) == 0 else { throw MediaError.system(operation: "fsync", errno: errno) }
     }
 
+    /// Gives back the room of what was written and is of no use any more.
+    public func empty() { ftruncate(descriptor, 0) }
+
     /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
     /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
     public func publish(replacing: Bool) throws { try publish(as: name, replacing: replacing) }
@@ -185,9 +188,28 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     private func move(_ part: String, to name: String, replacing: Bool) throws {
-        guard tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0
-        else {
-            if errno == EEXIST { throw MediaError.destinationExists }
+        if tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 { return }
+        // Network and user-space file systems know no renaming that refuses to replace.
+        if !replacing, [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) { return try moveWithoutFlags(part, to: name) }
+        if errno == EEXIST { throw MediaError.destinationExists }
+        throw MediaError.system(operation: "renaming the file", errno: errno)
+    }
+
+    /// A link refuses a name that is taken, too; where there are no links either, the name is looked for, and who takes
+    /// it between the look and the renaming is replaced: an empty file that holds the name would be a partial output
+    /// if the run died there.
+    private func moveWithoutFlags(_ part: String, to name: String) throws {
+        if linkat(directoryDescriptor, part, directoryDescriptor, name, 0) == 0 {
+            unlinkat(directoryDescriptor, part, 0)
+            return
+        }
+        if errno == EEXIST { throw MediaError.destinationExists }
+        guard [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(errno) else {
+            throw MediaError.system(operation: "linking the file", errno: errno)
+        }
+        var status = stat()
+        if fstatat(directoryDescriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { throw MediaError.destinationExists }
+        guard errno == ENOENT, renameat(directoryDescriptor, part, directoryDescriptor, name) == 0 else {
             throw MediaError.system(operation: "renaming the file", errno: errno)
         }
     }

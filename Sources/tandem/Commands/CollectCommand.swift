@@ -12,9 +12,17 @@ struct CollectCommand: ParsableCommand {
     @Argument(help: "The folder that `tandem plan --shards N --out DIR` made.", completion: .directory)
     var folder: String
 
+    @Option(
+        help: ArgumentHelp(
+            "The folder itself, and every output that its results name, must lie beneath this one, whatever links lead there.",
+            valueName: "dir"),
+        completion: .directory)
+    var root: String?
+
     @OptionGroup var outputs: RunOutputs
 
     func run() throws {
+        if let root { try AccessArguments.confine(to: root) }
         let shards = ShardFolder(path: folder)
         let report: RunReport
         do throws(ShardFolder.Problem) {

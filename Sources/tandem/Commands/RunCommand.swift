@@ -185,6 +185,7 @@ struct RunCommand: AsyncParsableCommand {
         var policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
         policy.keepsFailed = keepFailed
         policy.failsFast = afterFailure == .failFast
+        if let pool { policy.notesFolder = pool.folder }
         policy.previews = outputs.wantsPreviews ? HTMLRenderer.previews : 0
         try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(

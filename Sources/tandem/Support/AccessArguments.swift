@@ -58,6 +58,11 @@ struct AccessArguments: ParsableArguments {
             )
         }
         guard let folder = root ?? (untrusted ? files.first.map(SystemSpecFiles.folder) : nil) else { return }
+        try Self.confine(to: folder)
+    }
+
+    /// Nothing outside this folder is opened from here on.
+    static func confine(to folder: String) throws {
         guard PathRoot.confine(to: folder) else {
             Terminal.say("error: the folder \(TextRenderer.printable(folder)) of --root can't be opened")
             throw ExitCode.environment

@@ -1,0 +1,113 @@
+internal import Dispatch
+internal import GRDB
+internal import Glibc
+internal import Locking
+
+/// The state's database: one of ours or none, and no statement that a run waits for without end.
+///
+/// Unchecked `Sendable`: the connection has its own queue, the time is behind the mutex, the timer is not touched after it
+/// began.
+final class StateDatabase: @unchecked Sendable {
+    private let connection: DatabaseQueue
+    /// Since when a statement runs; nil while none does.
+    private let since = Guarded<DispatchTime?>(nil)
+    private let watch: any DispatchSourceTimer
+
+    /// The number in `user_version`; another one is another program's.
+    private static let version = 2
+
+    /// Opens a database, and makes its tables where there are none. What takes longer than `limit` seconds is
+    /// interrupted, and counts as damage.
+    init(path: String, limit: Double = 60) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.label = "tandem.database"
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        }
+        connection = try DatabaseQueue(path: path, configuration: configuration)
+        watch = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+        watch.schedule(deadline: .now() + limit / 4, repeating: limit / 4)
+        watch.setEventHandler { @Sendable [weak self] in self?.interrupt(after: limit) }
+        watch.activate()
+        do {
+            try prepare()
+        } catch {
+            watch.cancel()
+            throw error
+        }
+    }
+
+    deinit { watch.cancel() }
+
+    private func prepare() throws {
+        let found = try read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+        guard found == 0 || found == Self.version else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+        if found == 0 {
+            try write { db in
+                for statement in StateSchema.statements { try db.execute(sql: statement) }
+                try db.execute(sql: "PRAGMA user_version = \(Self.version)")
+            }
+        }
+        // Whoever could put a view in a table's place, or a trigger behind one, would have this process compute it.
+        let known = try read {
+            try String.fetchSet($0, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        }
+        guard known == Set(StateSchema.statements) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+    }
+
+    /// Reads in one transaction.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try connection.read { try timed($0, body) }
+    }
+
+    /// Writes in one transaction.
+    func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try connection.write { try timed($0, body) }
+    }
+
+    /// Writes statement by statement.
+    func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
+        try connection.writeWithoutTransaction { try timed($0, body) }
+    }
+
+    /// Does something and takes it back.
+    func rehearse(_ body: (Database) throws -> Void) throws {
+        try connection.inTransaction { db in
+            try timed(db, body)
+            return .rollback
+        }
+    }
+
+    /// Closes the connection; nothing more can be done with it.
+    func close() throws { try connection.close() }
+
+    private func timed<Value>(_ db: Database, _ body: (Database) throws -> Value) rethrows -> Value {
+        since.withLock { $0 = .now() }
+        defer { since.withLock { $0 = nil } }
+        return try body(db)
+    }
+
+    private func interrupt(after limit: Double) {
+        if let begun = since.withLock({ $0 }), .now() > begun + limit { connection.interrupt() }
+    }
+
+    /// An error of what is in the file, not of what is around it.
+    static func isDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return true }
+        return ![.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR]
+            .contains(error.resultCode)
+    }
+
+    /// Takes a database out of the way, beside itself. A folder, or a file of somebody else, in the place for it costs
+    /// another name.
+    static func putAside(_ path: String) {
+        var aside = path + ".damaged"
+        var status = stat()
+        if lstat(aside, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            aside += "-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        }
+        for suffix in ["", "-wal", "-shm"] { rename(path + suffix, aside + suffix) }
+    }
+}
