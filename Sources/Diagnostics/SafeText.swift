@@ -9,10 +9,11 @@ public enum SafeText {
     public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09: false
-        // Controls, line separators, marks and overrides of direction, invisible joiners, tags.
+        // Controls, line separators, marks and overrides of direction, invisible joiners, tags; letters that show nothing,
+        // by which two names would look the same. Not the selectors of a form (0xfe00...0xfe0f): emoji in names have them.
         case 0..<0x20, 0x7f...0x9f, 0x061c, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff,
-            0xfff9...0xfffb,
-            0xe0000...0xe007f:
+            0xfff0...0xfffb, 0xad, 0x034f, 0x115f...0x1160, 0x17b4...0x17b5, 0x180b...0x180f, 0x3164, 0xffa0,
+            0x1bca0...0x1bca3, 0x1d173...0x1d17a, 0xe0000...0xe0fff:
             true
         default: false
         }

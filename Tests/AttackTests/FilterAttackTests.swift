@@ -87,6 +87,17 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "victim"])
     }
 
+    /// SVT-AV1's own list has no bounds of ours: it is opened to say them, before a run does.
+    @Test(arguments: [
+        "tile-columns=99", "hierarchical-levels=-1", "film-grain=51", "superres-mode=9", "lookahead=500",
+    ]) func listsAreTried(_ list: String) throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            jobFile(video: "codec: av1, options: { svtav1-params: \"\(list)\" }"), to: "jobs.yaml")
+        let result = try tandem("validate", "jobs.yaml", in: scratch)
+        #expect(result.status == 3 && result.errors.contains("error[codec-setting]"), "\(result.errors)")
+    }
+
     /// A formula that never ends is refused before anybody computes it; what can't be refused by reading is tried in a
     /// worker, and given up.
     @Test(arguments: [

@@ -178,7 +178,7 @@ import Testing
             "chroma-sample-position": "left", "min-cu-size": "8", "max-tu-size": "32", "ctu": "64",
             "qg-size": "32",
         ]
-        // SVT-AV1 can't be opened and closed (see `EncoderTrial`), and is not asked.
+        // SVT-AV1 1.4 dies or never ends with some of what it says it takes; only a worker tries it.
         guard encoder != "libsvtav1" else { return }
         for entry in try #require(EncoderOptionCatalog.parameters(of: option)).entries {
             for name in entry.names {

@@ -22,6 +22,21 @@ import Testing
         return "a\r\n::error::b\u{1b}]0;c\u{7}<script>|`*_&\"'" + scalars.map { "x\($0)" }.joined() + "\r\n"
     }()
 
+    /// As Unicode has it, for all scalars: whatever shows nothing or moves something is hidden, and nothing that shows.
+    @Test func whatShowsNothingIsHidden() {
+        for value in UInt32(0)...0x10ffff {
+            guard let scalar = Unicode.Scalar(value), !(0xfe00...0xfe0f).contains(value), value != 9 else { continue }
+            let category = scalar.properties.generalCategory
+            let shows =
+                ![.control, .lineSeparator, .paragraphSeparator].contains(category)
+                && !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isBidiControl
+            // Anchors of notes between lines show nothing either, and aren't on Unicode's list.
+            if SafeText.isHidden(scalar) == shows, !(0xfff9...0xfffb).contains(value) {
+                Issue.record("U+\(String(value, radix: 16))")
+            }
+        }
+    }
+
     private func isSafe(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0 == "\n" || !SafeText.isHidden($0) }
     }
