@@ -23,7 +23,8 @@ enum SizeEstimate {
             let encoder = encoding.encoder
             let blocks = Double((encoder.width + 15) / 16) * Double((encoder.height + 15) / 16)
             let frames =
-                track.expected.timeRange.duration.seconds * (encoder.frameRate ?? track.source.frameRate ?? Rational(25, 1)).double
+                track.expected.timeRange.duration.seconds
+                * (encoder.frameRate ?? track.source.frameRate ?? Rational(25, 1)).double
             return sum &+ (Int64(exactly: (frames * (200 + 2 * blocks)).rounded(.up)) ?? 0)
         }
     }

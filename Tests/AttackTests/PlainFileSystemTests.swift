@@ -64,7 +64,9 @@ import Testing
                 calls,
             ])
         // A kernel without that file system, or without loop devices.
-        if result.status == 77, kind == "vfat" || kind == "exfat" { return print("measured: no \(kind) here") }
+        if result.status == 77, kind == "vfat" || kind == "exfat" {
+            return print("measured: no \(kind) here")
+        }
         #expect(result.status == 0, "\(result.text) \(result.errors)")
     }
 

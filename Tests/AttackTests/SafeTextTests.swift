@@ -25,7 +25,9 @@ import Testing
     /// As Unicode has it, for all scalars: whatever shows nothing or moves something is hidden, and nothing that shows.
     @Test func whatShowsNothingIsHidden() {
         for value in UInt32(0)...0x10ffff {
-            guard let scalar = Unicode.Scalar(value), !(0xfe00...0xfe0f).contains(value), value != 9 else { continue }
+            guard let scalar = Unicode.Scalar(value), !(0xfe00...0xfe0f).contains(value), value != 9 else {
+                continue
+            }
             let category = scalar.properties.generalCategory
             let shows =
                 ![.control, .lineSeparator, .paragraphSeparator].contains(category)

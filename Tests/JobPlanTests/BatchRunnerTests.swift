@@ -204,12 +204,14 @@ import Testing
             path.hasPrefix("/notes/") ? free.map { RunPolicy.FreeSpace(fileSystem: 2, bytes: $0) } : nil
         }
         let records = await BatchRunner(
-            plan: result.plan, files: result.files, policy: policy, performer: Idler(atOnce: 1, of: 1, suiting: nil),
+            plan: result.plan, files: result.files, policy: policy,
+            performer: Idler(atOnce: 1, of: 1, suiting: nil),
             observer: Recorder()
         ).run()
         // Work that does nothing ends as cancelled: it began.
         guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }
-        #expect(!fits && failure.rule == .lowSpace && failure.message.contains("free in /notes"), "\(failure)")
+        #expect(
+            !fits && failure.rule == .lowSpace && failure.message.contains("free in /notes"), "\(failure)")
     }
 
     @Test func priorityThenTheLongest() async throws {

@@ -78,7 +78,10 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private func isOfSource(_ error: any Error) -> Bool {
         switch error as? MediaError {
-        case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders: true
+        case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
+            .undecodable,
+            .noPackets:
+            true
         default: false
         }
     }
@@ -95,6 +98,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         case .nothingFits, .overLimit: plan.sizeLimitLocation ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
             .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
+            .undecodable(let track, _),
+            .noPackets(let track, _), .lostPackets(let track, _, _),
             .changedHeaders(let track, _):
             plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
         case .encoding(let track, _), .unfit(let track, _, _, _):

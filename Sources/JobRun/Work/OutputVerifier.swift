@@ -22,7 +22,8 @@ struct OutputVerifier {
         do {
             contents = try output.loadSynchronously()
         } catch {
-            return "the finished output can't be read back: \(error)"
+            return
+                "the finished output can't be read back: \((error as? InputError)?.explanation ?? "\(error)")"
         }
         if contents.missingBytes > 0 { return "the output lacks \(contents.missingBytes) bytes" }
         var tracks = contents.tracks.filter { !$0.isAttachedPicture }
@@ -80,7 +81,7 @@ struct OutputVerifier {
             )
             .problem(output: output, track: track)
         } catch {
-            return "it can't be read back: \(error)"
+            return "it can't be read back: \((error as? InputError)?.explanation ?? "\(error)")"
         }
     }
 

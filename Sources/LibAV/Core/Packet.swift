@@ -31,6 +31,13 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
     }
 
+    /// Another packet that shares this one's data (`av_packet_ref`); what is appended to either is its own.
+    public func reference() throws(AVError) -> Packet {
+        let copy = try Packet()
+        try check(av_packet_ref(copy.raw, raw), "av_packet_ref")
+        return copy
+    }
+
     /// Puts another's data behind its own (`av_grow_packet`).
     public func append(_ other: borrowing Packet) throws(AVError) {
         let (own, added) = (size, other.size)
@@ -78,6 +85,11 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     public var streamIndex: Int {
         get { Int(raw.pointee.stream_index) }
         nonmutating set { raw.pointee.stream_index = Int32(clamping: newValue) }
+    }
+    /// What whoever read it counted it as; a reference keeps it (`AVPacket.opaque`). 0 where nobody counts.
+    public var number: Int {
+        get { Int(bitPattern: raw.pointee.opaque) }
+        nonmutating set { raw.pointee.opaque = UnsafeMutableRawPointer(bitPattern: newValue) }
     }
     /// Size of the data in bytes.
     public var size: Int { Int(raw.pointee.size) }

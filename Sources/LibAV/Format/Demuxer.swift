@@ -265,6 +265,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         info.sideData += leftText.sorted().map { StreamSideData(type: .max, kind: $0, bytes: []) }
         let entries = avformat_index_get_entries_count(stream)
         info.indexedPackets = Int(entries)
+        info.lastIndexedTime = avformat_index_get_entry(stream, entries - 1)?.pointee.timestamp
         return info
     }
 

@@ -18,6 +18,8 @@ public struct StreamInfo: Sendable {
     public var duration: Int64?
     /// How many packets the index has of it, those never shown included; 0 where there is no index.
     public var indexedPackets: Int
+    /// When the last packet of the index begins, in `timeBase`; nil where there is no index.
+    public var lastIndexedTime: Int64?
     /// The average frame rate.
     public var averageFrameRate: Rational?
     /// The lowest rate that all time stamps fit.

@@ -170,7 +170,7 @@ struct AssetLoader {
         let range = timeRange(
             stream, timeZero: timeZero, header: header, measured: measured,
             edit: (editStart, editEnd), isMatroska: isMatroska, isFragmented: isFragmented,
-            isLate: isLate)
+            isLate: isLate, hasWholeIndex: movie != nil && isExact)
         var count: Int?
         if let measured {
             count = measured.shownPackets
@@ -247,7 +247,8 @@ struct AssetLoader {
 
     private static func timeRange(
         _ stream: StreamInfo, timeZero: MediaTime, header: MediaTime?, measured: TrackMeasurement?,
-        edit: (start: MediaTime?, end: MediaTime?), isMatroska: Bool, isFragmented: Bool, isLate: Bool
+        edit: (start: MediaTime?, end: MediaTime?), isMatroska: Bool, isFragmented: Bool, isLate: Bool,
+        hasWholeIndex: Bool
     ) -> TimeRange {
         var start: MediaTime
         var end: MediaTime
@@ -278,6 +279,17 @@ struct AssetLoader {
             // libavformat counts an edit's media in whole samples, and lacks the length of the last packet of some
             // fragmented tracks; what the list says is what is shown.
             end = measured == nil || isFragmented ? editEnd : min(end, editEnd)
+        }
+        // What an index says of the last packet may be seconds; it lasts no longer than what it decodes to, which is twice
+        // the core's length where a codec doubles the rate.
+        if measured == nil, hasWholeIndex, stream.parameters.mediaType == .audio,
+            stream.parameters.frameSize > 1, stream.parameters.sampleRate > 0,
+            let last = stream.lastIndexedTime
+        {
+            let most = MediaTime(
+                ticks: 2 * Int64(stream.parameters.frameSize),
+                timeBase: Rational(1, stream.parameters.sampleRate))
+            end = min(end, MediaTime(ticks: last, timeBase: stream.timeBase) - timeZero + most)
         }
         return TimeRange(start: max(start, .zero), end: max(end, start))
     }

@@ -4,10 +4,11 @@ internal import LibAV
 
 /// One demuxer and the packets that wait behind it, on a queue of its own.
 ///
-/// An output that wants a packet makes the demuxer read until one comes; what it meets on the way waits
-/// for the others, bounded in bytes. Where a source's tracks lie so far apart that the bound is reached,
-/// the waiting track is *moved*: it gets a lane of its own, which reads the file from its own place. So
-/// nothing ever waits for another output, and memory stays bounded.
+/// Each of its consumers gets every packet of its stream, those of one stream each a reference to the same data. One that
+/// wants a packet makes the demuxer read until one comes; what it meets on the way waits for the others, bounded in
+/// bytes. Where a source's tracks lie so far apart, or two consumers of one track so far, that the bound is reached,
+/// the waiting one is *moved*: it gets a lane of its own, which reads the file from its own place. So nothing ever
+/// waits for another output, and memory stays bounded.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only.
 final class DemuxLane: @unchecked Sendable {
@@ -20,25 +21,37 @@ final class DemuxLane: @unchecked Sendable {
         case moved(after: Int)
     }
 
-    private struct Waiting: ~Copyable {
+    /// Who reads a stream, and the packets that wait for it; a class because arrays hold no noncopyable values.
+    private final class Consumer {
+        let stream: Int
+        var isClaimed = false
         var packets = UniqueDeque<Packet>()
         var bytes = 0
         var delivered = 0
         var isMoved = false
+        init(_ stream: Int) { self.stream = stream }
+
+        func take(_ packet: consuming Packet) {
+            delivered += 1
+            bytes += packet.size
+            packets.append(packet)
+        }
+
+        func forget() {
+            packets = UniqueDeque()
+            (bytes, delivered, isMoved) = (0, 0, false)
+        }
     }
 
     let queue = DispatchQueue(label: "tandem.demux")
     private let demuxer: Demuxer
     private let damage: [DamageTally]
-    private var waiting: [Int: WaitingBox] = [:]
-    private var selected: Set<Int>
+    private let consumers: [Consumer]
     private var isAtEnd = false
     private var failure: AVError?
-
-    /// A lane's queue of one stream; a class because dictionaries hold no noncopyable values.
-    private final class WaitingBox {
-        var value = Waiting()
-    }
+    /// Packets read of each stream since the beginning or the last seek: each carries its number, by which a consumer sees
+    /// that it gets all of them.
+    private var counts: [Int: Int] = [:]
 
     /// Bytes that may wait for one track before it is moved.
     static let byteLimit = 16 << 20
@@ -47,21 +60,30 @@ final class DemuxLane: @unchecked Sendable {
     /// So many packets and bytes are handed over at a time: a change of queue costs more than a packet.
     private static let (batchPackets, batchBytes) = (32, 256 << 10)
 
-    /// `container` is what the file was found to be before. `damage` decides about what the container's reader can't understand, for each track that may miss something.
+    /// `streams` names the stream of each consumer: one that two read stands there twice, since who comes later would lack what was
+    /// read before. `container` is what the file was found to be before. `damage` decides about what the container's reader can't understand, for each track that may miss something.
     init(
-        path: String, streams: Set<Int>, limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally],
+        path: String, streams: [Int], limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally],
         container: String? = nil
     ) throws(InputError) {
         self.damage = damage
         demuxer = try Demuxer.open(
             path: path, limits: limits, interrupt: interrupt, discovery: .known, container: container)
-        demuxer.select(streams)
-        selected = streams
-        for stream in streams { waiting[stream] = WaitingBox() }
+        demuxer.select(Set(streams))
+        consumers = streams.map(Consumer.init)
     }
 
-    /// The next packets of a stream, at least one where there is any. Call on any queue but this one.
-    func next(_ stream: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> Answer {
+    /// A place among the consumers of a stream, which nobody has yet; nil where all are taken.
+    func claim(_ stream: Int) -> Int? {
+        queue.sync {
+            let free = consumers.firstIndex { $0.stream == stream && !$0.isClaimed }
+            if let free { consumers[free].isClaimed = true }
+            return free
+        }
+    }
+
+    /// The next packets of a consumer, at least one where there is any. Call on any queue but this one.
+    func next(_ consumer: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> Answer {
         var answer: Answer = .ended
         var thrown: AVError?
         queue.sync {
@@ -69,7 +91,7 @@ final class DemuxLane: @unchecked Sendable {
             do throws(AVError) {
                 while batch.count < Self.batchPackets, bytes < Self.batchBytes {
                     var packet: Packet?
-                    let found = try read(stream, into: &packet)
+                    let found = try read(consumers[consumer], into: &packet)
                     guard let packet else {
                         if batch.isEmpty { answer = found }
                         return
@@ -94,7 +116,8 @@ final class DemuxLane: @unchecked Sendable {
             do throws(AVError) {
                 try demuxer.seek(stream: stream, before: timestamp)
                 isAtEnd = false
-                for box in waiting.values { box.value = Waiting() }
+                counts = [:]
+                for consumer in consumers { consumer.forget() }
             } catch {
                 thrown = error
             }
@@ -115,14 +138,13 @@ final class DemuxLane: @unchecked Sendable {
         return damage.allSatisfy { (try? $0.meet(error, of: "the container", at: time)) != nil }
     }
 
-    private func read(_ stream: Int, into result: inout Packet?) throws(AVError) -> Answer {
-        guard let box = waiting[stream] else { return .ended }
-        if let first = box.value.packets.popFirst() {
-            box.value.bytes -= first.size
+    private func read(_ consumer: Consumer, into result: inout Packet?) throws(AVError) -> Answer {
+        if let first = consumer.packets.popFirst() {
+            consumer.bytes -= first.size
             result = consume first
             return .packets
         }
-        if box.value.isMoved { return .moved(after: box.value.delivered) }
+        if consumer.isMoved { return .moved(after: consumer.delivered) }
         if let failure { throw failure }
         while !isAtEnd {
             let packet = try Packet()
@@ -144,23 +166,25 @@ final class DemuxLane: @unchecked Sendable {
                 throw error
             }
             let index = packet.streamIndex
-            guard let other = waiting[index], !other.value.isMoved else { continue }
-            if index == stream {
-                box.value.delivered += 1
-                result = consume packet
-                return .packets
+            counts[index, default: 0] += 1
+            packet.number = counts[index, default: 0]
+            for other in consumers where other !== consumer && other.stream == index && !other.isMoved {
+                if other.bytes + packet.size > Self.byteLimit, other.packets.count >= Self.packetFloor {
+                    move(other)
+                } else {
+                    other.take(try packet.reference())
+                }
             }
-            if other.value.bytes + packet.size > Self.byteLimit, other.value.packets.count >= Self.packetFloor
-            {
-                other.value.isMoved = true
-                selected.remove(index)
-                demuxer.select(selected)
-                continue
-            }
-            other.value.delivered += 1
-            other.value.bytes += packet.size
-            other.value.packets.append(packet)
+            guard index == consumer.stream else { continue }
+            consumer.delivered += 1
+            result = consume packet
+            return .packets
         }
         return .ended
+    }
+
+    private func move(_ consumer: Consumer) {
+        consumer.isMoved = true
+        demuxer.select(Set(consumers.filter { !$0.isMoved }.map(\.stream)))
     }
 }

@@ -36,6 +36,12 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case changedHeaders(track: String, at: MediaTime)
     /// Copied sound pauses, and the container can't say so of its codec.
     case hole(track: String, container: String, from: MediaTime, to: MediaTime)
+    /// Packets that the demuxer read didn't reach their track.
+    case lostPackets(track: String, after: Int, next: Int)
+    /// A source has nothing of a track that it says to have.
+    case noPackets(track: String, length: MediaTime)
+    /// A decoder took every packet and gave neither a frame nor an error.
+    case undecodable(track: String, packets: Int)
     /// A track gave no sample at all.
     case noSamples(track: String)
     /// Sound can't be brought to a loudness without breaking the limit on its peaks.
@@ -70,6 +76,12 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track), \(time) s: it goes on with other headers (files were joined), which a copy can't hold beside the first; `encode` it"
         case .hole(let track, let container, let from, let to):
             "\(track): nothing is heard from \(from) s to \(to) s, and \(container) can't say so of copied samples; `encode` fills it with silence"
+        case .lostPackets(let track, let last, let next):
+            "\(track): packet \(last) is followed by packet \(next), so that some were lost inside Tandem; please report it"
+        case .noPackets(let track, let length):
+            "\(track): the source says that it lasts \(length) s, and not one packet of it can be found: the file was cut or damaged, or libavformat can't read this form of the codec"
+        case .undecodable(let track, let packets):
+            "\(track): its decoder took \(packets) packets and gave neither a frame nor an error: libavcodec can't decode this form of the codec"
         case .noSamples(let track): "\(track): nothing to show in this range"
         }
     }

@@ -6,6 +6,8 @@ internal import Synchronization
 final class PacketSource {
     let track: AssetTrack
     private var lane: DemuxLane
+    /// Its place among the lane's consumers.
+    private var place: Int
     private let path: String
     private let limits: InputLimits
     private let interrupt: InterruptFlag
@@ -17,9 +19,10 @@ final class PacketSource {
     init(
         track: AssetTrack, lane: DemuxLane, path: String, limits: InputLimits, interrupt: InterruptFlag,
         ownsLane: Bool, movement: MovementCounter, damage: DamageTally
-    ) {
+    ) throws(MediaError) {
         self.track = track
         self.lane = lane
+        place = try Self.place(in: lane, of: track)
         self.path = path
         self.limits = limits
         self.interrupt = interrupt
@@ -34,12 +37,19 @@ final class PacketSource {
     convenience init(
         track: AssetTrack, path: String, limits: InputLimits, interrupt: InterruptFlag = InterruptFlag(),
         movement: MovementCounter = MovementCounter(), damage: DamageTally = DamageTally()
-    ) throws(InputError) {
+    ) throws {
         let lane = try DemuxLane(
             path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
-        self.init(
+        try self.init(
             track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: true,
             movement: movement, damage: damage)
+    }
+
+    private static func place(in lane: DemuxLane, of track: AssetTrack) throws(MediaError) -> Int {
+        guard let place = lane.claim(track.index) else {
+            throw MediaError.misuse("\(track.label) has more readers than its demuxer was told of")
+        }
+        return place
     }
 
     /// Where the container leaves presentation times out, they are found out here.
@@ -193,11 +203,24 @@ final class PacketSource {
 
     /// What the lane handed over.
     private var batch = UniqueDeque<Packet>()
+    /// The number of the last packet that was taken out of it.
+    private var taken = 0
+
+    /// The next packet of what the lane handed over. None may be missing: this is where a loss between the demuxer and a
+    /// track would be seen, whoever makes it.
+    private func take() throws -> Packet? {
+        guard let packet = batch.popFirst() else { return nil }
+        movement.count()
+        guard packet.number == taken + 1 else {
+            throw MediaError.lostPackets(track: track.label, after: taken, next: packet.number)
+        }
+        taken += 1
+        return packet
+    }
 
     private func read() throws -> Packet? {
         while true {
-            if let packet = batch.popFirst() {
-                movement.count()
+            if let packet = try take() {
                 let isDamaged = flagsComeEarly ? wasFlagged : packet.isCorrupt
                 wasFlagged = packet.isCorrupt
                 guard TimeBounds.holds(packet, timeBase: track.timeBase), !isDamaged else {
@@ -212,28 +235,38 @@ final class PacketSource {
                 }
                 return packet
             }
-            switch try lane.next(track.index, into: &batch) {
+            switch try lane.next(place, into: &batch) {
             case .packets: continue
-            case .ended: return nil
+            case .ended:
+                try checkEnd()
+                return nil
             case .moved(let count):
                 try reopenLane()
                 // The same file from the same beginning gives the same packets.
-                var left = count
-                while left > 0 {
-                    if case .packets = try lane.next(track.index, into: &batch) {} else { return nil }
-                    while left > 0, batch.popFirst() != nil {
-                        movement.count()
-                        left -= 1
-                    }
+                while taken < count {
+                    if case .packets = try lane.next(place, into: &batch) {} else { return nil }
+                    while taken < count, try take() != nil {}
                 }
             }
         }
     }
 
+    /// A track that has a length and not one packet: its index points past the file's end, or the container's reader finds no
+    /// frame of this form of the codec (FLAC of 32 bits in 5.1). Those of cues and data may be empty.
+    private func checkEnd() throws {
+        let isExpected = track.mediaType == .video || track.mediaType == .audio
+        guard taken == 0, isExpected, !hasSought, !isSearching, track.timeRange.duration > .zero else {
+            return
+        }
+        try damage.meet(.noPackets(track: track.label, length: track.timeRange.duration))
+    }
+
     private func reopenLane() throws {
         batch = UniqueDeque()
+        taken = 0
         lane = try DemuxLane(
             path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
+        place = try Self.place(in: lane, of: track)
     }
 
     /// Goes to a random-access point from which everything from `target` on can be decoded; `target` is in
@@ -280,6 +313,7 @@ final class PacketSource {
 
     private func restart(before timestamp: Int64) throws {
         batch = UniqueDeque()
+        taken = 0
         try lane.seek(stream: track.index, before: timestamp)
         forget()
     }

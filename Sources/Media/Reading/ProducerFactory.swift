@@ -30,7 +30,7 @@ struct ProducerFactory {
     func lane(for outputs: [AssetReaderTrackOutput]) throws -> DemuxLane? {
         guard case .file(let path) = source else { return nil }
         return try DemuxLane(
-            path: path, streams: Set(outputs.flatMap { $0.tracks.map(\.index) }), limits: limits,
+            path: path, streams: outputs.flatMap { $0.tracks.map(\.index) }, limits: limits,
             interrupt: interrupt, damage: outputs.map(\.damage), container: container)
     }
 
@@ -134,7 +134,7 @@ struct ProducerFactory {
         of track: AssetTrack, path: String, lane: DemuxLane?, context: ProducerContext
     ) throws -> PacketSource {
         if let lane {
-            let packets = PacketSource(
+            let packets = try PacketSource(
                 track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
                 movement: movement, damage: context.damage)
             describe(packets, context)

@@ -67,6 +67,8 @@ final class DecodedFrames: FrameStream {
     private var pending: Packet?
     private var isDraining = false
     private var hasDecoded = false
+    /// Packets that the decoder took.
+    private var sent = 0
     /// Sound of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
@@ -112,6 +114,14 @@ final class DecodedFrames: FrameStream {
         return try packets.next()
     }
 
+    /// Nothing more comes. Some forms of a codec are taken without a word and give nothing (FLAC of 32 bits in 5.1).
+    private func end() throws -> Bool {
+        guard !hasDecoded, sent > 0, !packets.hasSought, packets.damage.count.skipped == 0 else {
+            return false
+        }
+        throw MediaError.undecodable(track: name, packets: sent)
+    }
+
     func next(into frame: borrowing Frame) throws -> Bool {
         var time: MediaTime?
         do {
@@ -126,9 +136,9 @@ final class DecodedFrames: FrameStream {
                         continue
                     }
                     return true
-                case .ended: return false
+                case .ended: return try end()
                 case .needsInput:
-                    if isDraining { return false }
+                    if isDraining { return try end() }
                     guard let packet = try nextPacket() else {
                         isDraining = true
                         try decoder.sendEnd()
@@ -141,7 +151,7 @@ final class DecodedFrames: FrameStream {
                     }
                     if packet.pts != noTimestamp { time = packets.told(packet.pts) }
                     do throws(AVError) {
-                        if try !decoder.send(packet) { pending = consume packet }
+                        if try !decoder.send(packet) { pending = consume packet } else { sent += 1 }
                     } catch {
                         // Part of a frame, as a parser finds it in the middle of a program stream.
                         if isBehindSeek(time) { continue }

@@ -188,9 +188,13 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     private func move(_ part: String, to name: String, replacing: Bool) throws {
-        if tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 { return }
+        if tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 {
+            return
+        }
         // Network and user-space file systems know no renaming that refuses to replace.
-        if !replacing, [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) { return try moveWithoutFlags(part, to: name) }
+        if !replacing, [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) {
+            return try moveWithoutFlags(part, to: name)
+        }
         if errno == EEXIST { throw MediaError.destinationExists }
         throw MediaError.system(operation: "renaming the file", errno: errno)
     }
@@ -208,7 +212,9 @@ public final class TemporaryFile: @unchecked Sendable {
             throw MediaError.system(operation: "linking the file", errno: errno)
         }
         var status = stat()
-        if fstatat(directoryDescriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { throw MediaError.destinationExists }
+        if fstatat(directoryDescriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+            throw MediaError.destinationExists
+        }
         guard errno == ENOENT, renameat(directoryDescriptor, part, directoryDescriptor, name) == 0 else {
             throw MediaError.system(operation: "renaming the file", errno: errno)
         }

@@ -1,0 +1,157 @@
+import Diagnostics
+import Foundation
+import JobRun
+import TestSupport
+import Testing
+
+/// Several rules that read the same source track: each gets all of it, as if it were alone.
+@Suite struct SharedTrackTests {
+    /// Each track's frames or samples, as ffmpeg decodes them, and its packets.
+    private func tracks(_ path: String) throws -> [String] {
+        let hashes = try program(
+            "ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "streamhash", "-hash", "md5", "-"]
+        ).text.split(separator: "\n").map(String.init)
+        let counts = try Judge(path).probe(["-count_packets", "-show_entries", "stream=nb_read_packets"])
+        let streams = counts["streams"] as? [[String: Any]] ?? []
+        return zip(hashes, streams).map { hash, stream in
+            "\(hash.split(separator: "=").last ?? "") \(stream["nb_read_packets"] ?? "")"
+        }
+    }
+
+    private func run(_ rules: [String], range: String, in scratch: Scratch) async throws -> [String] {
+        let yaml = """
+            version: 1
+            jobs:
+              j:
+                asset: ./s.mkv
+                threads: 1
+                tracks:
+            \(rules.map { "      - { \($0) }" }.joined(separator: "\n"))
+            \(range)
+                destination: { path: o.mkv, if_exists: replace }
+            """
+        _ = try success(try await TestSupport.run(yaml, in: scratch.path))
+        return try tracks(scratch.file("o.mkv"))
+    }
+
+    /// Copies, encodes and mixes of one track beside each other give what each gives by itself, whoever reads first and
+    /// however far they drift apart. (x264 doesn't make the same twice in one process, so it is none of the encoders here.)
+    @Test(
+        arguments: [
+            ["audio: all, copy: true", "audio: first, encode: { codec: flac }"],
+            ["audio: first, encode: { codec: flac }", "audio: first, copy: true"],
+            [
+                "audio: all, mix: true, encode: { codec: flac }", "audio: 1, encode: { codec: flac }",
+                "audio: 1, copy: true",
+            ],
+            ["video: first, copy: true", "video: first, encode: { codec: ffv1 }"],
+            [
+                "video: first, encode: { codec: ffv1 }",
+                "video: first, encode: { codec: ffv1, frame_rate: 5 }", "audio: all, encode: { codec: flac }",
+            ],
+            [
+                "video: first, encode: { codec: ffv1 }",
+                "video: first, encode: { codec: ffv1, size: 160x90, options: { slicecrc: 1 } }",
+                "video: first, copy: true", "audio: first, encode: { codec: aac }", "audio: all, copy: true",
+                "audio: first, encode: { codec: pcm_s16le }",
+            ],
+        ], ["", "    range: { start: 1.3, end: 3.1 }\n    cut: keyframe"])
+    func eachRuleReadsAllOfIt(_ rules: [String], _ range: String) async throws {
+        // A copied video track brings the others to its key frames, which it doesn't when they are alone.
+        if !range.isEmpty, rules.contains("video: first, copy: true") { return }
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=5", "-f", "lavfi", "-i",
+            "sine=f=440:d=5", "-f", "lavfi", "-i", "anoisesrc=d=5:a=0.3:seed=1", "-map", "0", "-map", "1",
+            "-map", "2",
+            "-c:v", "libx264", "-preset", "ultrafast", "-g", "10", "-c:a:0", "aac", "-c:a:1", "libmp3lame",
+            scratch.file("s.mkv"))
+        var alone: [String] = []
+        for rule in rules { alone += try await run([rule], range: range, in: scratch) }
+        let together = try await run(rules, range: range, in: scratch)
+        #expect(together == alone, "\(together) instead of \(alone)")
+    }
+
+    /// So much that what waits for the slower one doesn't fit: it goes on from a place of its own.
+    @Test func farApart() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=6", "-c:v", "rawvideo",
+            scratch.file("s.mkv"))
+        let rules = [
+            "video: first, copy: true",
+            "video: first, encode: { codec: h264, preset: veryslow, frame_rate: 5 }",
+            "video: first, copy: true",
+        ]
+        let output = try await run(rules, range: "", in: scratch)
+        #expect(output[0] == output[2])
+        #expect(output[0].hasSuffix(" 150") && output[1].hasSuffix(" 30"), "\(output)")
+    }
+
+    /// A last packet lasts no longer than what it decodes to, whatever the index claims of it.
+    @Test func aLastPacketThatClaimsSeconds() async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=5:r=44100", "-c:a", "aac", scratch.file("s.m4a"))
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.m4a"))))
+        func box(_ name: String) throws -> Int {
+            let word = Array(name.utf8)
+            return try #require(bytes.indices.dropLast(4).first { Array(bytes[$0..<($0 + 4)]) == word })
+        }
+        func number(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
+        func put(_ value: Int, at: Int) {
+            for byte in 0..<4 { bytes[at + byte] = UInt8(truncatingIfNeeded: value >> (24 - 8 * byte)) }
+        }
+        let times = try box("stts")
+        let last = times + 12 + 8 * (number(times + 8) - 1)
+        #expect(number(last) == 1)
+        put(88_000, at: last + 4)
+        let media = try box("mdhd") + 20
+        put(number(media) + 88_000, at: media)
+        let edit = try box("elst") + 12
+        put(number(edit) + 2000, at: edit)
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("s.m4a")))
+        let yaml = """
+            version: 1
+            jobs:
+              f: { asset: ./s.m4a, tracks: [ { audio: first, encode: { codec: flac } } ], destination: f.flac }
+              c: { asset: ./s.m4a, tracks: [ { audio: first, copy: true } ], destination: c.m4a }
+            """
+        let outcomes = try await TestSupport.run(yaml, in: scratch.path)
+        for id in ["f", "c"] { _ = try success(outcomes, id) }
+        // The last packet's samples: those of the source's 5 s and what fills its frame.
+        #expect(try Judge(scratch.file("f.flac")).samples(rate: 44_100).count == 221_184)
+    }
+
+    /// A form of a codec that libavformat finds no packet of, and an index that points past the end, are said as such.
+    @Test(arguments: ["s.flac", "past.mp4"]) func whatHasNothingIsSaid(_ name: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=3", "-c:a", "pcm_s32le", scratch.file("s.wav"))
+        #expect(
+            try program(
+                "flac", ["-s", "-f", "-o", scratch.file("s.flac"), scratch.file("s.wav")]
+            ).status == 0)
+        try ffmpeg("-i", scratch.file("s.wav"), "-c:a", "aac", scratch.file("past.mp4"))
+        if name == "past.mp4" {
+            var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file(name))))
+            let word = Array("stco".utf8)
+            let at = try #require(bytes.indices.dropLast(4).first { Array(bytes[$0..<($0 + 4)]) == word })
+            bytes[at + 12] = 0x10
+            try Data(bytes).write(to: URL(fileURLWithPath: scratch.file(name)))
+        }
+        for action in ["copy: true", "encode: { codec: flac }"] {
+            let yaml = """
+                version: 1
+                jobs:
+                  j: { asset: ./\(name), tracks: [ { audio: first, \(action) } ], destination: o.mka }
+                """
+            guard
+                case .failed(let failure)? = try await TestSupport.run(yaml, in: scratch.path).first?.outcome
+            else {
+                Issue.record("\(action) went well")
+                continue
+            }
+            #expect(failure.message.contains("not one packet of it can be found"), "\(failure.message)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("o.mka")))
+    }
+}
