@@ -196,6 +196,14 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         public var hasTwoPasses: Bool
         /// The settings for people, each with where it came from.
         public var settings: [Setting]
+
+        /// The bit rate is another than was thought usual.
+        mutating func take(bitRate: Int64) {
+            encoder.bitRate = bitRate
+            for index in settings.indices where settings[index].key == "bitrate" {
+                settings[index].value = "\(bitRate)"
+            }
+        }
     }
 
     /// A resolved setting.

@@ -287,7 +287,7 @@ struct JobPlanner {
     private mutating func track(
         _ track: SourceDescription.Track, by rule: TrackRule, mix: AudioMix?
     ) -> TrackPlan? {
-        let action: TrackPlan.Action
+        var action: TrackPlan.Action
         var transform = track.transform
         var wanted = rule.action
         var copied: TrackPlan.Action?
@@ -364,13 +364,9 @@ struct JobPlanner {
             action = .subtitle(spec.codec.value)
         }
         if track.mediaType == .subtitle { return subtitle(track, action, rule: rule) }
-        if case .encode(let encoding) = action, let problem = scout.problem(with: .encoder(encoding.encoder))
-        {
-            sink.error(
-                .codecSetting,
-                "\(encoding.encoder.encoder) can't be opened with these settings for \(label(track)): \(problem)",
-                at: rule.action.range)
-            return nil
+        if case .encode(var encoding) = action {
+            guard tryEncoder(&encoding, of: track, rule: rule) else { return nil }
+            action = .encode(encoding)
         }
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
             sink.error(
@@ -407,8 +403,36 @@ struct JobPlanner {
             source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
             transform: transform,
             location: rule.range,
-            metadata: tags.entries, tags: tags.ledger, disposition: rule.disposition ?? track.disposition,
+            metadata: tags.entries, tags: tags.ledger, disposition: tags.disposition,
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
+    }
+
+    /// The encoder itself says what it makes of its settings. What it makes otherwise than asked is an error where it was
+    /// asked; what nobody asked for is planned as it comes.
+    private mutating func tryEncoder(
+        _ encoding: inout TrackPlan.Encoding, of track: SourceDescription.Track, rule: TrackRule
+    ) -> Bool {
+        let name = encoding.encoder.encoder
+        switch scout.verdict(on: .encoder(encoding.encoder)) {
+        case .holds, .becomes: return true
+        case .unheeded(let other):
+            if let place = rule.action.place(of: other.setting) {
+                sink.error(
+                    .codecSetting, "\(name) makes \(other.made) of \(label(track)) with these settings",
+                    at: place,
+                    help: other.setting == "profile"
+                        ? "a profile says what may be used; what is needed comes from `pixel_format` (\(encoding.encoder.pixelFormat) here), `preset` and `options`"
+                        : nil)
+                return false
+            }
+            if let rate = other.bitRate { encoding.take(bitRate: rate) }
+            return true
+        case .problem(let problem):
+            sink.error(
+                .codecSetting, "\(name) can't be opened with these settings for \(label(track)): \(problem)",
+                at: rule.action.range)
+            return false
+        }
     }
 
     /// Cues may be few or none in a range; nothing of them can be foretold but where they may lie.
@@ -423,7 +447,7 @@ struct JobPlanner {
         let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,
-            metadata: tags.entries, tags: tags.ledger, disposition: rule.disposition ?? track.disposition,
+            metadata: tags.entries, tags: tags.ledger, disposition: tags.disposition,
             sideData: [])
     }
 

@@ -1,3 +1,4 @@
+internal import LibAV
 internal import Media
 
 /// The codes that a language has, and which of them a container can write.
@@ -10,9 +11,9 @@ enum LanguageCode {
     }
 
     /// The code as the container writes it; nil where it can't say the language.
-    static func written(_ code: String, in container: ContainerType) -> String? {
-        guard container.hasTrackLanguages else { return nil }
-        guard container.hasEditLists else { return code }
+    static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
+        guard container.hasLanguage(of: type) else { return nil }
+        guard container.hasEditLists || container.name == "ts" else { return code }
         let lower = code.lowercased()
         // Three letters, and no room for a region.
         let known = sameLanguages.first { $0.contains(lower) } ?? [lower]

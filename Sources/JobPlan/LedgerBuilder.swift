@@ -14,8 +14,17 @@ struct MetadataPlanner {
 
     /// The same of a file and of a track.
     static let technicalTags: Set<String> = [
-        "major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "duration",
+        "major_brand", "minor_version", "compatible_brands", "encoder", "duration",
     ]
+
+    /// QuickTime says where it was recorded in several ways; libavformat writes one.
+    private static let places = ["location", "com.apple.quicktime.location.iso6709"]
+
+    /// The tag that a source's own stands for.
+    private static func name(of key: String, in source: [MetadataEntry]) -> String {
+        guard key.lowercased() == places[1] else { return key }
+        return source.contains { $0.key.lowercased() == places[0] } ? key : places[0]
+    }
 
     init(spec: MetadataSpec, container: ContainerType, source: [MetadataEntry]) {
         var entries: [MetadataEntry] = []
@@ -32,14 +41,20 @@ struct MetadataPlanner {
                 left.append((key, "the job doesn't keep it"))
             } else if Self.technical.contains(key.lowercased()) {
                 left.append((key, "describes the source's own container"))
-            } else if let keys = container.metadataKeys, !keys.contains(key.lowercased()) {
+            } else if key.lowercased().hasPrefix("location-"),
+                source.contains(where: { $0.key == "location" })
+            {
+                left.append((key, "it says what `location` says"))
+            } else if let keys = container.metadataKeys,
+                !keys.contains(Self.name(of: key, in: source).lowercased())
+            {
                 left.append((key, "\(container.name) can't hold it"))
             } else if key.lowercased() == "description", ["flac", "ogg"].contains(container.name),
                 source.contains(where: { $0.key.lowercased() == "comment" })
             {
                 left.append((key, "\(container.name) has one field for it and the comment"))
             } else {
-                entries.append(entry)
+                entries.append(MetadataEntry(key: Self.name(of: key, in: source), value: entry.value))
                 kept.append(key)
             }
         }

@@ -109,6 +109,18 @@ struct PicturePlanner {
                 at: crop.range)
             return false
         }
+        let unit = track.pixelFormat.chromaSubsampling
+        if case .rectangle = crop.value,
+            !(rectangle.x.isMultiple(of: unit.x) && rectangle.width.isMultiple(of: unit.x)
+                && rectangle.y.isMultiple(of: unit.y) && rectangle.height.isMultiple(of: unit.y))
+        {
+            sink.error(
+                .codecSetting,
+                "this rectangle can't be cut out of \(track.pixelFormat) frames: \(unit.x)x\(unit.y) pixels share one chroma sample",
+                at: crop.range,
+                help: "`x` and `width` are multiples of \(unit.x), `y` and `height` of \(unit.y)")
+            return false
+        }
         if rectangle.width < picture.size.width || rectangle.height < picture.size.height {
             picture.settings.crop = rectangle
             picture.size = PixelSize(width: rectangle.width, height: rectangle.height)
@@ -169,7 +181,7 @@ struct PicturePlanner {
         let after: PictureForm
         switch scout.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
         case .becomes(let found): after = found
-        case .holds: after = form
+        case .holds, .unheeded: after = form
         case .problem(let problem):
             sink.error(
                 .filterChain, "the filters don't fit these pictures (\(picture.size)): \(problem)",

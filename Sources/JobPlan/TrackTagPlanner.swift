@@ -16,6 +16,8 @@ struct TrackTagPlanner {
     /// What becomes of each of the source's.
     private(set) var ledger: [TrackPlan.Tag] = []
     private(set) var notes: [String] = []
+    /// What the output's track is for.
+    private(set) var disposition: [String] = []
 
     init(
         track: SourceDescription.Track, rule: TrackRule, keep: MetadataSpec.Keep,
@@ -31,7 +33,7 @@ struct TrackTagPlanner {
     /// What muxers and other programs write about a stream by themselves.
     private static let technical = MetadataPlanner.technicalTags.union([
         "vendor_id", "bps", "number_of_frames", "number_of_bytes", "source_id", "rotate", "variant_bitrate",
-        "id3v2_priv",
+        "id3v2_priv", "creation_time",
     ])
 
     /// True for what describes the container or the program that wrote it.
@@ -46,13 +48,15 @@ struct TrackTagPlanner {
         let type = container.value
         let language = rule.language?.value ?? track.language
         if let language {
-            if let written = LanguageCode.written(language, in: type) {
+            if let written = LanguageCode.written(language, of: track.mediaType, in: type) {
                 entries.append(MetadataEntry(key: "language", value: written))
             } else if let place = rule.language?.range {
-                sink.error(
-                    .containerSetting, "\(type.name) can't say the language `\(language)`", at: place,
-                    notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                    help: type.hasTrackLanguages ? "it has codes of three letters, without regions" : nil)
+                refuse(
+                    "\(type.name) can't say the language `\(language)` of \(track.mediaType.rawValue)",
+                    at: place,
+                    help: type.hasLanguage(of: track.mediaType)
+                        ? "it has codes of three letters, without regions" : nil,
+                    into: &sink)
             } else {
                 notes.append(
                     "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is left: \(type.name) can't say it"
@@ -60,16 +64,57 @@ struct TrackTagPlanner {
             }
         }
         if let place = rule.title?.range, !type.hasTrackTitles {
-            sink.error(
-                .containerSetting, "\(type.name) can't say the name of a track", at: place,
-                notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+            refuse("\(type.name) can't say the name of a track", at: place, into: &sink)
         }
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
         if hasAlphaBeside { entries.append(.alphaBeside) }
         for tag in track.tags { account(for: tag) }
+        if !type.hasTrackTags {
+            // A timecode is a track of its own there.
+            for tag in rule.metadata where tag.key.value.lowercased() != "timecode" {
+                refuse("\(type.name) can't hold a track's own tags", at: tag.key.range, into: &sink)
+            }
+        }
+        disposition = planDisposition(into: &sink)
         entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
+    }
+
+    /// What the track is for, as far as the container can say it.
+    private mutating func planDisposition(into sink: inout DiagnosticSink) -> [String] {
+        let possible = container.value.dispositions(of: track.mediaType)
+        let asked = rule.disposition
+        let left = (asked?.value ?? track.disposition).filter { !possible.contains($0) }
+        if let asked {
+            if !left.isEmpty {
+                refuse(
+                    "\(container.value.name) can't say of \(track.mediaType.rawValue) that it is for \(left.joined(separator: ", "))",
+                    at: asked.range,
+                    help: possible.isEmpty
+                        ? nil : "it can say \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))",
+                    into: &sink)
+            }
+        } else {
+            // That a track is played by default is no loss where there is no choice.
+            for name in left where name != "default" {
+                ledger.append(
+                    TrackPlan.Tag(
+                        key: "disposition \(name)", outcome: .left,
+                        reason: "\(container.value.name) can't say it"))
+            }
+        }
+        // What is the only track anyway needs no mark.
+        return container.value.isSingleTrack
+            ? [] : (asked?.value ?? track.disposition).filter(possible.contains)
+    }
+
+    private func refuse(
+        _ message: String, at place: SourceRange, help: String? = nil, into sink: inout DiagnosticSink
+    ) {
+        sink.error(
+            .containerSetting, message, at: place,
+            notes: [Diagnostic.Note("the container comes from here", at: container.range)], help: help)
     }
 
     private mutating func account(for tag: MetadataEntry) {

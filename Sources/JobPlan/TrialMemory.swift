@@ -31,7 +31,11 @@ extension SourceScout {
 
     /// Why settings can't be; nil where they can.
     func problem(with trial: SettingsTrial) -> String? {
-        if case .problem(let text) = verdict(on: trial) { text } else { nil }
+        switch verdict(on: trial) {
+        case .problem(let text): text
+        case .unheeded(let other): "`\(other.setting)` is not heeded: \(other.made) comes instead"
+        case .holds, .becomes: nil
+        }
     }
 
     /// Tries what some files say, each setting once, and tells what is wrong with it where it stands.

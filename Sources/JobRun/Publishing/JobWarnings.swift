@@ -18,6 +18,7 @@ struct JobWarnings {
         for what in [dropped, captions, change] {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
         }
+        lines += findings.losses
         for found in findings.loudness where !found.before.isMeasured {
             guard plan.tracks.indices.contains(found.track) else { continue }
             lines.append(

@@ -221,18 +221,20 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                 "no cue is shown in what is asked for, and \(plan.container) can't be without one",
                 at: plan.location)
         }
-        if let problem = OutputVerifier(
+        let losses: [String]
+        switch OutputVerifier(
             plan: plan, reports: reports, cutEvidence: session.cutEvidence, stop: stop,
             isCancelled: isCancelled
-        ).problem(path: path) {
-            throw JobFailure(problem, at: plan.location)
+        ).verdict(path: path) {
+        case .whole(let found): losses = found
+        case .wrong(let problem): throw JobFailure(problem, at: plan.location)
         }
         let judged = try ExpectationJudge(
             plan: plan, path: path, size: order.output.size, isCancelled: isCancelled
         ).judge()
         if isCancelled() { throw CancellationError() }
         var findings = WorkFindings(
-            tracks: reports, stop: stop, expectations: judged,
+            tracks: reports, stop: stop, losses: losses, expectations: judged,
             loudness: loudness.sorted { $0.key < $1.key }.map {
                 JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
             }, preview: nil)

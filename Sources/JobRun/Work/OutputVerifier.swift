@@ -13,8 +13,21 @@ struct OutputVerifier {
     /// Asked while what takes long is looked at.
     let isCancelled: @Sendable () -> Bool
 
-    /// Nil when all is as it should be; otherwise what is not.
-    func problem(path: String) -> String? {
+    /// What became of a finished output.
+    enum Verdict {
+        /// It is as it should be, but for what was to be kept of the source and isn't there.
+        case whole(losses: [String])
+        /// What is not as it should be.
+        case wrong(String)
+    }
+
+    /// Reopens the output and looks.
+    func verdict(path: String) -> Verdict {
+        var losses: [String] = []
+        return problem(path: path, losses: &losses).map { .wrong($0) } ?? .whole(losses: losses)
+    }
+
+    private func problem(path: String, losses: inout [String]) -> String? {
         // Of copied packets the number counts; where sound ends is told by what its codec says of itself.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(.file(path), timing: .precise, discovery: isCopy ? .counting : .decoding)
@@ -62,6 +75,9 @@ struct OutputVerifier {
                 return "output track \(index), cut smartly: \(problem)"
             }
         }
+        let readBack = ReadBack(plan: plan, contents: contents, tracks: tracks)
+        if let problem = readBack.problem { return problem }
+        losses = readBack.losses
         return nil
     }
 

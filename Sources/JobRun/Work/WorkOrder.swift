@@ -33,6 +33,8 @@ public struct WorkFindings: Codable, Sendable {
     public var tracks: [TrackReport]
     /// Where the output ends because no more fits, on its time line.
     public var stop: MediaTime?
+    /// What was to be kept of the source and is not in the output, a line each.
+    public var losses: [String] = []
     /// What was expected and measured, whether it holds or not.
     public var expectations: [JudgedExpectation]
     /// Tracks whose loudness was changed.

@@ -15,6 +15,9 @@ enum Soundness {
         case .verdict(.becomes(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)
         case .verdict(.holds): true
+        case .verdict(.unheeded(let other)):
+            other.setting.utf8.count <= 64 && other.made.utf8.count <= 256
+                && other.bitRate.map { (1...1 << 40).contains($0) } != false
         case .verdict(.problem(let text)): text.utf8.count <= 1 << 16
         }
     }
@@ -69,6 +72,7 @@ enum Soundness {
             guard numbers.allSatisfy(counts.contains) else { return nil }
         }
         if let stop = findings.stop, stop <= .zero { return nil }
+        findings.losses = findings.losses.prefix(100).map { String($0.prefix(300)) }
         findings.preview = makesPreview ? findings.preview?.bounded : nil
         return .finished(findings)
     }

@@ -42,14 +42,20 @@ enum ContainerCheck {
                     ? [] : [Diagnostic.Note("the container comes from here", at: place.range)],
                 help: "mp4, mov and m4a are")
         }
+        for entry in job.metadata.set where entry.key.value.lowercased() == "encoder" {
+            sink.error(
+                .containerSetting, "the tag `encoder` is written by the muxer, which puts its own name there",
+                at: entry.key.range)
+        }
         if let keys = container.metadataKeys {
             for entry in job.metadata.set where !keys.contains(entry.key.value) {
                 sink.error(
                     .containerSetting, "\(container.name) can't hold the tag `\(entry.key.value)`",
                     at: entry.key.range,
-                    help: Suggestion.help(for: entry.key.value, among: keys.sorted())
+                    help: Suggestion.help(for: entry.key.value, among: keys.subtracting(["encoder"]).sorted())
                         ?? (keys.isEmpty
-                            ? "it holds no tags" : "it holds \(keys.sorted().joined(separator: ", "))"))
+                            ? "it holds no tags"
+                            : "it holds \(keys.subtracting(["encoder"]).sorted().joined(separator: ", "))"))
             }
         }
     }

@@ -39,7 +39,9 @@ struct TrackRuleDecoder {
         let action = action(fields, type)
         let spoken = reader.language(fields.value("language"))
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
-        let disposition = fields["disposition"].map { dispositions($0.value, or: "none") }
+        let disposition = fields["disposition"].map {
+            Located(dispositions($0.value, or: "none"), at: $0.value.range)
+        }
         let metadata = reader.tags(fields["metadata"])
         let mix = fields["mix"].flatMap {
             MixDecoder(reader: reader, selection: { self.selection($0, of: .audio) }).mix($0)
@@ -184,9 +186,16 @@ struct TrackRuleDecoder {
 extension NodeReader {
     func language(_ node: YAMLNode?) -> Located<String>? {
         value(node, "`language`", "it is a language code like eng or pt-BR") { text in
-            (2...15).contains(text.utf8.count)
-                && text.utf8.allSatisfy { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7a || $0 == 0x2d }
-                ? text : nil
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            let isCode =
+                (2...3).contains(parts[0].utf8.count) && parts[0].utf8.allSatisfy(Self.isLetter)
+                && parts.dropFirst().allSatisfy { part in
+                    (2...8).contains(part.utf8.count)
+                        && part.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) }
+                }
+            return isCode ? text : nil
         }
     }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
 }

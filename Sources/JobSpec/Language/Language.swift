@@ -96,7 +96,7 @@ public enum Language {
             KeyInfo("index", .integer(0...255), "Position among the tracks of the kind, from 0."),
             KeyInfo("id", .integer(0...Int(Int32.max)), "The container's own number of the track."),
             KeyInfo(
-                "language", .text(pattern: "^[A-Za-z-]{2,15}$", example: "eng"),
+                "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
                 "Language as the container says it."),
             KeyInfo("codec", .string, "The codec, as libav names it."),
             KeyInfo(
@@ -181,7 +181,7 @@ public enum Language {
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         KeyInfo(
-            "language", .text(pattern: "^[A-Za-z-]{2,15}$", example: "eng"),
+            "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
             "Language of the output's track.",
             default: "the source's"),
         KeyInfo("title", .string, "Name of the output's track.", default: "the source's"),

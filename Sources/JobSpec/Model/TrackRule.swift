@@ -62,6 +62,17 @@ public struct TrackRule: Sendable {
             }
         }
 
+        /// Where a setting stands, by its key; nil where the rule doesn't say it.
+        public func place(of setting: String) -> SourceRange? {
+            switch (self, setting) {
+            case (.encodeVideo(let spec), "profile"): spec.profile?.range
+            case (.encodeVideo(let spec), "level"): spec.level?.range
+            case (.encodeAudio(let spec), "bitrate"): spec.bitRate?.range
+            case (.copy(_, let otherwise), _): otherwise?.place(of: setting)
+            default: nil
+            }
+        }
+
         /// What no table says of it, and has to be tried.
         var settingsChecks: [SettingsCheck] {
             switch self {
@@ -102,7 +113,7 @@ public struct TrackRule: Sendable {
     /// Name of the output's track.
     public var title: Located<String>?
     /// What the output's track is for; empty for nothing.
-    public var disposition: [String]?
+    public var disposition: Located<[String]>?
     /// Tags of the output's track, in order.
     public var metadata: [(key: Located<String>, value: String)]
     /// Where it was written.

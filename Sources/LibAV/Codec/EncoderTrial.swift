@@ -2,6 +2,16 @@
 public enum EncoderTrial {
     /// Why the encoder can't be opened so; nil where it can.
     public static func problem(_ configuration: EncoderConfiguration) -> String? {
+        do throws(AVError) {
+            _ = try parameters(configuration)
+            return nil
+        } catch {
+            return error.detail ?? error.reason
+        }
+    }
+
+    /// What its packets would be: the codec's headers, and the bit rate that it took.
+    public static func parameters(_ configuration: EncoderConfiguration) throws(AVError) -> CodecParameters {
         var trial = configuration
         // The fewest threads that do: nothing is encoded.
         trial.threads = 1
@@ -9,13 +19,9 @@ public enum EncoderTrial {
         let needsFrame = configuration.encoder == "libsvtav1"
         // A frame costs up to six seconds at 1920x1080; its settings don't depend on the size.
         if needsFrame { (trial.width, trial.height) = (min(trial.width, 256), min(trial.height, 144)) }
-        do throws(AVError) {
-            let encoder = try FrameEncoder.open(trial, globalHeaders: true)
-            if needsFrame { try encodeOne(trial, encoder) }
-            return nil
-        } catch {
-            return error.detail ?? error.reason
-        }
+        let encoder = try FrameEncoder.open(trial, globalHeaders: true)
+        if needsFrame { try encodeOne(trial, encoder) }
+        return encoder.parameters
     }
 
     /// SVT-AV1 1.4 never comes back from being closed before it was given a frame and drained.

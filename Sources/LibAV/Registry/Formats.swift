@@ -72,6 +72,9 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     public var isUsuallyFullRange: Bool {
         isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
     }
+    /// Bits of a component.
+    public var bitDepth: Int { av_pix_fmt_desc_get(av).map { Int($0.pointee.comp.0.depth) } ?? 8 }
+
     /// Pixels that share one chroma sample, horizontally and vertically.
     public var chromaSubsampling: (x: Int, y: Int) {
         av_pix_fmt_desc_get(av).map {

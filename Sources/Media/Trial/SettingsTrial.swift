@@ -18,8 +18,27 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
         case holds
         /// It can be done, and frames become this.
         case becomes(PictureForm)
+        /// It can be done, and a setting comes out otherwise than it was asked for.
+        case unheeded(Unheeded)
         /// It can't, in the library's words.
         case problem(String)
+    }
+
+    /// A setting that an encoder takes and makes something else of.
+    public struct Unheeded: Codable, Hashable, Sendable {
+        /// The key of the job language.
+        public var setting: String
+        /// What comes instead, for people.
+        public var made: String
+        /// The bit rate that comes instead, where it is one.
+        public var bitRate: Int64?
+
+        /// Notes it.
+        public init(setting: String, made: String, bitRate: Int64? = nil) {
+            self.setting = setting
+            self.made = made
+            self.bitRate = bitRate
+        }
     }
 
     /// Tries it, in this process.
@@ -33,7 +52,8 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
             case .conversion(let settings, let format, let color, let target):
                 try PictureChain.tryConversion(settings, from: format, color, to: target)
             case .encoder(let configuration):
-                return EncoderTrial.problem(configuration).map { .problem($0) } ?? .holds
+                let made = try EncoderTrial.parameters(configuration)
+                return EncoderAnswer.unheeded(configuration, made).map { .unheeded($0) } ?? .holds
             }
             return .holds
         } catch {

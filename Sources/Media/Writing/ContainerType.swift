@@ -114,6 +114,7 @@ public final class ContainerType: Hashable, Sendable {
     /// What libavformat writes of tags into QuickTime's own atoms.
     private static let quickTimeKeys: Set<String> = [
         "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder", "timecode",
+        "creation_time", "location",
     ]
 
     private static func movie(
@@ -129,7 +130,7 @@ public final class ContainerType: Hashable, Sendable {
                     "copyright", "grouping",
                     "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords", "track",
                     "disc",
-                    "encoder", "timecode",
+                    "encoder", "timecode", "creation_time", "location",
                 ])
     }
 
@@ -200,14 +201,38 @@ public final class ContainerType: Hashable, Sendable {
     /// The same of all containers.
     public static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
 
-    /// It says the language of a track.
+    /// It says the language of some track.
     public var hasTrackLanguages: Bool { !isSingleTrack || name == "ogg" }
+
+    /// It says the language of a track of a kind: transport streams have no descriptor of it for video.
+    public func hasLanguage(of type: MediaType) -> Bool {
+        hasTrackLanguages && (name != "ts" || type == .audio || type == .subtitle)
+    }
+
+    /// What of a track it can say that it is for, by libav's names (measured with libavformat 5.1).
+    public func dispositions(of type: MediaType) -> Set<String> {
+        switch name {
+        case "mkv":
+            ["default", "dub", "original", "comment", "forced", "hearing_impaired", "visual_impaired"]
+        case "webm": ["default", "forced"]
+        case "mp4":
+            [
+                "default", "dub", "comment", "forced", "hearing_impaired", "visual_impaired", "captions",
+                "descriptions",
+            ]
+        case "mov", "m4a": ["default"]
+        case "ts" where type == .audio: ["hearing_impaired", "visual_impaired", "clean_effects"]
+        case "ts" where type == .subtitle: ["hearing_impaired"]
+        // The only track is the one that is played.
+        default: isSingleTrack ? ["default"] : []
+        }
+    }
 
     /// It says the name of a track.
     public var hasTrackTitles: Bool { hasTrackLanguages && name != "ts" }
 
     /// Its tracks can have tags beside their language and their name.
-    public var hasTrackTags: Bool { ["mkv", "webm"].contains(name) }
+    public var hasTrackTags: Bool { ["mkv", "webm", "ogg"].contains(name) }
 
     /// It has a place for an alpha plane beside a packet of VP8 or VP9.
     public var holdsAlphaBeside: Bool { ["mkv", "webm"].contains(name) }

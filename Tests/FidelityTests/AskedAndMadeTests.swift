@@ -1,0 +1,189 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobRun
+import TestSupport
+import Testing
+
+/// What a job asks for and what its output has: an error of the plan at the key where it is known beforehand that it can't be, and
+/// read back from the finished file in any case.
+@Suite struct AskedAndMadeTests {
+    private func source(in scratch: Scratch, format: String = "yuv420p") throws {
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=0.4", "-f", "lavfi", "-i",
+            "sine=d=0.4",
+            "-c:v", "ffv1", "-pix_fmt", format, "-c:a", "pcm_s16le", scratch.file("s.mkv"))
+    }
+
+    private func yaml(_ rule: String, to name: String, more: String = "") -> String {
+        """
+        version: 1
+        jobs:
+          j:
+            asset: ./s.mkv
+            tracks:
+              - { \(rule) }
+        \(more)
+            destination: \(name)
+        """
+    }
+
+    /// Encoders lower, round and clamp in silence; the plan says so where it was asked.
+    @Test(arguments: [
+        ("video: first, encode: { codec: hevc, profile: main10 }", "makes Main of"),
+        ("video: first, encode: { codec: h264, profile: high10 }", "makes High of"),
+        (
+            "video: first, encode: { codec: h264, profile: high, preset: ultrafast }",
+            "makes Constrained Baseline of"
+        ),
+        (
+            "video: first, encode: { codec: h264, profile: baseline, options: { x264-params: cabac=1 } }",
+            "makes Main of"
+        ),
+        ("video: first, encode: { codec: vp9, profile: 1 }", "makes profile 0 of"),
+        (
+            "video: first, encode: { codec: h264, crop: { x: 1, y: 1, width: 33, height: 33 } }",
+            "multiples of 2"
+        ),
+        (
+            "video: first, encode: { codec: h264, crop: { width: 33, height: 32 }, size: 64x64 }",
+            "multiples of 2"
+        ),
+        ("audio: first, encode: { codec: mp3, bitrate: 500k }", "makes 320k of"),
+        ("audio: first, encode: { codec: mp3, bitrate: 129k }", "makes 128k of"),
+        ("audio: first, encode: { codec: mp3, bitrate: 192k, sample_rate: 16000 }", "makes 160k of"),
+        ("audio: first, encode: { codec: ac3, bitrate: 5k }", "makes 32k of"),
+        ("audio: first, encode: { codec: aac, bitrate: 999M }", "makes 264600 of"),
+    ]) func otherwiseThanAsked(_ rule: String, _ words: String) throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        let (file, sink) = decode(yaml(rule, to: "o.mkv"), directory: scratch.path)
+        let found = Planner.plan([try #require(file, "\(sink.diagnostics)")]).diagnostics.diagnostics
+        #expect(
+            found.count == 1 && found.first?.rule == .codecSetting && found.first?.range.line == 6, "\(found)"
+        )
+        let text = found.first.map { "\($0.message) \($0.help ?? "")" } ?? ""
+        #expect(text.contains(words), "\(text)")
+    }
+
+    /// The same settings where they can be had.
+    @Test(arguments: [
+        ("video: first, encode: { codec: hevc, profile: main10, pixel_format: yuv420p10le }", "Main 10"),
+        ("video: first, encode: { codec: h264, profile: high10, pixel_format: yuv420p10le }", "High 10"),
+        ("video: first, encode: { codec: h264, profile: high, preset: medium }", "High"),
+        (
+            "video: first, encode: { codec: h264, profile: baseline, preset: ultrafast }",
+            "Constrained Baseline"
+        ),
+        ("video: first, encode: { codec: vp9, profile: 0 }", "Profile 0"),
+        ("video: first, encode: { codec: vp9, profile: 1, pixel_format: yuv444p }", "Profile 1"),
+    ]) func asAsked(_ rule: String, _ profile: String) async throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        _ = try success(try await run(yaml(rule, to: "o.mkv"), in: scratch.path))
+        #expect(try Judge(scratch.file("o.mkv")).stream("v:0", "profile")["profile"] as? String == profile)
+    }
+
+    /// A usual bit rate that an encoder doesn't have at some rate is no mistake of whoever wrote the job.
+    @Test(arguments: [("mp3", 8000, "64000"), ("aac", 8000, "48000")])
+    func whatNobodyAskedForIsPlannedAsItComes(_ codec: String, _ rate: Int, _ bitRate: String) throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        let rule = "audio: first, encode: { codec: \(codec), sample_rate: \(rate) }"
+        let (file, _) = decode(yaml(rule, to: "o.mkv"), directory: scratch.path)
+        let result = Planner.plan([try #require(file)])
+        guard case .encode(let encoding)? = result.plan.jobs.first?.tracks[0].action else {
+            Issue.record("\(result.diagnostics.diagnostics)")
+            return
+        }
+        #expect(encoding.settings.first { $0.key == "bitrate" }?.value == bitRate)
+    }
+
+    /// What a container can't say of a track is an error at the key that asks for it; what it can say is there.
+    @Test(
+        arguments: [
+            ("mp4", "language: eng"), ("mp4", "title: Mine"), ("mp4", "disposition: [default, dub]"),
+            ("mp4", "disposition: [default, comment]"), ("mp4", "disposition: [default, hearing_impaired]"),
+            ("mov", "language: eng"), ("mov", "disposition: default"), ("m4a", "title: Mine"),
+            ("mkv", "metadata: { MOOD: good }"), ("mkv", "disposition: [original, forced, visual_impaired]"),
+            ("webm", "disposition: [default, forced]"), ("webm", "metadata: { MOOD: good }"),
+            ("ts", "language: eng"), ("ts", "disposition: clean_effects"),
+            ("ogg", "metadata: { MOOD: good }"),
+            ("mp3", "disposition: default"),
+        ])
+    func whatAContainerSaysOfATrack(_ container: String, _ setting: String) async throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        let codec = ["webm": "opus", "ogg": "opus", "mp3": "mp3"][container] ?? "aac"
+        let text = yaml("audio: first, encode: { codec: \(codec) }, \(setting)", to: "o.\(container)")
+        _ = try success(try await run(text, in: scratch.path))
+    }
+
+    @Test(
+        arguments: [
+            ("mp4", "audio", "metadata: { mood: good }"), ("mov", "audio", "metadata: { mood: good }"),
+            ("m4a", "audio", "metadata: { mood: good }"), ("ts", "audio", "metadata: { mood: good }"),
+            ("mp4", "audio", "disposition: original"), ("mp4", "audio", "disposition: lyrics"),
+            ("mov", "audio", "disposition: forced"), ("m4a", "audio", "disposition: dub"),
+            ("ts", "audio", "disposition: default"), ("ts", "video", "disposition: hearing_impaired"),
+            ("webm", "audio", "disposition: comment"), ("mkv", "audio", "disposition: karaoke"),
+            ("mp3", "audio", "disposition: forced"), ("ts", "video", "language: eng"),
+            ("ts", "audio", "language: pt-BR"),
+        ])
+    func whatAContainerCannotSayOfATrack(_ container: String, _ kind: String, _ setting: String) throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        let codec = kind == "video" ? "h264" : ["webm": "opus", "mp3": "mp3"][container] ?? "aac"
+        let text = yaml("\(kind): first, encode: { codec: \(codec) }, \(setting)", to: "o.\(container)")
+        let (file, sink) = decode(text, directory: scratch.path)
+        let found = Planner.plan([try #require(file, "\(sink.diagnostics)")]).diagnostics.diagnostics
+        #expect(found.map(\.rule) == [.containerSetting] && found.first?.range.line == 6, "\(found)")
+    }
+
+    /// A word is no code, and a muxer writes its own name: both are seen before any source.
+    @Test(arguments: ["language: english", "language: e", "language: de_DE"])
+    func noLanguage(_ setting: String) throws {
+        let (_, sink) = decode(
+            yaml("audio: first, encode: { codec: aac }, \(setting)", to: "o.mkv"), directory: "/tmp")
+        #expect(sink.diagnostics.first?.range.line == 6, "\(sink.diagnostics)")
+    }
+
+    @Test func theMuxersOwnTag() throws {
+        let (_, sink) = decode(
+            yaml(
+                "audio: first, encode: { codec: aac }", to: "o.mp4",
+                more: "    metadata: { set: { encoder: me } }"),
+            directory: "/tmp")
+        #expect(sink.diagnostics.map(\.rule) == [.containerSetting], "\(sink.diagnostics)")
+    }
+
+    /// When and where it was recorded is the user's, and goes wherever there is a place for it.
+    @Test(arguments: ["mp4", "mov"], ["mp4", "mov", "m4a", "mkv", "webm", "ts"])
+    func whenAndWhereItWasRecorded(_ source: String, _ container: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.4", "-f", "lavfi", "-i",
+            "sine=d=0.4",
+            "-c:v", "libx264", "-c:a", "aac", "-metadata", "creation_time=2019-05-04T10:11:12Z", "-metadata",
+            "location=+48.8566+002.3522/", scratch.file("s.\(source)"))
+        let codec = container == "webm" ? "opus" : "aac"
+        let text = yaml("audio: first, encode: { codec: \(codec) }", to: "o.\(container)")
+            .replacingOccurrences(of: "s.mkv", with: "s.\(source)")
+        let result = try success(try await run(text, in: scratch.path))
+        let probe = try Judge(scratch.file("o.\(container)")).probe(["-show_entries", "format_tags"])
+        let tags = ((probe["format"] as? [String: Any])?["tags"] as? [String: String]) ?? [:]
+        let found = Dictionary(
+            tags.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+        if container == "ts" {
+            let (file, _) = decode(text, directory: scratch.path)
+            let planned = Planner.plan([try #require(file)]).plan
+            let ledger = planned.jobs.flatMap(\.ledger)
+            let left = ledger.filter { $0.outcome == .left }.map(\.item).joined(separator: " ")
+            #expect(left.contains("creation_time") && left.contains("location"), "\(ledger)")
+            return
+        }
+        #expect(found["creation_time"]?.hasPrefix("2019-05-04T10:11:12") == true, "\(found)")
+        #expect(found["location"]?.hasPrefix("+48.8566+002.3522") == true, "\(found)")
+        #expect(result.warnings.isEmpty, "\(result.warnings)")
+    }
+}
