@@ -141,6 +141,40 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(json?["errors"] as? Int == 1)
     }
 
+    /// What a file includes may be named by what is known before: its own variables, `--set`, the environment. An included
+    /// file is validated by itself, whole; run it can't be. A job may be called `x-…`.
+    @Test func includesByVariablesAndByThemselves() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            "version: 1\nsettings:\n  small: { codec: h264, crf: 30, preset: ultrafast }\n",
+            to: "house/web.yaml")
+        try scratch.write("version: 1\nsettings:\n  small: { codec: h264, crf: 99 }\n", to: "house/tv.yaml")
+        try scratch.write(
+            """
+            version: 1
+            vars: { kind: web, folder: house }
+            include: "${folder}/${kind}.yaml"
+            jobs:
+              x-cut: { asset: ./a.mp4, tracks: [ { video: first, encode: small } ], destination: "${job}.mp4" }
+            """, to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(scratch.contents.contains("x-cut.mp4"))
+        let other = try tandem("validate", "--set", "kind=tv", "jobs.yaml", in: scratch)
+        #expect(
+            other.status == 3 && other.errors.contains("house/tv.yaml:3:30: error[invalid-value]"),
+            "\(other.errors)")
+        let missing = try tandem("validate", "--set", "kind=none", "jobs.yaml", in: scratch)
+        #expect(
+            missing.status == 3 && missing.errors.contains("jobs.yaml:3:10: error[file-unreadable]"),
+            "\(missing.errors)")
+        #expect(try tandem("validate", "house/web.yaml", in: scratch).status == 0)
+        let wrong = try tandem("validate", "house/tv.yaml", in: scratch)
+        #expect(wrong.status == 3 && wrong.errors.contains("`crf` can't be `99`"), "\(wrong.errors)")
+        let alone = try tandem("run", "house/web.yaml", in: scratch)
+        #expect(alone.status == 3 && alone.errors.contains("the key `jobs` is missing"), "\(alone.errors)")
+    }
+
     /// One job's failure doesn't stop the others, and what reads its output is not run.
     @Test func theOthersStillRun() throws {
         let scratch = try folderWithSource()

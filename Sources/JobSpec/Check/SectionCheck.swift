@@ -9,6 +9,7 @@ struct SectionCheck {
 
     func check(_ sections: SpecSections) {
         if let defaults = sections.defaults { _ = reader.fields(defaults, as: Language.job.partial()) }
+        let used = usedNames(sections)
         for name in sections.settings.keys.sorted() {
             guard let entry = sections.settings[name] else { continue }
             guard case .mapping(let entries) = entry.value.content else {
@@ -18,6 +19,54 @@ struct SectionCheck {
                 continue
             }
             check(entries, of: entry.value)
+            if !used.contains(name) { checkWhole(entries, of: entry) }
+        }
+    }
+
+    /// Names of settings that something may use: what jobs use is checked with them, and said once. Where a name is made of
+    /// variables it may be any.
+    private func usedNames(_ sections: SpecSections) -> Set<String> {
+        var used: Set<String> = []
+        var open = definition.bases.map(\.node)
+        if let defaults = sections.defaults { open.append(defaults) }
+        while let node = open.popLast() {
+            switch node.content {
+            case .scalar: break
+            case .sequence(let items): open += items
+            case .mapping(let entries):
+                for entry in entries {
+                    open.append(entry.value)
+                    guard entry.key == "use" || entry.key == "encode", let name = entry.value.text else {
+                        continue
+                    }
+                    if entry.value.hasSubstitution { return Set(sections.settings.keys) }
+                    if used.insert(name).inserted, let settings = sections.settings[name] {
+                        open.append(settings.value)
+                    }
+                }
+            }
+        }
+        return used
+    }
+
+    /// Everything that settings say, as a job that used them would have it; without a codec, what they name beside.
+    private func checkWhole(_ entries: [YAMLNode.Entry], of entry: YAMLNode.Entry) {
+        let codec = entries.first { $0.key == "codec" }?.value
+        let isSound = codec?.text.map { CodecCatalog.codec($0, of: .audio) != nil } ?? false
+        let kind = isSound ? Language.audioEncode : Language.videoEncode
+        guard codec != nil || entries.contains(where: { $0.key == "use" }),
+            entries.allSatisfy({ $0.key.hasPrefix("x-") || kind.key($0.key) != nil })
+        else { return }
+        let quiet = NodeReader()
+        let resolver = SettingsResolver(reader: quiet, definition: definition, scope: definition.scope)
+        let node = Substitution(scope: definition.scope, reader: NodeReader()).apply(to: entry.value)
+        if let whole = resolver.resolve(node, as: kind), whole[key: "codec"] != nil {
+            let decoder = EncodeDecoder(reader: quiet)
+            if isSound { _ = decoder.audio(whole) } else { _ = decoder.video(whole) }
+        }
+        let known = Set(reader.sink.diagnostics.map(\.range))
+        for diagnostic in quiet.sink.diagnostics where !known.contains(diagnostic.range) {
+            reader.sink.add(diagnostic)
         }
     }
 

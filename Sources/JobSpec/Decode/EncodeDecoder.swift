@@ -57,7 +57,16 @@ struct EncodeDecoder {
     }
 
     private func bitRate(_ entry: YAMLNode.Entry?, _ what: String) -> Located<Int64>? {
-        reader.value(entry?.value, what, "it is written like 128k, 2.5M or 96000, up to 1000M") {
+        if let node = entry?.value, !node.isDeferred, let text = node.text,
+            let meant = Quantity.bitRateWithoutUnit(text)
+        {
+            reader.sink.error(
+                .invalidValue, "\(what) is in bits a second, and `\(text)` of them are no rate",
+                at: node.range,
+                help: "did you mean `\(meant)`?")
+            return nil
+        }
+        return reader.value(entry?.value, what, "it is written like 128k, 2.5M or 96000, up to 1000M") {
             Quantity.bitRate($0)
         }
     }
@@ -156,6 +165,8 @@ struct EncodeDecoder {
             entry?.value, "`keyframe_interval`", "it is a count of frames (250), or a time (2s, 1500ms, 50f)"
         ) { text in
             if let frames = Int(text) { return (1...100_000).contains(frames) ? .frames(frames) : nil }
+            // A number alone counts frames, and there are no parts of one.
+            if Double(text) != nil { return nil }
             switch TimeExpression(text) {
             case .frames(let frames): return frames >= 1 && frames <= 100_000 ? .frames(Int(frames)) : nil
             case .absolute(let time): return time.seconds > 0 && time.seconds <= 3600 ? .time(time) : nil

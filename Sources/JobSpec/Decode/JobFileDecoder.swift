@@ -8,6 +8,8 @@ public struct SpecOptions: Sendable {
     public var variables: [String: String] = [:]
     /// What `${env.NAME}` sees.
     public var environment: [String: String] = [:]
+    /// A file without `jobs`, which is there to be included, is right by itself.
+    public var allowsNoJobs = false
     /// Where included files are read from.
     public var files: any SpecFiles = SystemSpecFiles()
 
@@ -40,17 +42,20 @@ public struct JobFileDecoder {
             if !sink.hasErrors { reader.sink.error(.missingKey, "the file is empty", at: .startOfFile(path)) }
             return Result(sink: reader.sink)
         }
-        guard let fields = reader.fields(root, as: Language.file) else { return Result(sink: reader.sink) }
+        let isIncluded = options.allowsNoJobs && root[key: "jobs"] == nil
+        guard let fields = reader.fields(root, as: isIncluded ? Language.included : Language.file) else {
+            return Result(sink: reader.sink)
+        }
         reader.checkVersion(fields)
         let name = fields["name"].flatMap { reader.text($0.value, "`name`") }
-        var includes = IncludeLoader(files: options.files, reader: reader)
+        var includes = IncludeLoader(options, reader: reader)
         let sections = includes.sections(of: fields, file: path, folder: directory)
         var resolver = VariableResolver(
             sections.variables, overrides: options.variables, environment: options.environment, reader: reader
         )
         let variables = resolver.resolve()
         let jobs = reader.named(fields["jobs"], "a job")
-        if fields["jobs"] == nil {
+        if fields["jobs"] == nil, !isIncluded {
             reader.sink.error(
                 .missingKey, "the key `jobs` is missing: without jobs a file can only be included by others",
                 at: .startOfFile(path))

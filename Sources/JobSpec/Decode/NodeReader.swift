@@ -97,7 +97,6 @@ final class NodeReader {
             return []
         }
         return entries.filter { item in
-            if item.key.hasPrefix("x-") { return false }
             if NodeReader.isIdentifier(item.key) { return true }
             sink.error(
                 .invalidName,

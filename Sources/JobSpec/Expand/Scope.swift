@@ -32,10 +32,32 @@ struct Scope: Sendable {
     }
 
     enum Failure: Error {
-        case undefined(String, help: String?)
+        case undefined(String, help: String?, isMissing: Bool = false)
     }
 
-    func value(of name: String) throws(Failure) -> Value {
+    /// Names that stand for something by themselves, and can't be those of variables.
+    static let builtIn = ["job", "index", "output"]
+
+    /// The value of what stands between `${` and `}`: a name, or a name with `:-` and what it is where there is none.
+    func value(of text: String) throws(Failure) -> Value {
+        guard let mark = text.firstRange(of: ":-") else { return try named(text) }
+        let (name, other) = (String(text[..<mark.lowerBound]), String(text[mark.upperBound...]))
+        if other.contains("${") {
+            throw .undefined(
+                "what `\(name)` is by default is plain text: no `${` can stand in it",
+                help: "a variable of its own can hold it: `vars: { \(Self.plain(name)): … }`")
+        }
+        do throws(Failure) {
+            let value = try named(name)
+            return value.text.isEmpty && !value.isDeferred ? Value(text: other) : value
+        } catch {
+            // A default is for what isn't there, not for what can't be.
+            guard case .undefined(_, _, let isMissing) = error, isMissing else { throw error }
+            return Value(text: other)
+        }
+    }
+
+    private func named(_ name: String) throws(Failure) -> Value {
         if let value = variables[name] { return value }
         if name.hasPrefix("env.") { return try environmentValue(String(name.dropFirst(4))) }
         if name.hasPrefix("matrix.") {
@@ -43,7 +65,7 @@ struct Scope: Sendable {
             if let found = matrix.first(where: { $0.key == key }) { return found.value }
             throw .undefined(
                 matrix.isEmpty ? "the job has no `matrix` with `\(key)`" : "the matrix has no key `\(key)`",
-                help: Suggestion.help(for: String(key), among: matrix.map(\.key)))
+                help: Suggestion.help(for: String(key), among: matrix.map(\.key)), isMissing: true)
         }
         if name == "job", let job { return Value(text: job) }
         if name == "index", let index { return Value(text: "\(index)") }
@@ -61,20 +83,18 @@ struct Scope: Sendable {
         }
         throw .undefined(
             "there is no variable `\(name)`",
-            help: Suggestion.help(for: name, among: names) ?? "`vars: { \(Self.plain(name)): … }` defines it")
+            help: Suggestion.help(for: name, among: names) ?? "`vars: { \(Self.plain(name)): … }` defines it",
+            isMissing: NodeReader.isIdentifier(name))
     }
 
-    /// `NAME` or `NAME:-default`.
-    private func environmentValue(_ text: String) throws(Failure) -> Value {
-        let parts = text.split(separator: ":-", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts.first ?? "")
+    private func environmentValue(_ name: String) throws(Failure) -> Value {
         guard NodeReader.isIdentifier(name), !name.contains("-") else {
             throw .undefined("`\(name)` is no name of an environment variable", help: nil)
         }
-        if let value = environment[name], !value.isEmpty || parts.count < 2 { return Value(text: value) }
-        if parts.count == 2 { return Value(text: String(parts[1])) }
+        if let value = environment[name] { return Value(text: value) }
         throw .undefined(
-            "the environment has no variable `\(name)`", help: "`${env.\(name):-value}` gives it a default")
+            "the environment has no variable `\(name)`", help: "`${env.\(name):-value}` gives it a default",
+            isMissing: true)
     }
 
     private static func plain(_ name: String) -> String { NodeReader.isIdentifier(name) ? name : "name" }

@@ -39,7 +39,7 @@ struct Substitution {
                 continue
             }
             result += before
-            guard let close = rest[dollar.upperBound...].firstIndex(of: "}") else {
+            guard let close = Self.close(of: rest[dollar.upperBound...]) else {
                 reader.sink.error(
                     .substitution, "`${` is not closed by `}`",
                     at: Self.part(node, from: dollar.lowerBound, to: text.endIndex),
@@ -59,7 +59,7 @@ struct Substitution {
                         after: context)
                 }
             } catch {
-                guard case .undefined(let why, let help) = error else { break }
+                guard case .undefined(let why, let help, _) = error else { break }
                 reader.sink.error(
                     .undefinedName, why,
                     at: Self.part(node, from: dollar.lowerBound, to: rest.index(after: close)), help: help)
@@ -80,6 +80,22 @@ struct Substitution {
         return YAMLNode(
             .scalar(result, style == .plain && !result.isEmpty ? .plain : .quoted),
             at: node.range.with(context: context), isFinal: true, isDeferred: isDeferred)
+    }
+
+    /// The `}` that closes a name: one that closes a `${` inside it is that one's.
+    static func close(of text: Substring) -> String.Index? {
+        var depth = 0
+        var position = text.startIndex
+        while position < text.endIndex {
+            if text[position] == "}" {
+                if depth == 0 { return position }
+                depth -= 1
+            } else if text[position...].hasPrefix("${") {
+                depth += 1
+            }
+            position = text.index(after: position)
+        }
+        return nil
     }
 
     private static func short(_ text: String) -> String {

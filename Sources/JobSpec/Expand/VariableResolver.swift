@@ -20,6 +20,12 @@ struct VariableResolver {
 
     /// All of them; what is wrong is reported and stands for an empty text.
     mutating func resolve() -> [String: Scope.Value] {
+        for name in Scope.builtIn {
+            guard let entry = written[name] else { continue }
+            reader.sink.error(
+                .invalidName, "`${\(name)}` stands for something by itself, so no variable can be called so",
+                at: entry.keyRange)
+        }
         for (name, text) in overrides { scope.variables[name] = Scope.Value(text: text) }
         for name in written.keys.sorted() where overrides[name] == nil { resolve(name) }
         return scope.variables
@@ -77,10 +83,11 @@ struct VariableResolver {
         var names: [String] = []
         var rest = text[...]
         while let dollar = rest.firstRange(of: "${"),
-            let close = rest[dollar.upperBound...].firstIndex(of: "}")
+            let close = Substitution.close(of: rest[dollar.upperBound...])
         {
             if rest[..<dollar.lowerBound].last != "$" {
-                names.append(String(rest[dollar.upperBound..<close]))
+                let text = rest[dollar.upperBound..<close]
+                names.append(String(text.firstRange(of: ":-").map { text[..<$0.lowerBound] } ?? text))
             }
             rest = rest[dollar.upperBound...]
         }

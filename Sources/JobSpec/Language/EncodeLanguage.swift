@@ -4,7 +4,8 @@ internal import Media
 /// The keys of `encode`.
 extension Language {
     static let bitRate = ValueType.oneOf([
-        .integer(1...1_000_000_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?[kM]?$"#, example: "128k"),
+        .integer(6000...1_000_000_000),
+        .text(pattern: #"^([0-9]+(\.[0-9]+)? ?[kKmM]|[6-9][0-9]{3}|[0-9]{5,10})$"#, example: "128k"),
     ])
     private static let options = ValueType.mapOf(
         .oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any)
@@ -113,7 +114,8 @@ extension Language {
             KeyInfo(
                 "gain",
                 .oneOf([
-                    .number(-60...60), .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?dB)?$"#, example: "-3dB"),
+                    .number(-60...60),
+                    .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?[dD][bB])?$"#, example: "-3dB"),
                 ]),
                 "Louder or softer, in dB.", default: "0"),
             KeyInfo(

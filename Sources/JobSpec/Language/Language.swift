@@ -14,7 +14,7 @@ public enum Language {
     static let fragmentTime = ValueType.text(
         pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
     static let frequency = ValueType.oneOf([
-        .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?(k?Hz)?$"#, example: "44.1kHz"),
+        .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "44.1kHz"),
     ])
     static let frameRate = ValueType.oneOf([
         .number(0.001...1000), .text(pattern: #"^[0-9]+(\.[0-9]+|/[1-9][0-9]*)?$"#, example: "30000/1001"),
@@ -24,7 +24,7 @@ public enum Language {
     static let timeOrNumber = ValueType.oneOf([.number(-1e9...1e9), time])
     static let bytes = ValueType.oneOf([
         .integer(1...1_000_000_000_000_000),
-        .text(pattern: #"^[0-9]+(\.[0-9]+)?([kMG]i?B|B)?$"#, example: "50MB"),
+        .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?([kKMG]i?B|B))?$"#, example: "50MB"),
     ])
 
     static let pattern = MappingType(

@@ -119,10 +119,7 @@ public enum SchemaGenerator {
                 members.append(
                     (
                         "patternProperties",
-                        .object([
-                            ("^x-", .raw("true")),
-                            ("^(?!x-)" + identifierPattern.dropFirst(), json(value, &definitions)),
-                        ])
+                        .object([(identifierPattern, json(value, &definitions))])
                     ))
                 members.append(("additionalProperties", .raw("false")))
             } else {

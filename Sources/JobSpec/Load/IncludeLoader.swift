@@ -6,12 +6,14 @@ internal import YAMLDocument
 struct IncludeLoader {
     private let files: any SpecFiles
     private let reader: NodeReader
+    private let options: SpecOptions
     private(set) var texts = SourceTexts()
     private var count = 0
     private static let limit = 100
 
-    init(files: any SpecFiles, reader: NodeReader) {
-        self.files = files
+    init(_ options: SpecOptions, reader: NodeReader) {
+        files = options.files
+        self.options = options
         self.reader = reader
     }
 
@@ -28,13 +30,28 @@ struct IncludeLoader {
             } else {
                 nodes = [include.value]
             }
-            for node in nodes {
-                guard let path = reader.text(node, "an included file") else { continue }
+            let scope = nodes.contains(where: \.hasSubstitution) ? scope(fields) : Scope()
+            for written in nodes {
+                let node = Substitution(scope: scope, reader: reader).apply(to: written)
+                guard !node.isDeferred, let path = reader.text(node, "an included file") else { continue }
                 if let sections = load(path, from: folder, trail: trail) { result.put(over: sections) }
             }
         }
         result.put(over: own(fields, file: file, folder: folder))
         return result
+    }
+
+    /// What is known before anything is included: the file's own variables, `--set` and the environment.
+    private func scope(_ fields: Fields) -> Scope {
+        // What is wrong with them is said when all variables are there.
+        let quiet = NodeReader()
+        var variables: [String: YAMLNode.Entry] = [:]
+        for entry in quiet.named(fields["vars"], "a variable") { variables[entry.key] = entry }
+        var resolver = VariableResolver(
+            variables, overrides: options.variables, environment: options.environment, reader: quiet)
+        var scope = Scope(environment: options.environment)
+        scope.variables = resolver.resolve()
+        return scope
     }
 
     private mutating func load(

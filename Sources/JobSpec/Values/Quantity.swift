@@ -30,37 +30,51 @@ public enum Quantity {
         return product / power
     }
 
-    /// Bits a second: `128k`, `2.5M`, `96000`.
+    /// A number and the unit behind it, with or without a space between them.
+    private static func split(_ text: String) -> (number: Substring, unit: Substring) {
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let rest = text[number.endIndex...]
+        return rest.utf8.count > 1 && rest.first == " " ? (number, rest.dropFirst()) : (number, rest)
+    }
+
+    /// Bits a second: `128k`, `2.5M`, `96000`; in either case, since no rate is counted in thousandths.
     public static func bitRate(_ text: String) -> Int64? {
+        let (number, unit) = split(text)
         let value: Int64?
-        switch text.last {
-        case "k": value = scaled(text.dropLast(), by: 1000)
-        case "M": value = scaled(text.dropLast(), by: 1_000_000)
-        default: value = scaled(text, by: 1)
+        switch unit {
+        case "k", "K": value = scaled(number, by: 1000)
+        case "M", "m": value = scaled(number, by: 1_000_000)
+        case "": value = scaled(number, by: 1)
+        default: value = nil
         }
         return value.flatMap { $0 > 0 && $0 <= 1_000_000_000 ? $0 : nil }
     }
 
-    /// Bytes: `50MB` (10⁶), `50MiB` (2²⁰), `1000`.
+    /// A number without a unit that nobody means as bits a second: what it would be with the unit that was forgotten.
+    static func bitRateWithoutUnit(_ text: String) -> String? {
+        guard let value = Int64(text), (1..<6000).contains(value) else { return nil }
+        return "\(value)k"
+    }
+
+    /// Bytes: `50MB` (10⁶), `50 MiB` (2²⁰), `1000`. `b` would be bits.
     public static func bytes(_ text: String) -> Int64? {
-        let units: [(String, Int64)] = [
-            ("kiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("kB", 1000), ("MB", 1_000_000),
-            ("GB", 1_000_000_000), ("B", 1),
+        let units: [String: Int64] = [
+            "": 1, "B": 1, "kB": 1000, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "kiB": 1 << 10,
+            "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
         ]
-        let unit = units.first { text.hasSuffix($0.0) }
-        let value = scaled(text.dropLast(unit?.0.count ?? 0), by: unit?.1 ?? 1)
+        let (number, unit) = split(text)
+        let value = units[String(unit)].flatMap { scaled(number, by: $0) }
         return value.flatMap { $0 > 0 && $0 <= 1_000_000_000_000_000 ? $0 : nil }
     }
 
     /// Hertz: `44100`, `44.1kHz`, `1kHz`, `50Hz`.
     public static func frequency(_ text: String) -> Int32? {
+        let (number, unit) = split(text)
         let value: Int64?
-        if text.hasSuffix("kHz") {
-            value = scaled(text.dropLast(3), by: 1000)
-        } else if text.hasSuffix("Hz") {
-            value = scaled(text.dropLast(2), by: 1)
-        } else {
-            value = scaled(text, by: 1)
+        switch unit.lowercased() {
+        case "khz": value = scaled(number, by: 1000)
+        case "hz", "": value = scaled(number, by: 1)
+        default: value = nil
         }
         return value.flatMap { $0 > 0 && $0 <= 768_000 ? Int32($0) : nil }
     }
@@ -103,7 +117,7 @@ public enum Quantity {
     /// Decibels in thousandths, from -60 to 60: `-3dB`, `+2.5 dB`, `0`.
     public static func decibels(_ text: String) -> Int? {
         var rest = text[...]
-        if rest.hasSuffix("dB") { rest = rest.dropLast(2) }
+        if rest.lowercased().hasSuffix("db") { rest = rest.dropLast(2) }
         if rest.hasSuffix(" ") { rest = rest.dropLast() }
         let isNegative = rest.hasPrefix("-")
         if isNegative || rest.hasPrefix("+") { rest = rest.dropFirst() }

@@ -4,14 +4,15 @@ internal import JobPlan
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "validate", abstract: "Checks job files by themselves; opens no media.")
+        commandName: "validate",
+        abstract: "Checks job files by themselves, and files that they include; opens no media.")
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var workers: WorkerArguments
 
     func run() throws {
-        let loader = try spec.load()
+        let loader = try spec.load(allowsNoJobs: true)
         var sink = loader.sink
         // Settings that filters and encoders must judge are tried in a worker, where there are any.
         sink.add(try workers.scouting { scout in scout.tryOut(loader.files) })

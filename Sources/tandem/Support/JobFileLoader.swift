@@ -17,7 +17,10 @@ struct SpecArguments: ParsableArguments {
     @OptionGroup var settings: SpecSettings
 
     /// Reads and checks the files.
-    func load() throws -> JobFileLoader { try settings.load(files) }
+    /// `allowsNoJobs`: files that are there to be included are taken, too.
+    func load(allowsNoJobs: Bool = false) throws -> JobFileLoader {
+        try settings.load(files, allowsNoJobs: allowsNoJobs)
+    }
 }
 
 /// How job files are read.
@@ -77,8 +80,9 @@ struct JobFileLoader {
     /// their places (`${index}`) has none: one more match of a pattern changes what the others say.
     var fingerprints: [ExactString: String] { sources.compactMapValues { Self.fingerprint($0, options) } }
 
-    init(files paths: [String], variables: [String: String]) {
+    init(files paths: [String], variables: [String: String], allowsNoJobs: Bool = false) {
         self.paths = paths
+        options.allowsNoJobs = allowsNoJobs
         options.variables = variables
         options.files = RootedSpecFiles(named: Set(paths.map(\.exact)))
         options.environment = AccessArguments.isUntrusted ? [:] : Self.environment()
@@ -185,10 +189,10 @@ extension SpecSettings {
     private static let kept = Guarded<[JobFileLoader]>([])
 
     /// Reads and checks files.
-    func load(_ files: [String]) throws -> JobFileLoader {
+    func load(_ files: [String], allowsNoJobs: Bool = false) throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
         try access.apply(files)
-        let loader = JobFileLoader(files: files, variables: try values())
+        let loader = JobFileLoader(files: files, variables: try values(), allowsNoJobs: allowsNoJobs)
         Self.kept.withLock { $0.append(loader) }
         return loader
     }
