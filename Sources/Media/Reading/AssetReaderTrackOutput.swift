@@ -29,6 +29,8 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private struct Ready: ~Copyable {
         var samples = UniqueDeque<SampleBuffer>()
         var bytes = 0
+        /// It has what samples come from.
+        var hasBegun = false
         var isFilling = false
         var isFinished = false
         var isCancelled = false
@@ -96,6 +98,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
 
     func begin(_ producer: any SampleProducer) {
         queue.sync { self.producer = producer }
+        ready.withLock { $0.hasBegun = true }
         fillAhead()
     }
 
@@ -127,7 +130,9 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
                     if shouldFill { ready.isFilling = true }
                     return sample
                 }
-                failure = ready.error
+                failure =
+                    ready.hasBegun
+                    ? ready.error : MediaError.misuse("an output vends samples once its reader was started")
                 isDone = ready.isFinished
                 return nil
             }

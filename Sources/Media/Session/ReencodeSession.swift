@@ -66,7 +66,9 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private let control = DispatchQueue(label: "tandem.control")
     private let group = DispatchGroup()
-    private var lanes: [Lane] = []
+    /// Added before the start; asked for from anywhere, the completion on `control` too.
+    private let tracks = Guarded<[Lane]>([])
+    private var lanes: [Lane] { tracks.withLock { $0 } }
     private var completion: (@Sendable (SessionOutcome) -> Void)?
     private var hasStarted = false
     private var hasEnded = false
@@ -85,7 +87,7 @@ public final class ReencodeSession: @unchecked Sendable {
     public func addTrack(output: AssetReaderTrackOutput, input: AssetWriterInput) throws {
         try reader.add(output)
         try writer.add(input)
-        control.sync { lanes.append(Lane(output: output, input: input, index: lanes.count)) }
+        tracks.withLock { $0.append(Lane(output: output, input: input, index: $0.count)) }
     }
 
     /// Begins; `completion` is called exactly once, on a private queue, whatever happens.
@@ -121,23 +123,21 @@ public final class ReencodeSession: @unchecked Sendable {
     public var reports: [TrackReport] {
         let packets = writer.writtenPackets
         let stop = writer.stop
-        return control.sync {
-            lanes.enumerated().map { index, lane in
-                TrackReport(
-                    appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets[index]) }
-                        ?? lane.input.appendedSamples,
-                    filledSamples: lane.input.ending.filledSamples,
-                    hiddenSamples: lane.input.hiddenSamples, captionsLeft: lane.input.ending.captionsLeft,
-                    writtenPackets: packets[index],
-                    droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
-                    formChange: lane.output.formChange,
-                    end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
-            }
+        return zip(lanes, packets).map { lane, packets in
+            TrackReport(
+                appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets) }
+                    ?? lane.input.appendedSamples,
+                filledSamples: lane.input.ending.filledSamples,
+                hiddenSamples: lane.input.hiddenSamples, captionsLeft: lane.input.ending.captionsLeft,
+                writtenPackets: packets,
+                droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
+                formChange: lane.output.formChange,
+                end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
         }
     }
 
     /// The pictures that the edges of tracks' cuts were made of, in the order that tracks were added.
-    public var cutEvidence: [CutEvidence] { control.sync { lanes.map(\.output.cutEvidence) } }
+    public var cutEvidence: [CutEvidence] { lanes.map(\.output.cutEvidence) }
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
         guard !hasStarted else {

@@ -58,9 +58,11 @@ public final class AssetWriter: @unchecked Sendable {
         publishesItself = false
     }
 
-    /// A writer that publishes at a file URL when it is finished. A file that is there is not replaced.
+    /// A writer that publishes at a file URL when it is finished. A file that is there is not replaced: an error now,
+    /// and at the end where it came meanwhile.
     public init(url: URL, container: ContainerType) throws {
         guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
+        if TemporaryFile.fingerprint(path: url.path) != nil { throw MediaError.destinationExists }
         output = try TemporaryFile(destination: url.path)
         self.container = container
         publishesItself = true

@@ -35,7 +35,7 @@ final class AudioEncoderStage: EncoderStage {
     ) throws {
         let unit = Rational(1, format.sampleRate)
         let offset = start.ticks(in: unit)
-        let time = sample.timeBase.rescale(sample.pts, to: unit) - offset
+        var time = sample.timeBase.rescale(sample.pts, to: unit) - offset
         guard let frame = sample.takeFrame() else {
             throw MediaError.misuse("an encoding input takes frames, not packets")
         }
@@ -45,6 +45,12 @@ final class AudioEncoderStage: EncoderStage {
         if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
             guard time < end else { return }
             frame.narrow(start: 0, count: Int(end - time))
+        }
+        // What lies before the session's start is left out.
+        if time < 0, position == nil {
+            guard time + Int64(frame.sampleCount) > 0 else { return }
+            frame.narrow(start: Int(-time), count: frame.sampleCount + Int(time))
+            time = 0
         }
         if position == nil { try begin(at: time, into: sink) }
         if (fifo?.count ?? 0) == 0, frameSize == 0 || frame.sampleCount == frameSize {

@@ -7,12 +7,14 @@ final class VideoEncoderStage: EncoderStage {
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
     private let takesCaptions: Bool
+    private let form: (width: Int, height: Int, format: PixelFormat)
     /// Pictures whose closed captions the encoder leaves.
     private(set) var captionsLeft = 0
 
     init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration) {
         self.encoder = encoder
         takesCaptions = configuration.encoder == "libx264"
+        form = (configuration.width, configuration.height, configuration.pixelFormat)
         durations.reserveCapacity(256)
     }
 
@@ -24,18 +26,29 @@ final class VideoEncoderStage: EncoderStage {
     ) throws {
         let source = sample.timeBase
         let offset = start.ticks(in: timeBase)
-        let pts = source.rescale(sample.pts, to: timeBase) - offset
+        var pts = source.rescale(sample.pts, to: timeBase) - offset
         var until = source.rescale(sample.pts + sample.duration, to: timeBase) - offset
         if let end = end.map({ $0.ticks(in: timeBase, rounding: .up) - offset }) {
             if pts >= end { return }
             until = min(until, end)
         }
-        guard pts >= 0, pts > lastTime ?? -1 else {
+        // What lies before the session's start is left out; the frame that is shown then begins with it.
+        if pts < 0 {
+            guard until > 0 else { return }
+            pts = 0
+        }
+        guard pts > lastTime ?? -1 else {
             throw AVError(code: -22, operation: "encoding", detail: "a picture's time does not increase")
         }
         lastTime = pts
         guard let frame = sample.takeFrame() else {
             throw MediaError.misuse("an encoding input takes frames, not packets")
+        }
+        // An encoder reads as many rows and columns as it was opened for.
+        guard frame.width == form.width, frame.height == form.height,
+            frame.pixelFormat.withoutRangeByName == form.format.withoutRangeByName
+        else {
+            throw MediaError.misuse("a frame comes in another form than the encoder was opened for")
         }
         if !takesCaptions, frame.hasCaptions { captionsLeft += 1 }
         frame.pts = pts

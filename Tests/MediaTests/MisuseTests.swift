@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+import LibAV
+import Locking
+@testable import Media
+import TestSupport
+import Testing
+
+/// The library used wrongly, or otherwise than by the runner: an error that is thrown, never a trap, a spin or a deadlock.
+@Suite struct MisuseTests {
+    private func pattern(width: Int = 160, height: Int = 120, seconds: Int64 = 4) -> Asset {
+        Asset(
+            .pattern(
+                TestPattern(
+                    name: "testsrc", width: width, height: height, frameRate: Rational(25, 1),
+                    duration: MediaTime(value: seconds, timescale: 1), toneFrequency: 440)))
+    }
+
+    /// What became of a session may be asked for where one is told that it ended.
+    @Test(.timeLimit(.minutes(1))) func reportsInsideTheCompletion() async throws {
+        let scratch = try Scratch()
+        let (session, _) = try SessionTests.session(in: scratch, seconds: 1)
+        let reports = await withCheckedContinuation { continuation in
+            session.start { @Sendable _ in
+                _ = session.cutEvidence
+                session.cancel()
+                continuation.resume(returning: session.reports)
+            }
+        }
+        #expect(reports.map(\.appendedSamples) == [25, 48_000])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func samplesBeforeReadingStarts() throws {
+        let asset = pattern()
+        let track = try asset.loadSynchronously().tracks[0]
+        let output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
+        #expect(throws: MediaError.self) { _ = try output.copyNextSampleBuffer() }
+        let reader = try AssetReader(asset: asset)
+        try reader.add(output)
+        #expect(throws: MediaError.self) { _ = try output.copyNextSampleBuffer() }
+        try reader.startReading()
+        var vended = 0
+        if try output.copyNextSampleBuffer() != nil { vended += 1 }
+        reader.cancelReading()
+        if try output.copyNextSampleBuffer() != nil { vended += 1 }
+        #expect(vended == 1)
+    }
+
+    /// A video input with frames of another size, which libx264 would read past their end.
+    @Test(arguments: [(320, 240), (80, 60)]) func framesOfAnotherSize(_ width: Int, _ height: Int) throws {
+        let scratch = try Scratch()
+        let asset = pattern(width: width, height: height)
+        let track = try asset.loadSynchronously().tracks[0]
+        let output = AssetReaderTrackOutput(
+            track: track, settings: .video(VideoOutputSettings(pixelFormat: .yuv420p)))
+        let reader = try AssetReader(asset: asset)
+        try reader.add(output)
+        try reader.startReading()
+        let (writer, input) = try writer(to: scratch.file("o.mp4"), unit: track.timeBase)
+        try writer.startSession(atSourceTime: .zero)
+        guard let sample = try output.copyNextSampleBuffer() else {
+            Issue.record("the pattern gave nothing")
+            return
+        }
+        var refusal: (any Error)?
+        do { try input.append(sample) } catch { refusal = error }
+        #expect(refusal is MediaError, "\(String(describing: refusal))")
+        writer.cancelWriting()
+        #expect(scratch.contents.isEmpty)
+    }
+
+    private func writer(to path: String, unit: Rational) throws -> (AssetWriter, AssetWriterInput) {
+        var video = EncoderConfiguration(encoder: "libx264", mediaType: .video, timeBase: unit)
+        (video.width, video.height, video.pixelFormat) = (160, 120, .yuv420p)
+        video.options = [MetadataEntry(key: "preset", value: "ultrafast")]
+        let writer = try AssetWriter(
+            url: URL(fileURLWithPath: path), container: try #require(ContainerType.named("mp4")))
+        let input = AssetWriterInput(mediaType: .video, settings: .encode(video))
+        try writer.add(input)
+        try writer.startWriting()
+        return (writer, input)
+    }
+
+    /// A session that begins in the middle of what is appended: what lies before is left out, frames and samples alike.
+    @Test(.timeLimit(.minutes(1))) func aSessionThatBeginsInTheMiddle() async throws {
+        let scratch = try Scratch()
+        let (session, output) = try SessionTests.session(in: scratch, seconds: 4)
+        let (reader, writer) = (session.reader, session.writer)
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: MediaTime(value: 1520, timescale: 1000))
+        try reader.startReading()
+        let group = DispatchGroup()
+        let problems = Guarded<[String]>([])
+        for (output, input) in zip(reader.outputs, writer.inputs) {
+            group.enter()
+            let isDone = Guarded(false)
+            input.requestMediaDataWhenReady(on: DispatchQueue(label: "test")) { @Sendable in
+                func leave() {
+                    let isFirst = isDone.withLock { done in
+                        defer { done = true }
+                        return !done
+                    }
+                    if isFirst { group.leave() }
+                }
+                do {
+                    while input.isReadyForMoreMediaData, !isDone.withLock({ $0 }) {
+                        guard let sample = try output.copyNextSampleBuffer() else {
+                            try input.markAsFinished()
+                            return leave()
+                        }
+                        try input.append(sample)
+                    }
+                } catch {
+                    problems.withLock { $0.append("\(error)") }
+                    leave()
+                }
+            }
+        }
+        await withCheckedContinuation { continuation in
+            group.notify(queue: .global()) { @Sendable in continuation.resume() }
+        }
+        let found = problems.withLock { $0 }
+        #expect(found.isEmpty, "\(found)")
+        let error = await withCheckedContinuation { continuation in
+            writer.finishWriting { @Sendable in continuation.resume(returning: $0) }
+        }
+        #expect(error == nil, "\(String(describing: error))")
+        try output.publish(replacing: false)
+        let judge = Judge(scratch.file("out.mp4"))
+        let times = try judge.pictures().times
+        #expect(times.count == 62 && abs((times.first ?? 1) - 0) < 0.001, "\(times.count) \(times.prefix(3))")
+        // The edit lists say what is heard; ffmpeg decodes the last packet whole.
+        let edits = try judge.editDurations().compactMap { $0?.media }
+        #expect(edits.count == 2 && edits.allSatisfy { abs($0 - 2.48) < 0.0001 }, "\(edits)")
+    }
+
+    /// A destination that is taken is an error at once, not when everything is done.
+    @Test func aDestinationThatIsTaken() throws {
+        let scratch = try Scratch()
+        try scratch.write("mine", to: "o.mp4")
+        #expect(throws: MediaError.self) { _ = try writer(to: scratch.file("o.mp4"), unit: Rational(1, 25)) }
+        #expect(try String(contentsOfFile: scratch.file("o.mp4"), encoding: .utf8) == "mine")
+    }
+}
