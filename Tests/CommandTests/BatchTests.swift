@@ -119,6 +119,43 @@ import Testing
         #expect(result.errors.contains("another run is using it"), "\(result.errors)")
     }
 
+    /// Two files of one folder at once: the second says whom it waits for, and goes on when the first is done.
+    @Test func oneWaitsForTheOther() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        let script = """
+            mkdir .tandem; exec 9<>.tandem/lock; flock 9; printf 'process 7: other\\033[2J.yaml' >&9
+            "$0" run jobs.yaml 9>&- 2>refused; echo $?
+            "$0" run --wait jobs.yaml 9>&- 2>log & pid=$!
+            until grep -q waiting log 2>/dev/null; do kill -0 $pid || exit 99; done
+            [ -e one.mp4 ] && echo early
+            exec 9>&-; wait $pid; echo $?; cat .tandem/lock; cat refused log >&2
+            """
+        let result = try program(
+            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+        let lines = result.text.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0] == "4" && lines[1] == "0", "\(result.text) \(result.errors)")
+        #expect(lines.last?.hasSuffix(": jobs.yaml") == true, "\(result.text)")
+        #expect(
+            result.errors.components(separatedBy: "process 7: other\u{fffd}[2J.yaml").count == 3,
+            "\(result.errors)")
+    }
+
+    /// A signal ends who waits.
+    @Test func whoWaitsCanBeStopped() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        let script = """
+            mkdir .tandem; exec 9<>.tandem/lock; flock 9
+            "$0" run --wait jobs.yaml 9>&- 2>log & pid=$!
+            until grep -q waiting log 2>/dev/null; do kill -0 $pid || exit 99; done
+            kill -TERM $pid; wait $pid; echo $?
+            """
+        let result = try program(
+            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+        #expect(result.text == "143\n", "\(result.text) \(result.errors)")
+    }
+
     /// G6: a store that was cut off anywhere costs a rerun at most, and never a wrong skip.
     @Test func aDamagedStoreCostsNothingButTime() throws {
         let scratch = try Scratch()

@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import ExactStrings
 internal import Glibc
 internal import LibAV
@@ -113,8 +114,11 @@ public final class StateLock: Sendable {
     /// What is held.
     public let folder: StateFolder
 
-    /// Takes it; throws where another run has it, or where the folder can't be written.
-    public init(_ folder: StateFolder) throws(StateError) {
+    /// Takes it, for job files that others are told of; throws where another run has it, or where the folder can't be
+    /// written. With `onWait`, which is told who has it, it is waited for.
+    public init(
+        _ folder: StateFolder, for files: [String], onWait: ((_ holder: String) -> Void)? = nil
+    ) throws(StateError) {
         self.folder = folder
         try folder.make()
         let path = folder.path + "/lock"
@@ -123,14 +127,37 @@ public final class StateLock: Sendable {
             throw StateError(
                 "the state folder \(folder.path) can't be written: \(String(cString: strerror(errno)))")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason =
-                errno == EWOULDBLOCK
-                ? "another run is using it; `--state DIR` gives this one a folder of its own"
-                : String(cString: strerror(errno))
-            close(descriptor)
-            throw StateError("the state folder \(folder.path): \(reason)")
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            var failure = errno
+            if failure == EWOULDBLOCK, let onWait {
+                onWait(Self.holder(descriptor))
+                // A signal that ends the process does so from its own thread.
+                repeat { failure = flock(descriptor, LOCK_EX) == 0 ? 0 : errno } while failure == EINTR
+            }
+            if failure != 0 {
+                let reason =
+                    failure == EWOULDBLOCK
+                    ? "another run is using it (\(Self.holder(descriptor))); `--wait` waits for it, `--state DIR` gives this one a folder of its own"
+                    : String(cString: strerror(failure))
+                close(descriptor)
+                throw StateError("the state folder \(folder.path): \(reason)")
+            }
         }
+        Self.say("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)
+    }
+
+    /// Notes who has the folder, for others who want it; that it can't be noted costs them a name.
+    private static func say(_ text: String, in descriptor: Int32) {
+        let bytes = Array(text.utf8.prefix(512))
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }
+    }
+
+    /// What the one who has it noted.
+    private static func holder(_ descriptor: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return count > 0
+            ? SafeText.line(String(decoding: bytes.prefix(count), as: UTF8.self)) : "it doesn't say whose"
     }
 
     deinit { close(descriptor) }

@@ -20,11 +20,14 @@ struct CleanCommand: ParsableCommand {
     @Flag(help: "Removes what is listed.")
     var yes = false
 
+    @Flag(help: "Waits for a run that uses the state folder, instead of failing.")
+    var wait = false
+
     func run() throws {
         let loader = try spec.load()
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
-        let locks = try state.lock(loader)
+        let locks = try state.lock(loader, waits: wait)
         let memory = try state.open(loader)
         // Patterns are expanded; nothing is looked into.
         let (destinations, sources, problems) = Planner.places(loader.files)

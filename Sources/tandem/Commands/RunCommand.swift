@@ -48,6 +48,9 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp("After a failure: start nothing more, or carry on with jobs that don't need it."))
     var afterFailure = AfterFailure.keepGoing
 
+    @Flag(help: "Waits for a run that uses the state folder, instead of failing.")
+    var wait = false
+
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
     @OptionGroup var outputs: RunOutputs
@@ -133,7 +136,7 @@ struct RunCommand: AsyncParsableCommand {
         if let wrong { throw wrong }
         let begun = Date().timeIntervalSince1970
         // On a shared file system nothing is remembered but in the outputs themselves.
-        let locks = folder == nil ? try state.lock(loader) : []
+        let locks = folder == nil ? try state.lock(loader, waits: wait) : []
         let pool = try workers.pool(in: locks.first?.folder)
         defer { pool?.close() }
         // The first worker starts beside what comes before the first look: of a few jobs a large part of the time.

@@ -27,12 +27,22 @@ struct StateArguments: ParsableArguments {
         var mode: FingerprintMode { self == .stat ? .stat : .content }
     }
 
-    /// Takes the folders for this run; nobody else runs in them until the result is gone.
-    func lock(_ loader: JobFileLoader) throws -> [StateLock] {
+    /// Takes the folders for this run; nobody else runs in them until the result is gone. Where another run has one it is
+    /// waited for, if so asked.
+    func lock(_ loader: JobFileLoader, waits: Bool = false) throws -> [StateLock] {
         if isIgnored { return [] }
         let folders = Set(loader.files.map(place(of:)))
         return try folders.sorted { $0.path < $1.path }.map { folder in
-            try Self.must { () throws(StateError) in try StateLock(folder) }
+            try Self.must { () throws(StateError) in
+                try StateLock(
+                    folder, for: loader.paths,
+                    onWait: waits
+                        ? { holder in
+                            Terminal.say(
+                                "waiting for the state folder \(TextRenderer.printable(folder.path)) (\(holder))"
+                            )
+                        } : nil)
+            }
         }
     }
 
