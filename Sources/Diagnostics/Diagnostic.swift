@@ -155,6 +155,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case patternTakesOutputs = "pattern-takes-outputs"
     /// A job failed while it ran.
     case jobFailed = "job-failed"
+    /// An output was made, and something about it is for a person to know.
+    case jobWarning = "job-warning"
     /// A job took longer than its `timeout`.
     case jobTimeout = "job-timeout"
     /// The process that did a job died.
@@ -209,6 +211,7 @@ extension Rule {
         case .patternTakesOutputs: "A pattern matches what is made of its files"
         case .lowSpace: "The disk has less room than the outputs are likely to need"
         case .jobFailed: "A job failed while it ran"
+        case .jobWarning: "A job's output is not all that its source promised"
         case .jobTimeout: "A job took longer than its timeout"
         case .workerDied: "The process that did a job died"
         case .expectationFailed: "An output is not what `expect` says"

@@ -19,6 +19,8 @@ public struct JobRecord: Sendable {
     public var lane = 0
     /// How often it was begun.
     public var attempts = 0
+    /// What a person should know of the output; of one that is up to date, what was said when it was made.
+    public var warnings: [String] = []
 
     /// A plan is large, and records are many.
     private final class Box: Sendable {
@@ -38,5 +40,6 @@ public struct JobRecord: Sendable {
         self.seconds = seconds
         self.lane = lane
         self.attempts = attempts
+        if case .succeeded(let result) = outcome { warnings = result.warnings }
     }
 }

@@ -168,6 +168,10 @@ public enum HTMLRenderer {
         var text =
             "<details\(isOpen ? " open" : "")>\n<summary><span class=\"word \(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
         if job.begun != nil { text += " <span class=\"soft\">\(Markup.escaped(seconds(job.seconds)))</span>" }
+        if !job.warnings.isEmpty {
+            text +=
+                " <span class=\"soft\">\(job.warnings.count == 1 ? "1 warning" : "\(job.warnings.count) warnings")</span>"
+        }
         if let reason = job.reason { text += "<br>\(Markup.escaped(reason))" }
         text += "</summary>\n<div>\n"
         var facts: [(String, String)] = []

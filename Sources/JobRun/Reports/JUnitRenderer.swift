@@ -29,6 +29,8 @@ public enum JUnitRenderer {
         var seconds: Double
         var failure: (type: String, message: String, place: String)?
         var skipped: String?
+        /// What a person should know.
+        var warnings: [String] = []
 
         var text: String {
             let head =
@@ -39,6 +41,10 @@ public enum JUnitRenderer {
             }
             if let skipped {
                 return head + ">\n      <skipped message=\"\(escaped(skipped))\"/>\n    </testcase>\n"
+            }
+            if !warnings.isEmpty {
+                let lines = warnings.map { "warning: \($0)" }.joined(separator: "\n")
+                return head + ">\n      <system-out>\(escaped(lines))</system-out>\n    </testcase>\n"
             }
             return head + "/>\n"
         }
@@ -54,6 +60,7 @@ public enum JUnitRenderer {
         case "skipped": output.skipped = job.reason
         default: break
         }
+        output.warnings = job.warnings
         return [output]
             + job.expectations.map { expectation in
                 Case(

@@ -135,11 +135,11 @@ public struct RunReport: Codable, Sendable {
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
             outcome: record.outcome.word,
             begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
+        job.warnings = record.warnings
         switch record.outcome {
         case .succeeded(let result):
             job.size = result.size
             job.duration = result.duration.seconds
-            job.warnings = result.warnings
             job.expectations = result.expectations.map(expected)
         case .failed(let failure):
             job.reason = failure.message

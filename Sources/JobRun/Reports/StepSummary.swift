@@ -12,6 +12,14 @@ public enum StepSummary {
         }
         var text = "### Tandem: \(cell(report.files.joined(separator: ", "))) \(report.status)\n\n"
         text += "\(report.jobs.count) jobs: \(figures.joined(separator: ", "))\n"
+        let warned = report.jobs.filter { !$0.warnings.isEmpty }
+        if !warned.isEmpty {
+            text += "\n| job | warning |\n| --- | --- |\n"
+            for job in warned.prefix(50) {
+                text += "| \(cell(job.id)) | \(cell(job.warnings.joined(separator: "; "))) |\n"
+            }
+            if warned.count > 50 { text += "\nand \(warned.count - 50) more\n" }
+        }
         let failed = report.jobs.filter { $0.outcome == "failed" }
         if failed.isEmpty { return text }
         text += "\n| job | where | why |\n| --- | --- | --- |\n"

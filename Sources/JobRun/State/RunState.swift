@@ -34,6 +34,8 @@ public final class RunState: PlanMemory, Sendable {
         var intents: [ExactString: StateStore.Intent]
         /// What jobs published before they went elsewhere.
         var former: [StateStore.Former]
+        /// What was said of outputs.
+        var warned: [StateStore.JobName: StateStore.Warned]
         /// Everything that was ever published and not removed.
         var published: [StateStore.Former] { records.values.map(\.place) + former }
 
@@ -89,7 +91,7 @@ public final class RunState: PlanMemory, Sendable {
             if store.wasDamaged { damaged.append(place) }
             stores[place] = store
             names[file.exact] = store.name(ofFile: file)
-            let (records, intents, former) = store.first
+            let (records, intents, former, warned) = store.first
             // None overrides another: of a run that was killed nobody knows how far it came.
             var outputs = intents.mapValues { Set([Owned(output: $0.output)]) }
             for one in former {
@@ -100,7 +102,8 @@ public final class RunState: PlanMemory, Sendable {
                 outputs[record.destination.exact, default: []].insert(
                     Owned(output: record.output, file: record.job.file))
             }
-            known[place] = Known(records: records, outputs: outputs, intents: intents, former: former)
+            known[place] = Known(
+                records: records, outputs: outputs, intents: intents, former: former, warned: warned)
         }
         self.stores = stores
         self.folders = folders
@@ -306,6 +309,30 @@ public final class RunState: PlanMemory, Sendable {
         store.note(
             StateStore.JobName(file: store.name(ofFile: file), id: id), outcome: outcome, message: message,
             seconds: seconds)
+    }
+
+    /// The same records, those of outputs that are up to date with what was said when they were made, which is kept for
+    /// the next time.
+    public func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
+        records.map { record in
+            guard let place = folders[record.file.exact], let store = stores[place] else { return record }
+            let name = StateStore.JobName(file: store.name(ofFile: record.file), id: record.id)
+            var record = record
+            switch record.outcome {
+            case .succeeded(let result):
+                if !record.warnings.isEmpty {
+                    store.note(name, StateStore.Warned(output: result.output, lines: record.warnings))
+                }
+            case .upToDate:
+                guard let warned = known[place]?.warned[name],
+                    warned.output == known[place]?.records[name]?.output
+                else { break }
+                record.warnings = warned.lines
+                store.note(name, warned)
+            default: break
+            }
+            return record
+        }
     }
 
     /// The run is over; tells what could not be written.

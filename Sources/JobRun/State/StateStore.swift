@@ -69,7 +69,11 @@ final class StateStore: @unchecked Sendable {
     private let pending = Guarded(Pending())
 
     /// What was known when it was opened.
-    let first: (records: [JobName: Record], intents: [ExactString: Intent], former: [Former])
+    let first:
+        (
+            records: [JobName: Record], intents: [ExactString: Intent], former: [Former],
+            warned: [JobName: Warned]
+        )
 
     /// What became of opening a store.
     enum Opening {
@@ -129,7 +133,7 @@ final class StateStore: @unchecked Sendable {
         self.wasDamaged = wasDamaged
         database = try StateDatabase(path: path)
         first = try database.read {
-            (try Self.records($0), try Self.intents($0), try Self.former($0))
+            (try Self.records($0), try Self.intents($0), try Self.former($0), try Self.warned($0))
         }
     }
 
@@ -154,6 +158,38 @@ final class StateStore: @unchecked Sendable {
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
         return records
+    }
+
+    /// What was said of an output when it was made.
+    struct Warned: Sendable {
+        /// Size and time of the output as one word: of another one it says nothing.
+        var output: String
+        var lines: [String]
+
+        static let outcome = "warned"
+
+        init(output: String, lines: [String]) { (self.output, self.lines) = (output, lines) }
+
+        /// From a message of an attempt.
+        init?(_ message: String) {
+            let parts = message.split(separator: "\n").map(String.init)
+            guard parts.count > 1, parts.count <= 101 else { return nil }
+            self.init(output: parts[0], lines: Array(parts.dropFirst()))
+        }
+
+        var message: String { ([output] + lines).joined(separator: "\n") }
+    }
+
+    /// What was said of each job's output last.
+    private static func warned(_ db: Database) throws -> [JobName: Warned] {
+        var all: [JobName: Warned] = [:]
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT file, id, message FROM attempts WHERE outcome = ? ORDER BY run",
+            arguments: [Warned.outcome])
+        while let row = try rows.next() {
+            all[JobName(file: row.text(0), id: row.text(1))] = Warned(row.text(2))
+        }
+        return all
     }
 
     /// What jobs published that put their outputs elsewhere now.
@@ -264,8 +300,11 @@ final class StateStore: @unchecked Sendable {
                 db, sql: "SELECT file, id, outcome, message, seconds FROM attempts WHERE run = ?",
                 arguments: [run]
             ).map {
-                PastRun.Attempt(
-                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2), message: $0.text(3),
+                let message = $0.text(3)
+                return PastRun.Attempt(
+                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2),
+                    message: $0.text(2) == Warned.outcome
+                        ? Warned(message)?.lines.joined(separator: "; ") ?? message : message,
                     seconds: $0.number(4) ?? 0)
             }
         }
@@ -295,6 +334,11 @@ final class StateStore: @unchecked Sendable {
     func note(_ record: Record, digest: PlanDigest) {
         let parts = (try? JSONEncoder().encode(digest)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         later { $0.records.append((record, parts)) }
+    }
+
+    /// A job's output is there, and something is said of it.
+    func note(_ name: JobName, _ warned: Warned) {
+        note(name, outcome: Warned.outcome, message: warned.message, seconds: 0)
     }
 
     /// A job ended otherwise.

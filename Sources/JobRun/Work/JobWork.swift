@@ -72,8 +72,20 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         if let failure = error as? JobFailure { return .failed(failure) }
         return .failed(
             JobFailure(
-                isOfSource(error) ? "\(sourceName), \(error)" : "\(error)", at: location(of: error),
+                (isOfSource(error) ? "\(sourceName), \(error)" : "\(error)") + remedy(for: error),
+                at: location(of: error),
                 isTransient: Transience.isTransient(error)))
+    }
+
+    /// What can be done about it.
+    private func remedy(for error: any Error) -> String {
+        switch error as? MediaError {
+        case .damaged?, .truncated?: break
+        case .reading(_, _, let error)? where error.isInvalidData: break
+        default: return ""
+        }
+        return plan.damagePolicy == .fail
+            ? " (`on_damage: skip` leaves out what is damaged, and says how much)" : ""
     }
 
     private func isOfSource(_ error: any Error) -> Bool {

@@ -205,14 +205,22 @@ struct RunCommand: AsyncParsableCommand {
                 }, onCancel: { runner.cancel() }))
         events?.begin(result.plan, files: loader.files.map(\.path), runner: runner)
         display.begin(runner)
-        let records = await runner.run()
+        let records = memory.withWarnings(await runner.run())
         pool?.dismiss()
-        let details = display.end(records, refusals: result.plan.refusals)
+        let places = Places(records.contains { !$0.warnings.isEmpty } ? result.files : [])
+        let details = display.end(records, refusals: result.plan.refusals, place: places.of)
         if isOne {
             told.add(details)
             try reporting.report(told, of: loader)
         }
-        let status = signals.status ?? Self.status(of: records.map(\.outcome))
+        var status = signals.status ?? Self.status(of: records.map(\.outcome))
+        if status == nil, reporting.warningsAsErrors, records.contains(where: { !$0.warnings.isEmpty }) {
+            let count = records.count { !$0.warnings.isEmpty }
+            Terminal.say(
+                "error: \(count == 1 ? "an output has" : "\(count) outputs have") warnings, and under --warnings-as-errors these are errors"
+            )
+            status = .jobFailed
+        }
         var report = RunReport(
             records, files: loader.files.map(\.path), begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
@@ -246,6 +254,21 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private static let few = 100
+
+    /// Where jobs stand, for what is said of their outputs.
+    private struct Places {
+        private let places: [JobKey: SourceRange]
+
+        init(_ files: [JobFile]) {
+            places = Dictionary(
+                files.flatMap { file in
+                    file.jobs.map { (JobKey(file: file.path, id: $0.id.value), $0.id.range) }
+                },
+                uniquingKeysWith: { first, _ in first })
+        }
+
+        func of(_ record: JobRecord) -> SourceRange? { places[JobKey(file: record.file, id: record.id)] }
+    }
 
     /// What is typed to do what is left: the same, and where a plan doesn't say which jobs, those.
     private var again: ProgressDisplay.Again {

@@ -99,7 +99,9 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     }
 
     /// The summary: what failed first, and where it was asked for. Returns the same as messages.
-    func end(_ records: [JobRecord], refusals: [BatchPlan.Refusal]) -> DiagnosticSink {
+    func end(
+        _ records: [JobRecord], refusals: [BatchPlan.Refusal], place: (JobRecord) -> SourceRange?
+    ) -> DiagnosticSink {
         queue.sync { () -> DiagnosticSink in
             timer?.cancel()
             timer = nil
@@ -117,6 +119,19 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     failure.rule ?? .jobFailed, "\(record.id): \(failure.message)", at: failure.location)
             }
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
+            // What is said of an output was said when it was made; of one that is up to date it is said now.
+            for record in records where record.outcome.isUpToDate {
+                for warning in record.warnings {
+                    Terminal.report(
+                        "\(TextRenderer.printable(record.id)): warning: \(TextRenderer.printable(warning))\n")
+                }
+            }
+            for record in records {
+                guard let place = place(record) else { continue }
+                for warning in record.warnings {
+                    details.warning(.jobWarning, "\(record.id): \(warning)", at: place)
+                }
+            }
             let current = records.count { $0.outcome.isUpToDate }
             let done = records.count - left.count
             if verbosity == .quiet, left.isEmpty { return details }

@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is said of an output that was made all the same: in every channel, each time, and a failure where warnings are errors.
+@Suite struct WarningTests {
+    /// A source with damaged frames in the middle.
+    private func batch(_ policy: String = "on_damage: skip, ") throws -> Scratch {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-preset",
+            "ultrafast",
+            "-g", "10", scratch.file("a.mp4"))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file("a.mp4")))
+        let start = try #require(bytes.range(of: Data("mdat".utf8))).upperBound
+        for offset in stride(from: 9000, to: 30_000, by: 700) { bytes[start + offset] ^= 0x55 }
+        try bytes.write(to: URL(fileURLWithPath: scratch.file("a.mp4")))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one: { asset: ./a.mp4, \(policy)tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } } ], destination: one.mp4 }
+            """, to: "jobs.yaml")
+        return scratch
+    }
+
+    @Test func damageThatWasSkippedIsHeardEverywhere() throws {
+        let scratch = try batch()
+        let words = "damaged packets or pictures skipped"
+        // Made, and up to date, twice.
+        for round in 0..<3 {
+            let run = try tandem("run", "--junit", "u.xml", "--report", "r.html", "jobs.yaml", in: scratch)
+            #expect(run.status == 0)
+            #expect(run.errors.components(separatedBy: words).count == 2, "\(round): \(run.errors)")
+            #expect(run.errors.contains("up to date") == (round > 0), "\(run.errors)")
+            for file in ["u.xml", "r.html"] {
+                let text = try String(contentsOfFile: scratch.file(file), encoding: .utf8)
+                #expect(text.contains(words), "\(round) \(file)")
+            }
+            #expect(
+                try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8).contains(
+                    "1 warning</span>"))
+        }
+        for format in ["github", "sarif", "json"] {
+            let run = try tandem("run", "--format", format, "jobs.yaml", in: scratch)
+            #expect(run.text.contains(words) && run.text.contains("job-warning"), "\(format): \(run.text)")
+        }
+        let summary = try tandem(
+            "run", "jobs.yaml", in: scratch,
+            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("summary.md")])
+        #expect(summary.text.hasPrefix("::warning file=jobs.yaml,line=3"), "\(summary.text)")
+        #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains(words))
+        #expect(try tandem("history", "jobs.yaml", in: scratch).text.contains("warned  one: source track 0"))
+    }
+
+    @Test func warningsAsErrors() throws {
+        let scratch = try batch()
+        for _ in 0..<2 {
+            let run = try tandem(
+                "run", "--warnings-as-errors", "--events", "e.jsonl", "jobs.yaml", in: scratch)
+            #expect(run.status == 1 && run.errors.contains("under --warnings-as-errors"), "\(run.errors)")
+            let events = try String(contentsOfFile: scratch.file("e.jsonl"), encoding: .utf8)
+            #expect(
+                events.split(separator: "\n").last?.contains("\"status\":\"failed\"") == true, "\(events)")
+            #expect(scratch.contents.contains("one.mp4"))
+        }
+        // Another output, about which there is nothing to say, is not held to what was said of the one before.
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", scratch.file("a.mp4"))
+        for _ in 0..<2 {
+            let run = try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch)
+            #expect(run.status == 0 && !run.errors.contains("warning:"), "\(run.errors)")
+        }
+    }
+
+    /// Who fails by damage is told what can be done.
+    @Test func damageTellsItsRemedy() throws {
+        let scratch = try batch("")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 1 && run.errors.contains("`on_damage: skip` leaves out"), "\(run.errors)")
+    }
+}
