@@ -53,6 +53,25 @@ import Testing
         #expect(try tandem("history", "jobs.yaml", in: scratch).text.contains("warned  one: source track 0"))
     }
 
+    /// It is known as long as the output is, however many runs ago that was; what was said of another output goes.
+    @Test func whatWasSaidIsKeptWithTheOutput() throws {
+        let scratch = try batch()
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        func database(_ sql: String) throws -> String {
+            try program("sqlite3", [scratch.file(".tandem/state.sqlite"), sql]).text
+        }
+        _ = try database(
+            """
+            INSERT INTO attempts VALUES (0, 'jobs.yaml', 'one', 'warned', '1-2.3' || char(10) || 'of another', 0);
+            INSERT INTO attempts VALUES (1, 'jobs.yaml', 'one', 'failed', 'long ago', 0);
+            INSERT INTO runs (id, begun, files) VALUES (500, 0, '');
+            """)
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.errors.contains("damaged packets or pictures skipped"), "\(run.errors)")
+        #expect(run.errors.contains("1 of them up to date"), "\(run.errors)")
+        #expect(try database("SELECT count(*) FROM attempts") == "1\n")
+    }
+
     @Test func warningsAsErrors() throws {
         let scratch = try batch()
         for _ in 0..<2 {

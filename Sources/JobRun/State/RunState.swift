@@ -311,8 +311,8 @@ public final class RunState: PlanMemory, Sendable {
             seconds: seconds)
     }
 
-    /// The same records, those of outputs that are up to date with what was said when they were made, which is kept for
-    /// the next time.
+    /// The same records, those of outputs that are up to date with what was said when they were made. It is kept as long as
+    /// the output is the same.
     public func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
             guard let place = folders[record.file.exact], let store = stores[place] else { return record }
@@ -328,7 +328,6 @@ public final class RunState: PlanMemory, Sendable {
                     warned.output == known[place]?.records[name]?.output
                 else { break }
                 record.warnings = warned.lines
-                store.note(name, warned)
             default: break
             }
             return record

@@ -123,7 +123,12 @@ final class StateStore: @unchecked Sendable {
         try db.execute(sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [now, files])
         let run = db.lastInsertedRowID
         try db.execute(
-            sql: "DELETE FROM attempts WHERE run <= ?; DELETE FROM runs WHERE id <= ?",
+            sql: """
+                DELETE FROM attempts WHERE run <= ? AND NOT (outcome = 'warned' AND EXISTS
+                    (SELECT 1 FROM jobs WHERE jobs.file = attempts.file AND jobs.id = attempts.id
+                        AND attempts.message LIKE jobs.output || char(10) || '%'));
+                DELETE FROM runs WHERE id <= ?
+                """,
             arguments: [run - 200, run - 200])
         return run
     }
@@ -158,38 +163,6 @@ final class StateStore: @unchecked Sendable {
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
         return records
-    }
-
-    /// What was said of an output when it was made.
-    struct Warned: Sendable {
-        /// Size and time of the output as one word: of another one it says nothing.
-        var output: String
-        var lines: [String]
-
-        static let outcome = "warned"
-
-        init(output: String, lines: [String]) { (self.output, self.lines) = (output, lines) }
-
-        /// From a message of an attempt.
-        init?(_ message: String) {
-            let parts = message.split(separator: "\n").map(String.init)
-            guard parts.count > 1, parts.count <= 101 else { return nil }
-            self.init(output: parts[0], lines: Array(parts.dropFirst()))
-        }
-
-        var message: String { ([output] + lines).joined(separator: "\n") }
-    }
-
-    /// What was said of each job's output last.
-    private static func warned(_ db: Database) throws -> [JobName: Warned] {
-        var all: [JobName: Warned] = [:]
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT file, id, message FROM attempts WHERE outcome = ? ORDER BY run",
-            arguments: [Warned.outcome])
-        while let row = try rows.next() {
-            all[JobName(file: row.text(0), id: row.text(1))] = Warned(row.text(2))
-        }
-        return all
     }
 
     /// What jobs published that put their outputs elsewhere now.
@@ -334,11 +307,6 @@ final class StateStore: @unchecked Sendable {
     func note(_ record: Record, digest: PlanDigest) {
         let parts = (try? JSONEncoder().encode(digest)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         later { $0.records.append((record, parts)) }
-    }
-
-    /// A job's output is there, and something is said of it.
-    func note(_ name: JobName, _ warned: Warned) {
-        note(name, outcome: Warned.outcome, message: warned.message, seconds: 0)
     }
 
     /// A job ended otherwise.
