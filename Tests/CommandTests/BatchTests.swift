@@ -105,6 +105,28 @@ import Testing
             "\(index.errors)")
     }
 
+    /// However a pattern's folder is written, each match is a run with a name of its own.
+    @Test(arguments: ["m/", "./m/", ".//m/./", "../$/m/", "$$/m/"]) func aRunForEveryMatch(_ folder: String)
+        throws
+    {
+        let scratch = try Scratch()
+        let own = (scratch.path as NSString).lastPathComponent
+        let place = folder.replacing("$$", with: scratch.path).replacing("$", with: own)
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("s.wav"))
+        let sound = try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.wav")))
+        try FileManager.default.createDirectory(atPath: scratch.file("m"), withIntermediateDirectories: true)
+        for number in 0..<12 { try sound.write(to: URL(fileURLWithPath: scratch.file("m/\(number).wav"))) }
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              c: { asset: "\(place)*.wav", tracks: [ { audio: first, copy: true } ], destination: "out/${asset.stem}.wav" }
+            """, to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.errors.contains("12 of 12 jobs done"), "\(result.errors)")
+        #expect(result.errors.contains("done c[11.wav]"), "\(result.errors)")
+    }
+
     // MARK: State
 
     @Test func twoRunsDontShareAFolder() throws {

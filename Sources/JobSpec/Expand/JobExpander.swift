@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import Dispatch
 internal import Glibc
 internal import Locking
@@ -225,15 +226,27 @@ struct JobExpander {
         }
         guard let paths = matches(pattern) else { return [] }
         let fixed = Self.fixedFolder(of: pattern.value)
+        // Matches come without what a path says of nothing: of `./m/*` they begin with `m/`.
+        let folder = paths.first.map { $0.hasExactPrefix(fixed) } == true ? fixed : Self.plain(fixed)
         return paths.map { path in
             var copy = run
             let located = Located(path, at: pattern.range)
             copy.asset.source = .file(located)
             copy.facts.path = shown(located)
             copy.facts.isPattern = false
-            copy.label.insert(String(decoding: path.utf8.dropFirst(fixed.utf8.count), as: UTF8.self), at: 0)
+            // Never less than what tells it from the others: two runs of one name would be one.
+            let name =
+                path.hasExactPrefix(folder)
+                ? String(decoding: path.utf8.dropFirst(folder.utf8.count), as: UTF8.self) : path
+            copy.label.insert(name, at: 0)
             return copy
         }
+    }
+
+    /// A folder without `.` and doubled `/`.
+    private static func plain(_ folder: String) -> String {
+        let parts = folder.split(separator: "/").filter { $0 != "." }.map { $0 + "/" }.joined()
+        return folder.hasPrefix("/") ? "/" + parts : parts
     }
 
     /// The part of a pattern before the first folder with a wildcard, with its `/`.
