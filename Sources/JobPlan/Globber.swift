@@ -22,6 +22,8 @@ struct Globber {
     private static let matchLimit = 100_000
     private var looked = 0
     private var found: [String] = []
+    /// A pattern with two `**` leads to one file in several ways.
+    private var taken: Set<ExactString> = []
     private var obstacles: [Obstacle] = []
     private static let obstacleLimit = 100
 
@@ -89,7 +91,7 @@ struct Globber {
     }
 
     private mutating func add(_ path: String) throws(TooMany) {
-        if found.last?.exact == path.exact { return }
+        guard taken.insert(path.exact).inserted else { return }
         guard found.count < Self.matchLimit else { throw TooMany() }
         found.append(path)
     }

@@ -127,6 +127,19 @@ import Testing
         #expect(result.errors.contains("done c[11.wav]"), "\(result.errors)")
     }
 
+    /// A pattern that leads to a file in two ways has one run of it.
+    @Test func aFileOnceInAPattern() throws {
+        let scratch = try Scratch()
+        try scratch.write("", to: "x/m/x/y/one.wav")
+        try scratch.write("", to: "x/two.wav")
+        try scratch.write(
+            "version: 1\njobs: { c: { asset: '**/x/**/*.wav', tracks: [ { audio: first, copy: true } ], destination: 'out/${asset.stem}.wav' } }",
+            to: "jobs.yaml")
+        let result = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(!result.errors.contains("two runs") && !result.errors.contains("two jobs"), "\(result.errors)")
+        #expect(result.errors.contains("one.wav") && result.errors.contains("two.wav"))
+    }
+
     // MARK: State
 
     @Test func twoRunsDontShareAFolder() throws {

@@ -72,7 +72,20 @@ struct JobExpander {
         let jobs = waiting.isEmpty ? decoded : decode(waiting, after: decoded)
         DependencyCheck(definition: definition, reader: reader).check(
             readings: waiting.mapValues { $0.compactMap(\.waitsFor) }, jobs: jobs)
-        return jobs
+        return named(jobs)
+    }
+
+    /// The runs, each of a name of its own: everything that follows finds a run by its name, so two of one would be
+    /// taken for one, and the second never made.
+    private func named(_ jobs: [JobSpec]) -> [JobSpec] {
+        var seen: Set<ExactString> = []
+        return jobs.filter { job in
+            if seen.insert(job.id.value.exact).inserted { return true }
+            reader.sink.error(
+                .duplicateKey, "two runs of the job `\(job.base)` have the name `\(job.id.value)`",
+                at: job.id.range)
+            return false
+        }
     }
 
     /// All jobs, made side by side where nothing is opened for them; nil where they come to too much.

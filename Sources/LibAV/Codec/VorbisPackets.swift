@@ -4,10 +4,13 @@ internal import CFFmpeg
 /// Confined to one queue.
 public final class VorbisPackets {
     private var parser: OpaquePointer?
+    /// The sizes of the short and the long block in samples; nil where the first header isn't found.
+    public let blockSizes: ClosedRange<Int>?
 
     /// Nil where the headers make no sense.
     public init?(_ parameters: CodecParameters) {
         let headers = parameters.extradata
+        blockSizes = Self.blockSizes(headers)
         parser = headers.withUnsafeBufferPointer {
             av_vorbis_parse_init($0.baseAddress, Int32(clamping: $0.count))
         }
@@ -26,5 +29,15 @@ public final class VorbisPackets {
                 parser, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(clamping: bytes.count))
         }
         return count > 0 ? Int(count) : nil
+    }
+
+    /// They stand in the first header as powers of two, behind the sizes of all three headers (Vorbis I, 4.2.2).
+    private static func blockSizes(_ headers: [UInt8]) -> ClosedRange<Int>? {
+        let name = Array("\u{1}vorbis".utf8)
+        guard let at = (0..<16).first(where: { headers.dropFirst($0).starts(with: name) }),
+            headers.count > at + 28
+        else { return nil }
+        let (short, long) = (Int(headers[at + 28] & 0x0f), Int(headers[at + 28] >> 4))
+        return short <= long ? 1 << short...1 << long : nil
     }
 }

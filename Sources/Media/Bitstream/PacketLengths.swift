@@ -40,13 +40,9 @@ struct PacketLengths {
 
     /// What the lengths of all packets are multiples of; nil where that depends on the packets.
     var unit: Int64? {
-        guard case .vorbis = kind else { return nil }
-        // A quarter of two windows each; the lesser window's size is in the first header, behind the sizes of all three.
-        let (header, name) = (parameters.extradata, Array("\u{1}vorbis".utf8))
-        guard let at = (0..<16).first(where: { header.dropFirst($0).starts(with: name) }),
-            header.count > at + 28
-        else { return nil }
-        return 1 << Int64(max(2, header[at + 28] & 0x0f) - 2)
+        guard case .vorbis(let packets) = kind, let blocks = packets.blockSizes else { return nil }
+        // A quarter of two blocks each.
+        return Int64(max(1, blocks.lowerBound / 4))
     }
 
     /// Samples at the codec's rate; nil where it isn't known.

@@ -72,6 +72,8 @@ final class PacketSource {
     var isOgg = false
     /// Counts samples where the container's clock can't; nil leaves its times as they are.
     var clock: SampleClock?
+    /// Counts Vorbis in Ogg by itself; nil of everything else.
+    var vorbis: OggVorbisTimes?
     /// The unit of the times that packets come with.
     var timeBase: Rational { clock?.unit ?? track.timeBase }
     /// The packet that was read to know what belongs to the one before it, or what went wrong instead.
@@ -166,6 +168,12 @@ final class PacketSource {
 
     /// The same, with the container's times.
     private func nextUncounted() throws -> Packet? {
+        if vorbis != nil {
+            while let packet = try nextOfAny() {
+                if try vorbis?.count(packet) == true { return packet }
+            }
+            return nil
+        }
         guard awaitsKey else { return try nextOfAny() }
         while let packet = try nextOfAny() {
             guard packet.isKey else { continue }
@@ -231,6 +239,7 @@ final class PacketSource {
                         ? nil : MediaTime(ticks: packet.pts, timeBase: track.timeBase) - timeZero
                     try damage.meet(.damaged(track: track.label, at: time), at: time)
                     clock?.lose()
+                    vorbis?.restart()
                     continue
                 }
                 return packet
@@ -330,6 +339,7 @@ final class PacketSource {
         fields?.forget()
         seen = UniqueDeque()
         clock?.restart()
+        vorbis?.restart()
         _ = ahead.take()
     }
 

@@ -153,8 +153,13 @@ struct ProducerFactory {
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
         packets.heardFrom = context.start
-        let target = context.timeZero + context.start - preroll
-        try packets.seek(before: target.ticks(in: track.timeBase, rounding: .down))
+        let target = (context.timeZero + context.start - preroll).ticks(in: track.timeBase, rounding: .down)
+        if packets.vorbis != nil {
+            // Counted from the track's first packet: the pages between don't tell.
+            packets.vorbis?.wantedFrom = target
+        } else {
+            try packets.seek(before: target)
+        }
         return packets
     }
 
@@ -165,6 +170,9 @@ struct ProducerFactory {
         packets.flagsComeEarly = container == "mpegts" && packets.track.mediaType == .video
         packets.timeZero = context.timeZero
         if context.countsSamples { packets.clock = SampleClock(context.track) }
+        if packets.isOgg, packets.track.format.codec == "vorbis" {
+            packets.vorbis = OggVorbisTimes(packets.track.format.parameters)
+        }
     }
 
     private func producer(
