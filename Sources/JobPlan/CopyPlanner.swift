@@ -121,12 +121,19 @@ struct CopyPlanner {
 
     private func whole(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
         let type = container.value
-        guard track.mediaType == .video, !type.hasEditLists,
-            track.sideData.contains(SourceDescription.Track.hiddenBeginning)
-        else { return .copy }
-        return refuse(
-            "\(label(track)) begins with pictures that an edit list hides, and \(type.name) has none",
-            help: "`encode` it, or write mp4 or mov", into: &sink)
+        guard track.mediaType == .video, !type.hasEditLists else { return .copy }
+        let help = "`encode` it, or write mp4 or mov"
+        if track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
+            return refuse(
+                "\(label(track)) begins with frames that an edit list hides, and \(type.name) has none", help: help,
+                into: &sink)
+        }
+        if track.sideData.contains(SourceDescription.Track.hiddenInside) {
+            return refuse(
+                "frames of \(label(track)) need others that an edit list hides, and \(type.name) has none", help: help,
+                into: &sink)
+        }
+        return .copy
     }
 
     /// The container can't hold the track as it is.

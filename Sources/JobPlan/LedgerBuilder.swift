@@ -180,7 +180,10 @@ struct LedgerBuilder {
         }
         let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
         let carried = Set(uses.flatMap(\.element.sideData))
-        let states = [SourceDescription.Track.hiddenBeginning, SourceDescription.Track.changingHeaders]
+        let states = [
+            SourceDescription.Track.hiddenBeginning, SourceDescription.Track.hiddenInside,
+            SourceDescription.Track.changingHeaders,
+        ]
         for kind in track.sideData where !states.contains(kind) {
             let isCarried = carried.contains(kind)
             let reason =

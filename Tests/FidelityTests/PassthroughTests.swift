@@ -1,4 +1,6 @@
+import Diagnostics
 import Foundation
+import JobPlan
 import JobRun
 import Media
 import TestSupport
@@ -210,5 +212,43 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         for (job, length) in [("mp4", 2), ("mkv", 2), ("cut", 0.8), ("end", 1.5)] {
             #expect(abs(try success(outcomes, job).duration.seconds - length) < 0.001, "\(job)")
         }
+    }
+
+    /// An edit that ends before its last frames: a copy shows as many, whatever the last ones shown need. At 30 and 31
+    /// frames those are B-frames, which need one that is hidden.
+    @Test(arguments: [29, 30, 31, 41]) func anEditsEndStays(_ frames: Int) async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-c:v", "libx264", "-bf", "3", "-g", "50",
+            "-x264-params", "b-adapt=0:b-pyramid=none:scenecut=0", source)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+        let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("elst".utf8)) })
+        // Milliseconds, behind the box's version and the number of entries.
+        for i in 0..<4 { bytes[list + 12 + i] = UInt8(truncatingIfNeeded: (frames * 40) >> (24 - 8 * i)) }
+        try Data(bytes).write(to: URL(fileURLWithPath: source))
+        let outcomes = try await run(
+            """
+            version: 1
+            defaults: { asset: \(source), tracks: [{ video: first, copy: true }], expect: { duration: { is: \(Double(frames) / 25)s, within: 1ms }, frames: \(frames) } }
+            jobs:
+              mp4: { destination: \(scratch.file("a.mp4")) }
+              mov: { destination: \(scratch.file("a.mov")) }
+            """, in: scratch.path)
+        let hashes = try Judge(source).pictureHashes()
+        for record in outcomes {
+            #expect(abs(try success(outcomes, record.id).duration.seconds - Double(frames) / 25) < 0.001)
+            let output = scratch.file("a." + record.id)
+            #expect(try Judge(output).pictureHashes() == hashes)
+            let format = try Judge(output).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
+            #expect(Double(format?["duration"] as? String ?? "") == Double(frames) / 25)
+        }
+        #expect(hashes.count == frames)
+        let matroska = decode(
+            "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(scratch.file("a.mkv")) } }",
+            directory: scratch.path)
+        let messages = Planner.plan([try #require(matroska.file)]).diagnostics.diagnostics.map(\.message)
+        let isNeeded = frames == 30 || frames == 31
+        #expect(messages.contains { $0.contains("need others that an edit list hides") } == isNeeded, "\(messages)")
     }
 }

@@ -117,7 +117,7 @@ struct OutputVerifier {
         case .copy:
             if report.hiddenSamples > 0, ContainerType.named(plan.container)?.hasEditLists == false {
                 return
-                    "source track \(planned.source.index) begins with \(report.hiddenSamples) pictures that an edit list hides, and \(plan.container) has none: `encode` it, or write mp4 or mov"
+                    "source track \(planned.source.index) has \(report.hiddenSamples) frames that an edit list hides, and \(plan.container) has none: `encode` it, or write mp4 or mov"
             }
             // A container may merge or split packets of sound, never pictures.
             guard

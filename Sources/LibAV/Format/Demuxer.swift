@@ -269,20 +269,32 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         return info
     }
 
-    /// Counts the index entries of a stream that are never shown (`AVINDEX_DISCARD_FRAME`), all and those before the
-    /// first that is.
-    public func discardedIndexEntries(of index: Int) -> (all: Int, leading: Int) {
-        guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return (0, 0) }
-        var (count, leading) = (0, 0)
+    /// Index entries of a stream that are never shown.
+    public struct DiscardedEntries: Sendable {
+        public var all = 0
+        /// Those before the first that is shown.
+        public var leading = 0
+        /// Those with some that are shown on both sides, in decoding order.
+        public var inner = 0
+
+        public init() {}
+    }
+
+    /// Counts the index entries of a stream that are never shown (`AVINDEX_DISCARD_FRAME`).
+    public func discardedIndexEntries(of index: Int) -> DiscardedEntries {
+        var found = DiscardedEntries()
+        guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return found }
         for i in 0..<max(0, avformat_index_get_entries_count(stream)) {
             if let entry = avformat_index_get_entry(stream, i),
                 entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0
             {
-                if count == Int(i) { leading += 1 }
-                count += 1
+                if found.all == Int(i) { found.leading += 1 }
+                found.all += 1
+            } else {
+                found.inner = found.all - found.leading
             }
         }
-        return (count, leading)
+        return found
     }
 
     /// The file's chapters.

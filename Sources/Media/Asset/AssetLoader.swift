@@ -108,7 +108,7 @@ struct AssetLoader {
             timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
         tracks.append(
             track(
-                video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: (0, 0),
+                video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: Demuxer.DiscardedEntries(),
                 isExact: true,
                 container: "pattern")
         )
@@ -120,7 +120,7 @@ struct AssetLoader {
                 timeBase: Rational(1, rate), duration: pattern.sampleCount, packets: 0)
             tracks.append(
                 track(
-                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: (0, 0),
+                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: Demuxer.DiscardedEntries(),
                     isExact: true, container: "pattern"))
         }
         return AssetContents(
@@ -147,7 +147,7 @@ struct AssetLoader {
 
     private static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, discarded: (all: Int, leading: Int), isExact: Bool, container: String
+        measured: TrackMeasurement?, discarded: Demuxer.DiscardedEntries, isExact: Bool, container: String
     ) -> AssetTrack {
         let isMatroska = container == "matroska"
         // Where only decoding times are told, a picture is shown when the next one of its kind is decoded.
@@ -186,6 +186,7 @@ struct AssetLoader {
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
             editStart: editStart, edits: edits, hidesFirstPackets: discarded.leading > 0,
+            hidesInnerPackets: discarded.inner > 0,
             changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container == "mp3"
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,

@@ -51,6 +51,8 @@ public struct AssetTrack: Sendable {
     public let edits: [TrackEdit]
     /// Its index begins with packets that an edit list hides as a whole.
     public let hidesFirstPackets: Bool
+    /// What is shown needs packets that an edit list hides, which come between those that are shown.
+    public let hidesInnerPackets: Bool
     /// Some of its packets stand under other headers than its own: files were joined.
     public let changesHeaders: Bool
     /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.

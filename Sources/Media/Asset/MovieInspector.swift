@@ -12,12 +12,23 @@ struct MovieInspector: Sendable {
         var editListOffset: Int64?
         var editListVersion: UInt8 = 0
         var cleanAperture: CleanAperture?
+        /// How long it is shown, in the movie's time scale, as its header says.
+        var duration: HeaderDuration?
         /// Some of its samples stand under other headers than the first ones in the file (`stsd`), which are all that
         /// libavformat tells before it reads.
         var changesHeaders = false
     }
 
+    /// A duration in a header, and where it stands in the file.
+    struct HeaderDuration: Sendable {
+        var value: UInt64
+        let offset: Int64
+        /// Bytes that it has there.
+        let size: Int
+    }
+
     var movieTimescale: UInt32 = 0
+    var duration: HeaderDuration?
     var isFragmented = false
     var tracks: [Track] = []
 
@@ -66,7 +77,9 @@ struct MovieInspector: Sendable {
     private mutating func parseMovie(_ movie: Box) {
         for child in movie.children() {
             switch child.type {
-            case "mvhd": movieTimescale = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
+            case "mvhd":
+                movieTimescale = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
+                duration = Self.duration(in: child.box, at: child.box.u8(0) == 1 ? 24 : 16)
             case "mvex": isFragmented = true
             case "trak" where tracks.count < 1024: tracks.append(Self.parseTrack(child.box))
             default: break
@@ -78,7 +91,9 @@ struct MovieInspector: Sendable {
         var track = Track()
         for child in trak.children() {
             switch child.type {
-            case "tkhd": track.id = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
+            case "tkhd":
+                track.id = child.box.u32(child.box.u8(0) == 1 ? 20 : 12) ?? 0
+                track.duration = Self.duration(in: child.box, at: child.box.u8(0) == 1 ? 28 : 20)
             case "edts":
                 for list in child.box.children() where list.type == "elst" {
                     parseEdits(list.box, into: &track)
@@ -103,6 +118,12 @@ struct MovieInspector: Sendable {
             }
         }
         return track
+    }
+
+    private static func duration(in header: Box, at place: Int) -> HeaderDuration? {
+        let isLong = header.u8(0) == 1
+        guard let value = isLong ? header.u64(place) : header.u32(place).map(UInt64.init) else { return nil }
+        return HeaderDuration(value: value, offset: header.fileOffset(of: place), size: isLong ? 8 : 4)
     }
 
     private static func parseEdits(_ list: Box, into track: inout Track) {

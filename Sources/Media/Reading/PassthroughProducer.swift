@@ -37,7 +37,7 @@ final class PassthroughProducer: SampleProducer {
         preroll = track.preroll.ticks(in: timeBase)
     }
 
-    /// Packets of which nothing is heard, as long as nobody knows whether something follows them, and what comes next.
+    /// Packets of which nothing is heard or shown, as long as nobody knows whether something follows them, and what comes next.
     private var unheard = UniqueDeque<SampleBuffer>()
     private var ready = UniqueDeque<SampleBuffer>()
     /// Nothing is heard of the packet that was read last.
@@ -56,7 +56,7 @@ final class PassthroughProducer: SampleProducer {
             ready.append(sample)
             return ready.popFirst()
         }
-        // What fills the end of a file is no sound.
+        // What fills the end of a file is no audio, and what an edit list hides there is needed by nothing.
         return nil
     }
 
@@ -137,7 +137,7 @@ final class PassthroughProducer: SampleProducer {
 
     /// How much of a packet's end the container says is not heard; a packet of which nothing is stays whole.
     private func unheardEnd(of packet: borrowing Packet) -> Int64 {
-        isUnheard = false
+        isUnheard = track.mediaType == .video && packet.isDiscarded
         guard track.mediaType == .audio, !packets.isOgg else { return 0 }
         let samples = Int64(packet.skippedSamples.end)
         let rate = track.format.parameters.sampleRate

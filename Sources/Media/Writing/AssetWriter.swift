@@ -471,6 +471,7 @@ public final class AssetWriter: @unchecked Sendable {
                 patch.start = (unit.rescale(hidden.delay, to: scale), unit.rescale(hidden.padding, to: scale))
             }
             patch.end = pacer?.end(of: index).map { track.timeBase.rescale($0, to: scale) }
+            patch.shownEnd = input.shownEnd?.ticks(in: scale)
             return patch
         }
         try MovieEditPatch.apply(patches, to: output.descriptor)

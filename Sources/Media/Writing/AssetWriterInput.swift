@@ -40,6 +40,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         var appendedStart: MediaTime?
         /// The latest end of any sample that was appended.
         var appendedEnd: MediaTime?
+        /// The same of those that no edit list hides.
+        var shownEnd: MediaTime?
     }
     let session = Guarded(Session())
     private var stage: (any EncoderStage)?
@@ -110,19 +112,19 @@ public final class AssetWriterInput: @unchecked Sendable {
             throw MediaError.misuse("samples are appended between startWriting and finishWriting")
         }
         appended.add(sample.sampleCount, ordering: .relaxed)
-        if mediaType == .video, sample.withPacket({ $0.isDiscarded }) == true {
-            hidden.add(1, ordering: .relaxed)
-        }
+        let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
+        if isHidden { hidden.add(1, ordering: .relaxed) }
         let until = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
         let from = MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
         let session = session.withLock { session in
             session.appendedStart = session.appendedStart ?? from
             session.appendedEnd = max(session.appendedEnd ?? until, until)
+            if !isHidden { session.shownEnd = max(session.shownEnd ?? until, until) }
             return session
         }
+        let shown = (session.shownEnd ?? session.start) - session.start
         lastTime.store(
-            max(lastTime.load(ordering: .relaxed), (until - session.start).ticks(in: Self.progressUnit)),
-            ordering: .relaxed)
+            max(lastTime.load(ordering: .relaxed), shown.ticks(in: Self.progressUnit)), ordering: .relaxed)
         do {
             switch settings {
             case .passthrough(let format, let timeBase):
@@ -207,6 +209,14 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Pictures of those that an edit list hides.
     public var hiddenSamples: Int { hidden.load(ordering: .relaxed) }
+
+    /// Where what is shown ends, from the session's start, if frames that were appended after it are hidden.
+    var shownEnd: MediaTime? {
+        session.withLock { session in
+            guard let shown = session.shownEnd, session.appendedEnd.map({ $0 > shown }) == true else { return nil }
+            return shown - session.start
+        }
+    }
 
     /// Samples of those appended that are in a file which ends early, given how many packets of the track it has.
     func samples(before stop: MediaTime, packets: Int) -> Int {

@@ -9,6 +9,8 @@ struct MovieEditPatch {
     /// Where the track ends on the movie's time line; the muxer knows it of a file in one piece alone, and leaves 0 in
     /// a fragmented one: "to the end". All in the movie's time scale.
     var end: Int64?
+    /// Where what is shown ends on the movie's time line, if frames follow that are only there to decode others.
+    var shownEnd: Int64?
 
     /// Units a second of the track's own media.
     let mediaTimescale: Int64
@@ -17,20 +19,25 @@ struct MovieEditPatch {
 
     /// Rewrites the edit lists of a file's tracks, in their order.
     static func apply(_ patches: [MovieEditPatch], to descriptor: Int32) throws {
-        guard patches.contains(where: { $0.start != nil || $0.end != nil }) else { return }
-        guard let source = FileSource(borrowing: descriptor), let movie = MovieInspector(source) else {
+        guard patches.contains(where: { $0.isNeeded }) else { return }
+        guard let source = FileSource(borrowing: descriptor), var movie = MovieInspector(source) else {
             throw MediaError.misuse("the output has no edit list to correct")
         }
-        for (index, patch) in patches.enumerated() where patch.start != nil || patch.end != nil {
+        for (index, patch) in patches.enumerated() where patch.isNeeded {
             guard index < movie.tracks.count else {
                 throw MediaError.misuse("the output has no edit list to correct")
             }
-            try patch.apply(to: movie.tracks[index], of: movie, descriptor: descriptor)
+            try patch.apply(to: &movie.tracks[index], of: movie, descriptor: descriptor)
         }
+        guard patches.contains(where: { $0.shownEnd != nil }), let whole = movie.duration else { return }
+        let longest = movie.tracks.compactMap(\.duration?.value).max() ?? whole.value
+        try write(big(longest, whole.size), at: whole.offset, to: descriptor)
     }
 
+    private var isNeeded: Bool { start != nil || end != nil || shownEnd != nil }
+
     private func apply(
-        to track: MovieInspector.Track, of movie: MovieInspector, descriptor: Int32
+        to track: inout MovieInspector.Track, of movie: MovieInspector, descriptor: Int32
     ) throws {
         var entries = track.edits.map { (duration: Int64(clamping: $0.duration), time: $0.mediaTime) }
         if let start {
@@ -49,6 +56,16 @@ struct MovieEditPatch {
             let isShort = track.editListVersion == 0 && end - before > Int64(UInt32.max)
             entries[last].duration = isShort ? 0 : max(0, end - before)
         }
+        if let shownEnd, let last = entries.indices.last {
+            let before = entries[..<last].reduce(0) { $0 + $1.duration }
+            let duration = max(0, shownEnd - before)
+            if entries[last].duration == 0 || entries[last].duration > duration { entries[last].duration = duration }
+            let sum = UInt64(clamping: entries.reduce(0) { $0 + $1.duration })
+            if let header = track.duration, sum < header.value {
+                try Self.write(Self.big(sum, header.size), at: header.offset, to: descriptor)
+                track.duration?.value = sum
+            }
+        }
         try write(entries, of: track, to: descriptor)
     }
 
@@ -64,6 +81,10 @@ struct MovieEditPatch {
             bytes += Self.big(UInt64(bitPattern: duration), size) + Self.big(UInt64(bitPattern: time), size)
             bytes += [0, 1, 0, 0]
         }
+        try Self.write(bytes, at: offset, to: descriptor)
+    }
+
+    private static func write(_ bytes: [UInt8], at offset: Int64, to descriptor: Int32) throws {
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
             throw MediaError.system(operation: "writing the edit list", errno: errno)
         }
