@@ -141,6 +141,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case invalidRange = "invalid-range"
     /// A copy that the range doesn't allow.
     case copyRange = "copy-range"
+    /// A source whose times are in an order that no copy can have.
+    case sourceOrder = "source-order"
     /// The destination exists and is not Tandem's.
     case destinationExists = "destination-exists"
     /// The destination is a source.
@@ -202,6 +204,7 @@ extension Rule {
         case .noSuchTrack: "A selection matches no track"
         case .cannotDecode: "This build can't decode the track"
         case .invalidRange: "A range is empty, or reaches beyond the source"
+        case .sourceOrder: "The order of the source's times doesn't let it be copied"
         case .copyRange: "A copied track can't be cut there"
         case .destinationExists: "Somebody else's file is at the destination"
         case .destinationIsSource: "The destination is a source"

@@ -121,19 +121,44 @@ struct CopyPlanner {
 
     private func whole(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
         let type = container.value
+        if let problem = orderProblem(track) {
+            sink.error(
+                .sourceOrder, problem, at: place, help: "`encode` it: what is shown is found by decoding")
+            return nil
+        }
         guard track.mediaType == .video, !type.hasEditLists else { return .copy }
         let help = "`encode` it, or write mp4 or mov"
         if track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
             return refuse(
-                "\(label(track)) begins with frames that an edit list hides, and \(type.name) has none", help: help,
+                "\(label(track)) begins with frames that an edit list hides, and \(type.name) has none",
+                help: help,
                 into: &sink)
         }
         if track.sideData.contains(SourceDescription.Track.hiddenInside) {
             return refuse(
-                "frames of \(label(track)) need others that an edit list hides, and \(type.name) has none", help: help,
+                "frames of \(label(track)) need others that an edit list hides, and \(type.name) has none",
+                help: help,
                 into: &sink)
         }
         return .copy
+    }
+
+    /// What the order of the source's own times has against a copy. All packets are read where its index gives cause.
+    private func orderProblem(_ track: SourceDescription.Track) -> String? {
+        let causes = [SourceDescription.Track.unordered, SourceDescription.Track.hiddenInside]
+        guard track.mediaType == .video || track.mediaType == .audio, case .file(let path, _) = source,
+            track.sideData.contains(where: causes.contains)
+        else { return nil }
+        // What can't be read is told by whoever reads it.
+        switch try? scout.orderProblem(track.index, of: path) {
+        case .unordered(let time):
+            return
+                "the decoding times of \(label(track)) go back at \(time) s, because its edits repeat media or its fragments overlap, and a copy can't"
+        case .hiddenBetween(let time):
+            return
+                "\(label(track)) hides frames at \(time) s, between those that it shows, because of its edits or of fragments that overlap, and a copy would show them"
+        case nil: return nil
+        }
     }
 
     /// The container can't hold the track as it is.

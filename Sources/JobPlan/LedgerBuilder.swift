@@ -182,7 +182,7 @@ struct LedgerBuilder {
         let carried = Set(uses.flatMap(\.element.sideData))
         let states = [
             SourceDescription.Track.hiddenBeginning, SourceDescription.Track.hiddenInside,
-            SourceDescription.Track.changingHeaders,
+            SourceDescription.Track.unordered, SourceDescription.Track.changingHeaders,
         ]
         for kind in track.sideData where !states.contains(kind) {
             let isCarried = carried.contains(kind)

@@ -71,12 +71,14 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var isTimecode: Bool
         /// Dispositions by libav's names.
         public var disposition: [String]
-        /// Kinds of global side data, `hiddenBeginning`, `hiddenInside` and `changingHeaders` among them.
+        /// Kinds of global side data, `hiddenBeginning`, `hiddenInside`, `unordered` and `changingHeaders` among them.
         public var sideData: [String]
         /// Something is decoded of its beginning that is not heard or shown.
         static let hiddenBeginning = "hidden beginning"
         /// What is shown needs frames that an edit list hides.
         static let hiddenInside = "hidden inside"
+        /// Decoding times don't increase.
+        static let unordered = "unordered times"
         /// Files were joined: some packets stand under other headers.
         static let changingHeaders = "changing headers"
         /// Samples of the packet that is heard first which an edit list hides.
@@ -162,6 +164,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 sideData: track.sideData.map(\.kind).filter { $0 != "displaymatrix" }
                     + (track.hidesBeginning ? [Track.hiddenBeginning] : [])
                     + (track.mediaType == .video && track.hidesInnerPackets ? [Track.hiddenInside] : [])
+                    + (track.isUnordered ? [Track.unordered] : [])
                     + (track.changesHeaders ? [Track.changingHeaders] : []),
                 hiddenPartOfPacket: track.hiddenPartOfPacket > 0 ? track.hiddenPartOfPacket : nil,
                 bitRate: format.bitRate)

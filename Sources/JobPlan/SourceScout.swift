@@ -16,6 +16,8 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
         case description(AssetTiming)
         /// Whether the packets of a track say when they are shown.
         case presentationTimes(track: Int)
+        /// Whether the order of a track's times lets its packets be copied. All of them are read.
+        case order(track: Int)
         /// How a stretch of a track of pictures can be taken as it is.
         case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
         /// How several stretches of a track of pictures can be taken as they are, one after the other. The encoder
@@ -54,6 +56,8 @@ public enum SourceAnswer: Codable, Sendable {
     case description(SourceDescription)
     /// The packets say when they are shown.
     case presentationTimes(Bool)
+    /// Why the packets can't be copied in their order; nil where they can.
+    case order(OrderProblem?)
     /// How it can be cut; nil where the track is gone.
     case cut(CutPossibilities?)
     /// What came of a trial.
@@ -101,6 +105,9 @@ public struct LocalScout: SourceScout {
             case .presentationTimes(let track):
                 let found = try Self.contents(path).tracks.first { $0.index == track }
                 return .presentationTimes(try found?.saysPresentationTimes(path: path) ?? true)
+            case .order(let track):
+                let found = try Self.contents(path).tracks.first { $0.index == track }
+                return .order(try found?.orderProblem(path: path))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try Self.joinedCut(path, track, ranges, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
@@ -179,6 +186,13 @@ extension SourceScout {
         let answer = try answer(SourceQuestion(path: path, matter: .presentationTimes(track: track)))
         guard case .presentationTimes(let saysThem) = answer else { throw .notAnswered }
         return saysThem
+    }
+
+    /// Why a track's packets can't be copied in their order; nil where they can.
+    func orderProblem(_ track: Int, of path: String) throws(SourceProblem) -> OrderProblem? {
+        guard case .order(let problem) = try answer(SourceQuestion(path: path, matter: .order(track: track)))
+        else { throw .notAnswered }
+        return problem
     }
 
     /// How a stretch of a track can be taken as it is; nil where the track is gone.

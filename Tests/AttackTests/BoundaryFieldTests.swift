@@ -21,6 +21,7 @@ import Testing
             switch question.matter {
             case .description: return .description(description)
             case .presentationTimes: return .presentationTimes(true)
+            case .order: return .order(nil)
             case .cut, .joinedCut: return .cut(nil)
             case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
             case .trial: return .verdict(.holds)

@@ -136,7 +136,8 @@ import Testing
             "version: 1\njobs: { c: { asset: '**/x/**/*.wav', tracks: [ { audio: first, copy: true } ], destination: 'out/${asset.stem}.wav' } }",
             to: "jobs.yaml")
         let result = try tandem("plan", "jobs.yaml", in: scratch)
-        #expect(!result.errors.contains("two runs") && !result.errors.contains("two jobs"), "\(result.errors)")
+        #expect(
+            !result.errors.contains("two runs") && !result.errors.contains("two jobs"), "\(result.errors)")
         #expect(result.errors.contains("one.wav") && result.errors.contains("two.wav"))
     }
 

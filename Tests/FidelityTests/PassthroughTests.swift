@@ -220,7 +220,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         let scratch = try Scratch()
         let source = scratch.file("source.mp4")
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-c:v", "libx264", "-bf", "3", "-g", "50",
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-c:v", "libx264", "-bf", "3",
+            "-g", "50",
             "-x264-params", "b-adapt=0:b-pyramid=none:scenecut=0", source)
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
         let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("elst".utf8)) })
@@ -240,7 +241,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             #expect(abs(try success(outcomes, record.id).duration.seconds - Double(frames) / 25) < 0.001)
             let output = scratch.file("a." + record.id)
             #expect(try Judge(output).pictureHashes() == hashes)
-            let format = try Judge(output).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
+            let format =
+                try Judge(output).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
             #expect(Double(format?["duration"] as? String ?? "") == Double(frames) / 25)
         }
         #expect(hashes.count == frames)
@@ -249,6 +251,74 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             directory: scratch.path)
         let messages = Planner.plan([try #require(matroska.file)]).diagnostics.diagnostics.map(\.message)
         let isNeeded = frames == 30 || frames == 31
-        #expect(messages.contains { $0.contains("need others that an edit list hides") } == isNeeded, "\(messages)")
+        #expect(
+            messages.contains { $0.contains("need others that an edit list hides") } == isNeeded,
+            "\(messages)")
+    }
+
+    /// Decoding times of the source that don't increase: new ones are made where presentation times are right.
+    @Test(arguments: [0, 1, 200]) func decodingTimesAreSetRight(_ step: Int) async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-vf",
+            "settb=1/12800,setpts=PTS+gte(N\\,20)*256",
+            "-fps_mode", "passthrough", "-c:v", "libx264", "-bf", "2", "-x264-params",
+            "b-adapt=0:b-pyramid=none",
+            "-enc_time_base", "1:12800",
+            "-video_track_timescale", "12800", source)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+        let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("stts".utf8)) })
+        func word(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
+        // Behind the box's version: the number of entries, then each one's count and length.
+        let odd = try #require((0..<word(list + 8)).first { word(list + 12 + 8 * $0 + 4) == 768 })
+        let at = list + 12 + 8 * odd
+        #expect(word(at) == 1)
+        for i in 0..<4 { bytes[at + 4 + i] = UInt8(truncatingIfNeeded: step >> (24 - 8 * i)) }
+        try Data(bytes).write(to: URL(fileURLWithPath: source))
+        let outcomes = try await run(
+            """
+            version: 1
+            defaults: { asset: \(source), tracks: [{ video: first, copy: true }] }
+            jobs:
+              mp4: { destination: \(scratch.file("a.mp4")) }
+              mkv: { destination: \(scratch.file("a.mkv")) }
+              ts: { destination: \(scratch.file("a.ts")) }
+            """, in: scratch.path)
+        let (hashes, times) = (try Judge(source).pictureHashes(), try Judge(source).pictures().times)
+        for record in outcomes {
+            _ = try success(outcomes, record.id)
+            let output = Judge(scratch.file("a." + record.id))
+            #expect(try output.pictureHashes() == hashes)
+            let made = try output.pictures().times
+            #expect(
+                zip(times, made).allSatisfy { abs($0 - $1) < 0.001 } && made.count == times.count,
+                "\(record.id)")
+        }
+    }
+
+    /// Edits that repeat media, and fragments that overlap, are refused in the plan, where `copy` stands.
+    @Test(arguments: [512, 4096]) func whatNoCopyCanSayIsRefused(_ overlap: Int) throws {
+        let scratch = try Scratch()
+        let source = scratch.file("source.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-c:v", "libx264", "-bf", "2",
+            "-g", "25",
+            "-movflags", "frag_keyframe+empty_moov", "-enc_time_base", "1:12800",
+            "-video_track_timescale", "12800", source)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+        let lists = bytes.indices.filter { bytes[$0...].starts(with: Array("tfdt".utf8)) }
+        let at = try #require(lists.last) + 8
+        let time = bytes[at..<(at + 8)].reduce(0) { $0 << 8 | Int($1) } - overlap
+        for i in 0..<8 { bytes[at + i] = UInt8(truncatingIfNeeded: time >> (56 - 8 * i)) }
+        try Data(bytes).write(to: URL(fileURLWithPath: source))
+        let yaml =
+            "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(scratch.file("a.mp4")) } }"
+        let planned = Planner.plan([try #require(decode(yaml, directory: scratch.path).file)])
+        let found = planned.diagnostics.diagnostics
+        #expect(found.map(\.rule) == [.sourceOrder])
+        #expect(
+            found.first?.range.column == yaml.split(separator: "\n")[1].utf8.count
+                - "copy: true }], destination: \(scratch.file("a.mp4")) } }".utf8.count + 1)
     }
 }

@@ -110,7 +110,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         case .nothingFits, .overLimit: plan.sizeLimitLocation ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
             .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
-            .undecodable(let track, _),
+            .undecodable(let track, _), .unorderedTimes(let track, _), .hiddenBetween(let track, _),
             .noPackets(let track, _), .lostPackets(let track, _, _),
             .changedHeaders(let track, _):
             plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location

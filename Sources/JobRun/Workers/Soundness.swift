@@ -11,6 +11,9 @@ enum Soundness {
         switch answer {
         case .description(let description): holds(description)
         case .presentationTimes: true
+        case .order(.unordered(let time)), .order(.hiddenBetween(let time)):
+            (negative...longest).contains(time)
+        case .order(nil): true
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
         case .verdict(.becomes(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)

@@ -269,8 +269,11 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         return info
     }
 
-    /// Index entries of a stream that are never shown.
-    public struct DiscardedEntries: Sendable {
+    /// What an index says of a stream's packets: those that are never shown, and whether their times are in order.
+    public struct IndexSummary: Sendable {
+        /// Decoding times don't increase from each to the next.
+        public var isUnordered = false
+        /// Packets that are never shown.
         public var all = 0
         /// Those before the first that is shown.
         public var leading = 0
@@ -280,14 +283,16 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         public init() {}
     }
 
-    /// Counts the index entries of a stream that are never shown (`AVINDEX_DISCARD_FRAME`).
-    public func discardedIndexEntries(of index: Int) -> DiscardedEntries {
-        var found = DiscardedEntries()
+    /// Goes through a stream's index (`avformat_index_get_entry`, `AVINDEX_DISCARD_FRAME`).
+    public func indexSummary(of index: Int) -> IndexSummary {
+        var found = IndexSummary()
+        var last = Int64.min
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return found }
         for i in 0..<max(0, avformat_index_get_entries_count(stream)) {
-            if let entry = avformat_index_get_entry(stream, i),
-                entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0
-            {
+            guard let entry = avformat_index_get_entry(stream, i) else { continue }
+            if entry.pointee.timestamp <= last { found.isUnordered = true }
+            last = entry.pointee.timestamp
+            if entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0 {
                 if found.all == Int(i) { found.leading += 1 }
                 found.all += 1
             } else {

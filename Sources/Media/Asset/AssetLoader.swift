@@ -56,7 +56,7 @@ struct AssetLoader {
                 Self.track(
                     stream, movie: movie, timeZero: timeZero, header: header,
                     measured: measured[stream.index],
-                    discarded: demuxer.discardedIndexEntries(of: stream.index),
+                    summary: demuxer.indexSummary(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable,
                     container: names.contains("matroska") ? "matroska" : container))
         }
@@ -108,7 +108,8 @@ struct AssetLoader {
             timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
         tracks.append(
             track(
-                video, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: Demuxer.DiscardedEntries(),
+                video, movie: nil, timeZero: .zero, header: nil, measured: nil,
+                summary: Demuxer.IndexSummary(),
                 isExact: true,
                 container: "pattern")
         )
@@ -120,7 +121,8 @@ struct AssetLoader {
                 timeBase: Rational(1, rate), duration: pattern.sampleCount, packets: 0)
             tracks.append(
                 track(
-                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil, discarded: Demuxer.DiscardedEntries(),
+                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil,
+                    summary: Demuxer.IndexSummary(),
                     isExact: true, container: "pattern"))
         }
         return AssetContents(
@@ -147,7 +149,7 @@ struct AssetLoader {
 
     private static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, discarded: Demuxer.DiscardedEntries, isExact: Bool, container: String
+        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: String
     ) -> AssetTrack {
         let isMatroska = container == "matroska"
         // Where only decoding times are told, a picture is shown when the next one of its kind is decoded.
@@ -175,7 +177,7 @@ struct AssetLoader {
         if let measured {
             count = measured.shownPackets
         } else if isExact, stream.indexedPackets > 0 {
-            count = stream.indexedPackets - discarded.all
+            count = stream.indexedPackets - summary.all
         }
         return AssetTrack(
             index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
@@ -185,8 +187,8 @@ struct AssetLoader {
             isTimeRangeExact: measured != nil || isExact,
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
-            editStart: editStart, edits: edits, hidesFirstPackets: discarded.leading > 0,
-            hidesInnerPackets: discarded.inner > 0,
+            editStart: editStart, edits: edits, hidesFirstPackets: summary.leading > 0,
+            hidesInnerPackets: summary.inner > 0, isUnordered: summary.isUnordered,
             changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container == "mp3"
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,

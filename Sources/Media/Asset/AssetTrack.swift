@@ -53,6 +53,8 @@ public struct AssetTrack: Sendable {
     public let hidesFirstPackets: Bool
     /// What is shown needs packets that an edit list hides, which come between those that are shown.
     public let hidesInnerPackets: Bool
+    /// The decoding times in its index don't increase: edits that repeat media, fragments that overlap.
+    public let isUnordered: Bool
     /// Some of its packets stand under other headers than its own: files were joined.
     public let changesHeaders: Bool
     /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.

@@ -32,6 +32,11 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case stalled(String)
     /// A track's packets don't say when they are shown.
     case noTimes(track: String)
+    /// Packets of a source's track come in an order that no container can hold: their decoding times go back further than
+    /// they could be set right.
+    case unorderedTimes(track: String, at: MediaTime)
+    /// An edit list hides frames between those that are shown, which a copy would show.
+    case hiddenBetween(track: String, at: MediaTime)
     /// A track's headers change, and a copy has one place for them.
     case changedHeaders(track: String, at: MediaTime)
     /// Copied sound pauses, and the container can't say so of its codec.
@@ -72,6 +77,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "the loudness of \(target) LUFS can't be reached under the limit on true peaks; \((reached * 10).rounded() / 10) LUFS is what comes"
         case .noTimes(let track):
             "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
+        case .unorderedTimes(let track, let time):
+            "\(track)\(Self.at(time)): the source's decoding times go back, because its edits repeat media or its fragments overlap, and a copy can't: `encode` it"
+        case .hiddenBetween(let track, let time):
+            "\(track)\(Self.at(time)): the source hides frames between those that it shows, because of its edits or of fragments that overlap, and a copy would show them: `encode` it"
         case .changedHeaders(let track, let time):
             "\(track), \(time) s: it goes on with other headers (files were joined), which a copy can't hold beside the first; `encode` it"
         case .hole(let track, let container, let from, let to):

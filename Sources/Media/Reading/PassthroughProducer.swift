@@ -115,6 +115,7 @@ final class PassthroughProducer: SampleProducer {
                         track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
                 }
                 if !hasBegun { try hideDelay(of: packet, pts: pts) }
+                try checkHidden(packet, pts: pts)
                 return SampleBuffer(
                     packet: packet, pts: pts, dts: dts, duration: duration, timeBase: timeBase)
             }
@@ -123,6 +124,39 @@ final class PassthroughProducer: SampleProducer {
             throw MediaError.reading(track: track.label, at: nil, error)
         }
     }
+
+    /// Decoding times that don't increase are set right as far as presentation times, which stay, allow it.
+    private func ordered(_ dts: Int64, pts: Int64) throws(MediaError) -> Int64 {
+        guard let lastDTS, dts <= lastDTS, track.mediaType == .video || dts < lastDTS,
+            track.mediaType == .video || track.mediaType == .audio
+        else { return dts }
+        guard track.mediaType == .video, lastDTS + 1 <= pts else {
+            throw MediaError.unorderedTimes(
+                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
+        }
+        return lastDTS + 1
+    }
+
+    /// Frames that an edit list hides may come before the first that is shown and after the last, where the output's own
+    /// edit list hides them; nothing hides one between.
+    private func checkHidden(_ packet: borrowing Packet, pts: Int64) throws(MediaError) {
+        guard track.mediaType == .video else { return }
+        if packet.isDiscarded {
+            guard let firstShown, pts > firstShown else { return }
+            hiddenFirst = min(hiddenFirst ?? pts, pts)
+        } else {
+            firstShown = min(firstShown ?? pts, pts)
+            lastShown = max(lastShown ?? pts, pts)
+        }
+        if let hiddenFirst, let lastShown, hiddenFirst <= lastShown {
+            throw MediaError.hiddenBetween(
+                track: track.label, at: MediaTime(ticks: hiddenFirst, timeBase: timeBase))
+        }
+    }
+    private var firstShown: Int64?
+    private var lastShown: Int64?
+    /// The earliest of those that are hidden after one that is shown.
+    private var hiddenFirst: Int64?
 
     /// libavformat heeds no edit list of a fragmented movie: what of its late sound is the encoder's delay is said here, as
     /// libavformat says it of others.
@@ -147,19 +181,24 @@ final class PassthroughProducer: SampleProducer {
         return isUnheard ? 0 : end
     }
 
-    /// libavformat guesses some decoding times of Matroska and leaves the first ones out: one way for all of them.
+    /// libavformat guesses some decoding times of Matroska and leaves the first ones out, and those of some movies don't
+    /// increase: one way for all of them.
     private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
-        if isFirst, packet.dts == noTimestamp, track.mediaType == .video {
+        if isFirst, packet.dts == noTimestamp || track.isUnordered, track.mediaType == .video {
             let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
             // What libavformat saw at the start may be less than what comes; more than needed does no harm.
             clock = DecodingClock(
                 delay: max(4, track.format.parameters.reorderDelay), step: max(1, nominal))
         }
         isFirst = false
-        guard clock != nil else { return packet.dts == noTimestamp ? pts : packet.dts - zero }
+        guard clock != nil else {
+            return try ordered(packet.dts == noTimestamp ? pts : packet.dts - zero, pts: pts)
+        }
         guard let dts = clock?.time(of: pts) else {
-            throw MediaError.damaged(
-                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
+            let time = MediaTime(ticks: pts, timeBase: timeBase)
+            throw track.isUnordered
+                ? MediaError.unorderedTimes(track: track.label, at: time)
+                : MediaError.damaged(track: track.label, at: time)
         }
         return dts
     }

@@ -1,5 +1,13 @@
 public import LibAV
 
+/// Why packets can't be copied for the order of their times.
+public enum OrderProblem: Codable, Hashable, Sendable {
+    /// Decoding times go back further than they could be set right.
+    case unordered(at: MediaTime)
+    /// Frames are hidden between those that are shown.
+    case hiddenBetween(at: MediaTime)
+}
+
 extension AssetTrack {
     /// A packet of pictures doesn't say when it is shown: without reordering its decoding time would do.
     func lacksTime(_ packet: borrowing Packet) -> Bool {
@@ -11,6 +19,24 @@ extension AssetTrack {
         case .data: packet.pts == noTimestamp && packet.dts == noTimestamp
         default: false
         }
+    }
+
+    /// Why its packets can't be copied whole for the order of their times; nil where they can. Reads all of them.
+    public func orderProblem(path: String, limits: InputLimits = InputLimits()) throws -> OrderProblem? {
+        let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
+        let packets = try PacketSource(track: self, path: path, limits: limits)
+        packets.isMovie = contents.container.hasPrefix("mov")
+        packets.timeZero = contents.timeZero
+        let producer = PassthroughProducer(
+            packets: packets, context: ProducerContext(track: self, timeZero: contents.timeZero, range: nil))
+        do {
+            while try producer.next() != nil {}
+        } catch MediaError.unorderedTimes(_, let time) {
+            return .unordered(at: time)
+        } catch MediaError.hiddenBetween(_, let time) {
+            return .hiddenBetween(at: time)
+        }
+        return nil
     }
 
     /// The track's packets say when they are shown, or it can be told without decoding them. Reads the first few.

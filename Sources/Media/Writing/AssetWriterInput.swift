@@ -213,7 +213,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Where what is shown ends, from the session's start, if frames that were appended after it are hidden.
     var shownEnd: MediaTime? {
         session.withLock { session in
-            guard let shown = session.shownEnd, session.appendedEnd.map({ $0 > shown }) == true else { return nil }
+            guard let shown = session.shownEnd, session.appendedEnd.map({ $0 > shown }) == true else {
+                return nil
+            }
             return shown - session.start
         }
     }

@@ -59,7 +59,9 @@ struct MovieEditPatch {
         if let shownEnd, let last = entries.indices.last {
             let before = entries[..<last].reduce(0) { $0 + $1.duration }
             let duration = max(0, shownEnd - before)
-            if entries[last].duration == 0 || entries[last].duration > duration { entries[last].duration = duration }
+            if entries[last].duration == 0 || entries[last].duration > duration {
+                entries[last].duration = duration
+            }
             let sum = UInt64(clamping: entries.reduce(0) { $0 + $1.duration })
             if let header = track.duration, sum < header.value {
                 try Self.write(Self.big(sum, header.size), at: header.offset, to: descriptor)
