@@ -70,7 +70,7 @@ struct CopyPlanner {
         let isData = track.mediaType == .data
         guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
-                "\(type.name) can't hold \(track.codec), which \(label(track)) has",
+                "\(type.name) can't hold \(track.codec == "none" ? "an unknown codec" : track.codec), which \(label(track)) has",
                 help: isData
                     ? "of data it holds \(type.dataCodecs.joined(separator: " and ")); `data: { codec: … }` selects them"
                     : "`encode` it, or choose another container", into: &sink)

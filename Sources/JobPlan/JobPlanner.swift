@@ -262,7 +262,9 @@ struct JobPlanner {
     private func summary(of type: MediaType) -> String {
         let tracks = description.tracks(of: type)
         if tracks.isEmpty { return "the source has no \(type.rawValue)" }
-        let each = tracks.enumerated().map { "\($0): \($1.codec)\($1.language.map { " (\($0))" } ?? "")" }
+        let each = tracks.enumerated().map {
+            "\($0): \($1.isUnknown ? "of an unknown format" : $1.codec)\($1.language.map { " (\($0))" } ?? "")"
+        }
         return "the source has \(tracks.count) (\(each.joined(separator: ", ")))"
     }
 

@@ -150,7 +150,10 @@ struct LedgerBuilder {
                         reason: "written anew")
                 ]
             }
-            return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: "no rule selects it")]
+            let reason =
+                track.isUnknown
+                ? "its format is unknown: it is selected by its number alone" : "no rule selects it"
+            return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: reason)]
         }
         var result: [LedgerEntry] = uses.map { position, use in
             switch use.action {

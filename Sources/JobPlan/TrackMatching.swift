@@ -2,6 +2,17 @@ internal import JobSpec
 internal import LibAV
 
 extension SourceDescription.Track {
+    /// Nobody knows its format: there is no codec, or nothing was found out of it. It is taken by its number alone, so that
+    /// the file's other tracks can be used.
+    var isUnknown: Bool {
+        switch mediaType {
+        case .video: codec == "none" || width == 0 || height == 0
+        case .audio: codec == "none" || sampleRate == 0 || (channelLayout?.channels ?? 0) == 0
+        case .subtitle: codec == "none"
+        default: false
+        }
+    }
+
     /// Everything that a rule says holds of the track, the `position`th of its kind.
     func meets(_ criteria: TrackCriteria, position: Int) -> Bool {
         if let index = criteria.index, index != position { return false }
@@ -35,11 +46,12 @@ extension SourceDescription {
     func tracks(of type: MediaType, matching selection: TrackSelection) -> [Track] {
         let tracks = tracks(of: type)
         switch selection {
-        case .first: return tracks.prefix(1).map { $0 }
-        case .all: return tracks
+        case .first: return tracks.filter { !$0.isUnknown }.prefix(1).map { $0 }
+        case .all: return tracks.filter { !$0.isUnknown }
         case .matching(let criteria):
             return tracks.enumerated().filter { position, track in
-                track.meets(criteria, position: position)
+                let isNumbered = criteria.index != nil || criteria.id != nil
+                return (isNumbered || !track.isUnknown) && track.meets(criteria, position: position)
             }.map(\.element)
         }
     }

@@ -180,4 +180,43 @@ import Testing
         #expect(failure.message.contains("ts can't hold gpmd, which data track 1 has"), "\(failure.message)")
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
+
+    /// A track of a format that nobody knows is listed, taken by its number alone, and stands in no other track's way.
+    @Test func anUnknownTrackLeavesTheOthers() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=1", "-f", "lavfi", "-i", "sine=880:d=1", "-map", "0", "-map", "1",
+            "-c:a", "flac",
+            scratch.file("s.mkv"))
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.mkv"))))
+        let name = Array("A_FLAC".utf8)
+        let at = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
+        bytes.replaceSubrange(at..<(at + name.count), with: Array("A_WHAT".utf8))
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("s.mkv")))
+        func job(_ selection: String, _ action: String) -> String {
+            "{ asset: ./s.mkv, tracks: [ { audio: \(selection), \(action) } ], destination: \"${job}.mka\" }"
+        }
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              all: \(job("all", "copy: true"))
+              first: \(job("first", "encode: { codec: flac }"))
+              second: \(job("1", "copy: true"))
+              unknown: \(job("0", "encode: { codec: flac }"))
+              copied: \(job("0", "copy: true"))
+            """, to: "jobs.yaml")
+        let plan = try program(Places.tandem, ["plan", "jobs.yaml"], directory: scratch.path)
+        #expect(plan.status == 3)
+        #expect(
+            plan.text.contains("audio unknown codec") && plan.text.contains("its format is unknown"),
+            "\(plan.text)")
+        #expect(plan.errors.components(separatedBy: "error[").count == 3, "\(plan.errors)")
+        let done = try program(Places.tandem, ["run", "jobs.yaml"], directory: scratch.path)
+        #expect(done.errors.contains("3 of 5 jobs done"), "\(done.errors)")
+        for name in ["all", "first", "second"] {
+            let output = Judge(scratch.file(name + ".mka"))
+            #expect(try output.count("a") == 1 && output.decodeErrors().isEmpty)
+        }
+    }
 }

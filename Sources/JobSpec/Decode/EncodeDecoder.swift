@@ -280,7 +280,8 @@ struct EncodeDecoder {
     }
 
     private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {
-        guard let fields = reader.fields(node, as: Language.normalize) else { return nil }
+        let whole = NodeMerge.expanded(node, as: Language.normalize)
+        guard let fields = reader.fields(whole, as: Language.normalize) else { return nil }
         var target = LoudnessTarget()
         func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
             reader.value(

@@ -37,8 +37,8 @@ enum NodeMerge {
         return merge(expanded(upper, as: type), over: expanded(lower, as: type), as: type)
     }
 
-    /// A destination that is a string is `{ path: … }`.
-    private static func expanded(_ node: YAMLNode, as type: MappingType) -> YAMLNode {
+    /// What stands for a mapping with one key: a destination that is a string is `{ path: … }`.
+    static func expanded(_ node: YAMLNode, as type: MappingType) -> YAMLNode {
         guard let short = type.shortForm, node.text != nil, !node.isNull else { return node }
         return YAMLNode(
             .mapping([YAMLNode.Entry(key: short, keyRange: node.range, value: node)]), at: node.range)

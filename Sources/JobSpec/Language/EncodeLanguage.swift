@@ -119,7 +119,8 @@ extension Language {
                 ]),
                 "Louder or softer, in dB.", default: "0"),
             KeyInfo(
-                "normalize", .mapping(normalize), "Loudness by EBU R128: measured first, then corrected."),
+                "normalize", .oneOf([.number(-70 ... -5), .mapping(normalize)]),
+                "Loudness by EBU R128: measured first, then corrected."),
             KeyInfo("filters", .string, "A chain of libavfilter's audio filters, of those under *Filters*."),
             KeyInfo(
                 "options", options,
@@ -135,5 +136,5 @@ extension Language {
             KeyInfo(
                 "range", .number(1...50), "Loudness range at most, in LU.",
                 default: "the dynamics are left alone"),
-        ])
+        ], shortForm: "integrated")
 }
