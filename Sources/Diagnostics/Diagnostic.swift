@@ -165,6 +165,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case workerDied = "worker-died"
     /// An output is not what `expect` says.
     case expectationFailed = "expectation-failed"
+    /// An expectation that the plan contradicts.
+    case expectationImpossible = "expectation-impossible"
 }
 
 extension Rule {
@@ -217,6 +219,7 @@ extension Rule {
         case .jobWarning: "A job's output is not all that its source promised"
         case .jobTimeout: "A job took longer than its timeout"
         case .workerDied: "The process that did a job died"
+        case .expectationImpossible: "What `expect` says can't come of the plan"
         case .expectationFailed: "An output is not what `expect` says"
         }
     }

@@ -321,6 +321,7 @@ public struct Planner {
             destination: destination, scout: scout)
         let plan = planner.plan()
         sink.add(planner.sink)
+        if let plan { ExpectationForecast(plan).report(into: &sink) }
         if foreseen == nil, let plan { checkOwner(plan, destination, job: job, into: &sink) }
         return sink.hasErrors ? nil : plan
     }

@@ -70,6 +70,8 @@ public final class BatchRunner: @unchecked Sendable {
     private var replanning: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
     /// Jobs between two attempts.
     private var pausing: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
+    /// Jobs that will not be begun.
+    private var notRun = 0
     private var outcomes: [JobKey: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var started = 0
@@ -166,7 +168,8 @@ public final class BatchRunner: @unchecked Sendable {
         }
     }
 
-    /// What runs now, in the order of their starts, with how many jobs have ended and how many there are, and about how
+    /// What runs now, in the order of their starts, with how many jobs have ended (those that never begin don't) and how many
+    /// there are, and about how
     /// many seconds all of it still takes.
     public func snapshot() -> (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
         control.sync {
@@ -182,7 +185,8 @@ public final class BatchRunner: @unchecked Sendable {
             let done = workDone + partly
             let remaining = done > 0 && now > 2 ? now / done * max(0, workInAll - done) : nil
             return (
-                jobs, outcomes.count, plan.jobs.count + plan.settled.count + plan.refusals.count, remaining
+                jobs, outcomes.count - notRun, plan.jobs.count + plan.settled.count + plan.refusals.count,
+                remaining
             )
         }
     }
@@ -406,6 +410,7 @@ public final class BatchRunner: @unchecked Sendable {
         workDone += work(plan)
         if outcome.preview != nil { previewsMade += 1 }
         outcomes[key] = outcome
+        if case .notRun = outcome { notRun += 1 }
         if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }
         queue.ended(plan)
         end(

@@ -1,4 +1,5 @@
 public import Diagnostics
+internal import JobSpec
 public import Media
 
 /// How a job ended.
@@ -83,8 +84,21 @@ public struct JobFailure: Error, Codable, Sendable {
     public var isTransient: Bool
     /// What was expected and measured, where that is why it failed.
     public var expectations: [JudgedExpectation] = []
+    /// What became of an output that is not as expected, as the end of a sentence; nil where none was to be kept.
+    public var kept: String?
     /// What a report shows of an output that is not as expected.
     public var preview: JobPreview?
+
+    /// What to say of it and where: each expectation that failed at its own line, anything else at once.
+    public var diagnostics: [(rule: Rule, message: String, location: SourceRange)] {
+        let failed = expectations.filter { !$0.holds }
+        guard rule == .expectationFailed, let first = failed.first else {
+            return [(rule ?? .jobFailed, message, location)]
+        }
+        // What was kept of the output is said once.
+        return [(.expectationFailed, first.message + (kept ?? ""), first.expectation.location)]
+            + failed.dropFirst().map { (.expectationFailed, $0.message, $0.expectation.location) }
+    }
 
     /// Makes a failure.
     public init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {

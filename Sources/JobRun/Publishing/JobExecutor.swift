@@ -195,9 +195,11 @@ final class JobExecutor: @unchecked Sendable {
         let judged = findings.expectations
         if let first = judged.first(where: { !$0.holds }) {
             let rest = judged.count { !$0.holds } - 1
+            let kept = keepsFailed ? keep(output) : nil
             var failure = JobFailure(
-                first.message + (rest > 0 ? " (and \(rest) more)" : "") + (keepsFailed ? keep(output) : ""),
+                first.message + (rest > 0 ? " (and \(rest) more)" : "") + (kept ?? ""),
                 at: first.expectation.location, rule: .expectationFailed)
+            failure.kept = kept
             failure.expectations = judged
             failure.preview = findings.preview
             throw failure

@@ -57,7 +57,8 @@ struct ExpectDecoder {
     }
 
     private func duration(_ node: YAMLNode) -> Expectation.Check? {
-        guard let fields = reader.fields(node, as: Language.expectDuration),
+        let whole = NodeMerge.expanded(node, as: Language.expectDuration)
+        guard let fields = reader.fields(whole, as: Language.expectDuration),
             let wanted = length(fields.value("is"), "`is`")
         else { return nil }
         var slack = MediaTime(value: 1, timescale: 1000)

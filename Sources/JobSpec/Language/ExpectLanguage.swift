@@ -7,7 +7,7 @@ extension Language {
         keys: [
             KeyInfo("is", timeOrNumber, "How long.", required: true),
             KeyInfo("within", timeOrNumber, "How far off it may be.", default: "1ms"),
-        ])
+        ], shortForm: "is")
     static let expectSize = MappingType(
         "expectSize", "`size`", "How large the file is.",
         keys: [
@@ -56,7 +56,7 @@ extension Language {
         "expect", "`expect`",
         "What must hold of the finished output before it is published; otherwise the job fails and nothing is published.",
         keys: [
-            KeyInfo("duration", .mapping(expectDuration), "How long it lasts."),
+            KeyInfo("duration", .oneOf([timeOrNumber, .mapping(expectDuration)]), "How long it lasts."),
             KeyInfo("frames", .integer(1...1_000_000_000), "How many pictures its first track of them has."),
             KeyInfo("size", .mapping(expectSize), "How large its file is."),
             KeyInfo("video", .mapping(expectVideo), "Properties of its first track of pictures."),

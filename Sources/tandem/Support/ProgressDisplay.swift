@@ -115,8 +115,9 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 guard !refused.contains(JobKey(file: record.file, id: record.id)),
                     case .failed(let failure) = record.outcome
                 else { continue }
-                details.error(
-                    failure.rule ?? .jobFailed, "\(record.id): \(failure.message)", at: failure.location)
+                for problem in failure.diagnostics {
+                    details.error(problem.rule, "\(record.id): \(problem.message)", at: problem.location)
+                }
             }
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
             // What is said of an output was said when it was made; of one that is up to date it is said now.

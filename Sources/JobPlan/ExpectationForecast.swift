@@ -1,0 +1,75 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// What a plan knows of its expectations: one that can't hold is said before anything is done.
+struct ExpectationForecast {
+    private let plan: JobPlan
+    private let output: SourceDescription
+
+    init(_ plan: JobPlan) {
+        self.plan = plan
+        output = SourceDescription(foretoldBy: plan)
+    }
+
+    /// An error for each that can't hold, at its line.
+    func report(into sink: inout DiagnosticSink) {
+        for expectation in plan.expectations {
+            guard let found = contradiction(expectation.check) else { continue }
+            sink.error(
+                .expectationImpossible, "expected \(expectation.check.text), and the plan makes \(found)",
+                at: expectation.location)
+        }
+    }
+
+    /// How long the output is, and how many frames it has, is told by the source.
+    private var isMeasured: Bool {
+        plan.damagePolicy == .fail && plan.sizeLimit == nil && plan.tracks.allSatisfy(\.expected.isExact)
+    }
+
+    /// What there will be instead; nil where it may hold.
+    private func contradiction(_ check: Expectation.Check) -> String? {
+        switch check {
+        case .duration(let wanted, let within):
+            let length = plan.expectedDuration
+            let off = length > wanted ? length - wanted : wanted - length
+            // Encoders fill their last packet, and containers round.
+            let slack = within + MediaTime(value: 1, timescale: 4)
+            return isMeasured && off > slack ? "\(length) s" : nil
+        case .frames(let count):
+            guard let video = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
+                return "no video"
+            }
+            guard isMeasured, let frames = video.expected.frames, frames != count else { return nil }
+            return "\(frames)"
+        case .property(let type, let name, let value):
+            guard let position = plan.tracks.firstIndex(where: { $0.source.mediaType == type }),
+                position < output.tracks.count
+            else { return plan.covers.isEmpty || type != .video ? "no \(type.rawValue)" : nil }
+            guard let found = property(name, of: output.tracks[position], made: plan.tracks[position]) else {
+                return nil
+            }
+            return found == value ? nil : found
+        case .loudness, .truePeak, .silence:
+            return plan.tracks.contains { $0.source.mediaType == .audio } ? nil : "no audio"
+        case .black, .similarity:
+            return plan.tracks.contains { $0.source.mediaType == .video } ? nil : "no video"
+        case .size, .decodes: return nil
+        }
+    }
+
+    /// A property that is certain; what an encoder or a container may still change isn't.
+    private func property(_ name: String, of track: SourceDescription.Track, made: TrackPlan) -> String? {
+        let isEncoded = if case .encode = made.action { true } else { false }
+        switch name {
+        case "codec": return track.codec
+        case "width": return "\(track.width)"
+        case "height": return "\(track.height)"
+        case "pixel_format": return isEncoded ? track.pixelFormat.description : nil
+        case "sample_rate": return isEncoded && track.codec != "opus" ? "\(track.sampleRate)" : nil
+        case "channels": return isEncoded ? track.channelLayout?.specified.description : nil
+        default: return nil
+        }
+    }
+}
