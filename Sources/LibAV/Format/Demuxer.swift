@@ -280,6 +280,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         /// Those with some that are shown on both sides, in decoding order.
         public var inner = 0
 
+        /// Of a track that has no index.
         public init() {}
     }
 
