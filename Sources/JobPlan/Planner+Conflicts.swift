@@ -70,7 +70,7 @@ extension Planner {
 
     /// Two outputs never share a destination, whatever links lead there.
     mutating func checkCollisions(into sink: inout DiagnosticSink) {
-        var first: [DestinationPath: SourceRange] = [:]
+        var first: [DestinationPath: (place: SourceRange, id: String)] = [:]
         for file in files {
             for job in file.jobs {
                 let place = job.destination.path.range
@@ -80,11 +80,14 @@ extension Planner {
                 if let earlier = first[path] {
                     sink.error(
                         .destinationCollision, "two jobs have the destination \(path.path)", at: place,
-                        notes: earlier == place
-                            ? [Diagnostic.Note("runs of one job: what tells them apart must be in the path")]
-                            : [Diagnostic.Note("the other one stands here", at: earlier)])
+                        notes: earlier.place == place
+                            ? [Diagnostic.Note("they are \(earlier.id) and \(job.id.value)")]
+                            : [Diagnostic.Note("the other one stands here", at: earlier.place)],
+                        help: earlier.place == place
+                            ? "what tells the runs apart must be in the path, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
+                            : nil)
                 } else {
-                    first[path] = place
+                    first[path] = (place, job.id.value)
                 }
             }
         }

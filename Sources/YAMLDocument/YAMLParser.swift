@@ -105,6 +105,8 @@ public struct YAMLParser {
             let line = lines[place.line - 1]
             if line.contains("${"), line.contains("{ ") || line.contains("[") || line.contains(": {") {
                 help = "inside `{ }` and `[ ]` a value with `${…}` needs quotes: \"${name}\""
+            } else if problem.contains("while scanning an alias") {
+                help = "`*` begins an alias in YAML: a pattern needs quotes, such as \"media/*.mp4\""
             } else if line.contains("\t"), problem.contains("cannot start any token") {
                 help = "YAML is indented with spaces, not tabs"
             }

@@ -358,7 +358,7 @@ import Testing
     @Test func failFastStartsNothingMore() throws {
         let scratch = try Scratch()
         let jobs =
-            job("bad", more: "priority: 1, expect: { frames: 3 }") + job("other")
+            job("bad", more: "priority: 1, expect: { size: { max: 10B } }") + job("other")
             + job("needs", more: "needs: bad")
         try write(jobs, in: scratch)
         let fast = try tandem("run", "--fail-fast", "--jobs", "1", "jobs.yaml", in: scratch)

@@ -95,7 +95,7 @@ import Testing
     /// For programs there is one document, with what failed in it.
     @Test func oneDocumentTellsAll() throws {
         let scratch = try folderWithSource()
-        try write(job("one", asset: "./a.mp4", more: "expect: { frames: 3 }"), in: scratch)
+        try write(job("one", asset: "./a.mp4", more: "expect: { size: { max: 10B } }"), in: scratch)
         let run = try tandem("run", "--format", "json", "jobs.yaml", in: scratch)
         let document = try JSONSerialization.jsonObject(with: run.output) as? [String: Any]
         #expect(run.status == 5 && document?["errors"] as? Int == 1, "\(run.text)")

@@ -130,11 +130,11 @@ import Testing
     /// 5 where nothing worse happened than a failed expectation, 1 where a job failed beside it; neither publishes.
     @Test func aFailedExpectationHasAStatusOfItsOwn() throws {
         let scratch = try folderWithSource()
-        try scratch.write(jobFile(more: "    expect: { frames: 24 }"), to: "jobs.yaml")
+        try scratch.write(jobFile(more: "    expect: { size: { max: 10B } }"), to: "jobs.yaml")
         let wrong = try tandem("run", "jobs.yaml", in: scratch)
         #expect(wrong.status == 5)
         #expect(wrong.errors.contains("error[expectation-failed]"))
-        #expect(wrong.errors.contains("jobs.yaml:10:23"))
+        #expect(wrong.errors.contains("jobs.yaml:10:21"))
         try scratch.write(jobFile(asset: "./none.mp4", destination: "b.mp4"), to: "broken.yaml")
         #expect(try tandem("run", "jobs.yaml", "broken.yaml", in: scratch).status == 1)
         #expect(scratch.contents == ["a.mp4", "broken.yaml", "jobs.yaml"])

@@ -343,7 +343,7 @@ enum EncodeCheck {
         guard !allowed.contains(text) else { return }
         sink.error(
             .codecSetting, "\(codec.name) has no \(key) `\(value.value)`", at: value.range,
-            help: Suggestion.help(for: value.value, among: allowed)
+            help: (key == "level" ? nil : Suggestion.help(for: value.value, among: allowed))
                 ?? "its \(key)s are \(allowed.joined(separator: ", "))")
     }
 

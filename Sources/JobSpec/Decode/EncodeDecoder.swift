@@ -56,6 +56,15 @@ struct EncodeDecoder {
         }
     }
 
+    /// How a rate is written that was written with more digits than it has.
+    private static func rateForms(_ text: String?) -> String {
+        let usual = "it is written like 25, 29.97 or 30000/1001, up to 1000"
+        guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return usual }
+        let whole = (rate * 1.001).rounded()
+        return abs(whole * 1000 / 1001 - rate) < 0.001
+            ? "the rate near it is `\(Int(whole) * 1000)/1001`" : usual
+    }
+
     private func bitRate(_ entry: YAMLNode.Entry?, _ what: String) -> Located<Int64>? {
         if let node = entry?.value, !node.isDeferred, let text = node.text,
             let meant = Quantity.bitRateWithoutUnit(text)
@@ -94,7 +103,7 @@ struct EncodeDecoder {
         let format = pixelFormat(fields["pixel_format"])
         let frames = reader.value(
             fields.value("frame_rate"), "`frame_rate`",
-            "it is written like 25, 29.97 or 30000/1001, up to 1000"
+            Self.rateForms(fields.value("frame_rate")?.text)
         ) { Quantity.frameRate($0) }
         let aspect = reader.value(
             fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`", "it is written like 1:1 or 64/45"

@@ -340,7 +340,8 @@ struct JobDecoder {
         guard let type = ContainerType.forExtension(fileExtension) else {
             reader.sink.error(
                 .unknownContainer, "`.\(fileExtension)` tells no container", at: destination.path.range,
-                help: Suggestion.help(for: fileExtension.lowercased(), among: all.flatMap(\.extensions))
+                help: ForeignWords.help(extension: fileExtension) ?? Suggestion.help(
+                    for: fileExtension.lowercased(), among: all.flatMap(\.extensions))
                     ?? "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
             return nil
         }

@@ -59,25 +59,48 @@ final class NodeReader {
             }
             return nil
         }
+        var isUnfinished = false
         for index in entries.indices where !type.has(entries[index].key) {
             let entry = entries[index]
             if entry.key.hasPrefix("x-") { continue }
+            if type.laterKeys.contains(entry.key) { isUnfinished = true }
             if type.laterKeys.contains(entry.key) {
                 sink.error(
                     .notSupported,
                     "`\(entry.key)` is part of the job language, but this version of tandem doesn't have it yet",
                     at: entry.keyRange)
             } else {
-                let names = type.keys.map(\.name)
                 sink.error(
                     .unknownKey, "\(type.title) has no key `\(entry.key)`", at: entry.keyRange,
-                    help: Suggestion.help(for: entry.key, among: names)
-                        ?? "its keys are \(names.joined(separator: ", "))")
+                    help: Self.meant(by: entry.key, in: type).map { "did you mean `\($0)`?" }
+                        ?? ForeignWords.help(entry.key, in: type)
+                        ?? "its keys are \(type.keys.map(\.name).joined(separator: ", "))")
             }
         }
-        let fields = Fields(entries)
-        check(fields, of: node, as: type)
+        let fields = Fields(Self.respelled(entries, as: type))
+        check(fields, of: node, as: type, isUnfinished: isUnfinished)
         return fields
+    }
+
+    /// The key that was probably meant.
+    private static func meant(by word: String, in type: MappingType) -> String? {
+        if let key = ForeignWords.key(word, in: type) { return key }
+        // A word that another tool has is none that was misspelt.
+        return ForeignWords.help(word, in: type) == nil
+            ? Suggestion.nearest(to: word, among: type.keys.map(\.name)) : nil
+    }
+
+    /// Entries under misspelt keys once more under the right ones, so that one mistake is one message, and what is wrong
+    /// inside is found as well.
+    static func respelled(_ entries: [YAMLNode.Entry], as type: MappingType) -> [YAMLNode.Entry] {
+        var result = entries
+        for entry in entries where !type.has(entry.key) && !type.laterKeys.contains(entry.key) {
+            guard !entry.key.hasPrefix("x-"), let key = meant(by: entry.key, in: type),
+                !result.contains(where: { $0.key == key })
+            else { continue }
+            result.append(YAMLNode.Entry(key: key, keyRange: entry.keyRange, value: entry.value))
+        }
+        return result
     }
 
     /// The version must be the one that this program reads.
@@ -106,8 +129,11 @@ final class NodeReader {
         }
     }
 
-    private func check(_ fields: Fields, of node: YAMLNode, as type: MappingType) {
-        for name in type.requiredNames where !fields.has(name) {
+    /// `isUnfinished`: it has keys that this version doesn't know yet, which may stand for others.
+    private func check(
+        _ fields: Fields, of node: YAMLNode, as type: MappingType, isUnfinished: Bool = false
+    ) {
+        for name in type.requiredNames where !fields.has(name) && !isUnfinished {
             sink.error(
                 .missingKey, "the key `\(name)` is missing: \(Self.lowered(type.key(name)?.summary ?? ""))",
                 at: start(of: node))
@@ -124,7 +150,7 @@ final class NodeReader {
                         notes: [Diagnostic.Note("`\(sorted[0].key)` stands here", at: sorted[0].keyRange)])
                 }
             }
-            if present == 0, group.isRequired {
+            if present == 0, group.isRequired, !isUnfinished {
                 let names = group.keys.map { "`\($0)`" }.joined(separator: " or ")
                 sink.error(.missingKey, "one of \(names) is missing", at: start(of: node))
             }
@@ -201,8 +227,19 @@ final class NodeReader {
         sink.error(
             .invalidValue, "\(what) can't be `\(text.value)`; it is one of \(words.joined(separator: ", "))",
             at: text.range,
-            help: Suggestion.help(for: text.value, among: words))
+            help: Self.truth(text.value, among: words) ?? Suggestion.help(for: text.value, among: words))
         return nil
+    }
+
+    /// `no` and `false` are `off` where that is a word, whatever is nearer.
+    private static func truth(_ text: String, among words: [String]) -> String? {
+        let meant =
+            switch text.lowercased() {
+            case "no", "false", "never", "disabled": "off"
+            case "yes", "true", "always", "enabled": "on"
+            default: ""
+            }
+        return words.contains(meant) ? "did you mean `\(meant)`?" : nil
     }
 
     func bytes(_ node: YAMLNode?, _ what: String) -> Located<Int64>? {
@@ -210,9 +247,23 @@ final class NodeReader {
     }
 
     func time(_ node: YAMLNode?, _ what: String) -> Located<TimeExpression>? {
-        value(node, what, "a time is written like 90.5, 1500ms, 1:30.5, 250f, 25%, -5s, end or chapter:2") {
-            TimeExpression($0)
+        value(node, what, Self.timeForms(node?.text ?? "")) { TimeExpression($0) }
+    }
+
+    /// How a time is written that was written in another way.
+    private static func timeForms(_ text: String) -> String {
+        let number = text.prefix { $0.isNumber || $0 == "." }
+        let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
+        if !number.isEmpty, ["m", "min", "h", "hours", "minutes"].contains(unit) {
+            return "minutes and hours are written like 10:00 and 1:00:00"
         }
+        if !text.isEmpty, text.allSatisfy({ $0.isNumber || ":.".contains($0) }) {
+            return text.contains(":")
+                ? "minutes and seconds go up to 59, behind hours or minutes"
+                : "that is longer than any time here"
+        }
+        return
+            "a time is written like 90.5, 1500ms or 1:30.5, and in ranges also like 250f, 25%, -5s, end or chapter:2"
     }
 
     /// A mapping of tags, in order.

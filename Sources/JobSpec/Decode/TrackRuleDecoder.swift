@@ -17,6 +17,15 @@ struct TrackRuleDecoder {
             return nil
         }
         let kinds = entries.indices.filter { Self.language(of: entries[$0].key) != nil }
+        if kinds.isEmpty, let (index, kind) = Self.misspelt(entries) {
+            reader.sink.error(
+                .unknownKey, "a track rule has no key `\(entries[index].key)`", at: entries[index].keyRange,
+                help: "did you mean `\(kind)`?")
+            var right = entries
+            right[index] = YAMLNode.Entry(
+                key: kind, keyRange: right[index].keyRange, value: right[index].value)
+            return rule(YAMLNode(.mapping(right), at: node.range))
+        }
         guard let kind = kinds.first.map({ entries[$0] }), let (type, language) = Self.language(of: kind.key)
         else {
             reader.sink.error(
@@ -57,6 +66,16 @@ struct TrackRuleDecoder {
             mediaType: type, selection: selection, action: action, mix: mix, isOptional: isOptional,
             language: spoken,
             title: title, disposition: disposition, metadata: metadata, range: node.range)
+    }
+
+    /// The entry that was meant to say which tracks a rule takes.
+    private static func misspelt(_ entries: [YAMLNode.Entry]) -> (Int, String)? {
+        let kinds = ["video", "audio", "subtitle", "data", "attachment"]
+        let known = Language.videoTrack.keys.map(\.name)
+        for (index, entry) in entries.enumerated() where !known.contains(entry.key) {
+            if let kind = Suggestion.nearest(to: entry.key, among: kinds) { return (index, kind) }
+        }
+        return nil
     }
 
     /// What a rule that begins with a key is about.

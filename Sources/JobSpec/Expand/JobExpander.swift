@@ -137,20 +137,20 @@ struct JobExpander {
             reader.sink.error(.wrongType, "a job is a mapping, not \(base.node.kind)", at: base.node.range)
             return []
         }
+        // What a misspelt key has is looked at as well; that it is misspelt is said when the job is decoded.
+        let node = Self.respelled(base.node)
         guard
             let combinations = Matrix.combinations(
-                base.node[key: "matrix"], scope: definition.scope, reader: reader)
-        else { return [] }
-        guard let asset = base.node[key: "asset"] else {
-            // The missing key is reported with everything else that is wrong with the job.
-            _ = JobDecoder(
-                reader: reader, definition: definition, scope: Self.scope(definition, base.id.value, [], 1),
-                asset: AssetSpec(source: .file(base.id), timing: .fast, range: base.id.range), assetID: nil,
-                id: base.id, base: base.id.value, isTemplate: true
-            ).job(base.node)
+                node[key: "matrix"], scope: definition.scope, reader: reader)
+        else {
+            lookOn(base, [], hasMatrix: false)
             return []
         }
-        if combinations.count > 1, Int(base.node.size) * combinations.count > 5_000_000 {
+        guard let asset = node[key: "asset"] else {
+            lookOn(base, combinations[0], hasMatrix: true)
+            return []
+        }
+        if combinations.count > 1, Int(base.node.size) * combinations.count > 50_000_000 {
             reader.sink.error(.fanOut, "the job and its matrix come to too much", at: base.id.range)
             return []
         }
@@ -159,8 +159,14 @@ struct JobExpander {
             let label = combination.map { "\($0.key)=\($0.value.text)" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
             let node = Substitution(scope: scope, reader: reader).apply(to: asset)
-            guard let (spec, id) = binding(node, scope: scope) else { continue }
-            if case .job(let needed, _) = spec.source, !definition.hasJob(needed, reader: reader) { continue }
+            guard let (spec, id) = binding(node, scope: scope) else {
+                lookOn(base, combination, hasMatrix: true)
+                continue
+            }
+            if case .job(let needed, _) = spec.source, !definition.hasJob(needed, reader: reader) {
+                lookOn(base, combination, hasMatrix: true)
+                continue
+            }
             let run = Run(
                 base: index, combination: combination, label: label, asset: spec, assetID: id,
                 facts: facts(of: spec, id: id))
@@ -168,6 +174,29 @@ struct JobExpander {
         }
         for position in runs.indices { runs[position].index = position + 1 }
         return runs
+    }
+
+    private static func respelled(_ node: YAMLNode) -> YAMLNode {
+        guard case .mapping(let entries) = node.content else { return node }
+        return YAMLNode(.mapping(NodeReader.respelled(entries, as: Language.job)), at: node.range)
+    }
+
+    /// What else is wrong with a job whose asset or matrix is: it is decoded, and nothing is made of it.
+    private func lookOn(_ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool) {
+        var scope = Self.scope(definition, base.id.value, combination, 1)
+        let placeholder = AssetSpec(source: .file(base.id), timing: .fast, range: base.id.range)
+        scope.asset = facts(of: placeholder, id: base.id)
+        scope.asset?.isPattern = true
+        let own = NodeReader()
+        _ = JobDecoder(
+            reader: own, definition: definition, scope: scope, asset: placeholder, assetID: nil, id: base.id,
+            base: base.id.value, isTemplate: true
+        ).job(base.node)
+        // Without its matrix nobody knows what the job's other keys would be.
+        for diagnostic in own.sink.diagnostics
+        where hasMatrix || diagnostic.rule != .undefinedName || !diagnostic.message.contains("matrix") {
+            reader.sink.add(diagnostic)
+        }
     }
 
     private static func scope(

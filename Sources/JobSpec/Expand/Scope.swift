@@ -83,8 +83,19 @@ struct Scope: Sendable {
         }
         throw .undefined(
             "there is no variable `\(name)`",
-            help: Suggestion.help(for: name, among: names) ?? "`vars: { \(Self.plain(name)): … }` defines it",
+            help: Self.bare(name).map { "it is written `${\($0)}`" } ?? Suggestion.help(
+                for: name, among: names)
+                ?? "`vars: { \(Self.plain(name)): … }` defines it",
             isMissing: NodeReader.isIdentifier(name))
+    }
+
+    /// The name inside spaces and the braces of other tools; nil where there are none.
+    private static func bare(_ name: String) -> String? {
+        func isAround(_ letter: Character) -> Bool { " {}\t".contains(letter) }
+        let inner = name.drop(while: isAround)
+        let bare = String(inner.prefix { !isAround($0) })
+        guard inner.dropFirst(bare.count).allSatisfy(isAround) else { return nil }
+        return bare != name && NodeReader.isIdentifier(bare.replacing(".", with: "_")) ? bare : nil
     }
 
     private func environmentValue(_ name: String) throws(Failure) -> Value {

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import LibAV
 internal import YAMLDocument
 
 /// Puts named settings under what stands beside `use`.
@@ -38,7 +39,8 @@ struct SettingsResolver {
             guard let found = definition.settings[name.value] else {
                 reader.sink.error(
                     .undefinedName, "there are no settings `\(name.value)`", at: name.range,
-                    help: Suggestion.help(for: name.value, among: definition.settings.keys.sorted())
+                    help: Self.codecHelp(name.value) ?? Suggestion.help(
+                        for: name.value, among: definition.settings.keys.sorted())
                         ?? (definition.settings.isEmpty
                             ? "the file defines no `settings`"
                             : "the settings are \(definition.settings.keys.sorted().joined(separator: ", "))")
@@ -62,5 +64,12 @@ struct SettingsResolver {
     private static func without(_ key: String, _ node: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = node.content else { return node }
         return YAMLNode(.mapping(entries.filter { $0.key != key }), at: node.range)
+    }
+
+    /// A codec's name alone, where the name of settings stands.
+    private static func codecHelp(_ name: String) -> String? {
+        let isCodec =
+            CodecCatalog.codec(name, of: .video) != nil || CodecCatalog.codec(name, of: .audio) != nil
+        return isCodec ? "a word alone is the name of `settings`; a codec is `{ codec: \(name) }`" : nil
     }
 }
