@@ -1,3 +1,4 @@
+internal import Diagnostics
 public import JobSpec
 internal import LibAV
 
@@ -6,7 +7,7 @@ extension Expectation.Check {
     public var text: String {
         switch self {
         case .duration(let wanted, let within): "duration \(wanted) s, give or take \(within) s"
-        case .frames(let count): "\(count) frames"
+        case .frames(let count): counted(count, "frame")
         case .size(let most): "at most \(PlanText.bytes(most))"
         case .property(let type, let name, let value): "\(type.rawValue) \(name) \(value)"
         case .loudness(let wanted, let within): "\(wanted) LUFS, give or take \(within) LU"

@@ -130,8 +130,8 @@ public enum PlanText {
     private static func expectation(_ expected: TrackPlan.Expectation) -> String {
         let about = expected.isExact ? "" : "about "
         var parts: [String] = []
-        if let frames = expected.frames { parts.append("\(about)\(frames) frames") }
-        if let samples = expected.samples { parts.append("\(about)\(samples) samples") }
+        if let frames = expected.frames { parts.append(about + counted(frames, "frame")) }
+        if let samples = expected.samples { parts.append(about + counted(samples, "sample")) }
         var span = "\(about)\(expected.timeRange.duration) s"
         if expected.timeRange.start > .zero { span += " from \(expected.timeRange.start) s on" }
         return (parts + [span]).joined(separator: ", ")

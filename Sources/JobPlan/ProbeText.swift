@@ -34,7 +34,7 @@ public enum ProbeText {
     private static func details(_ track: SourceDescription.Track) -> String {
         if track.isAttachedPicture { return "" }
         var parts: [String] = ["\(track.timeRange.start) s to \(track.timeRange.end) s"]
-        if let count = track.sampleCount { parts.append("\(count) samples") }
+        if let count = track.sampleCount { parts.append(counted(count, "sample")) }
         if track.mediaType == .video {
             parts.append(track.pixelFormat.description)
             if let rate = track.frameRate { parts.append("\(rate) frames/s") }

@@ -70,7 +70,7 @@ struct VideoEncodingPlanner {
                 .source)
         }
         if let interval = configuration.keyframeInterval {
-            note("keyframe_interval", "\(interval) frames", at: spec.keyframeInterval?.range)
+            note("keyframe_interval", counted(interval, "frame"), at: spec.keyframeInterval?.range)
         }
         choices(into: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }

@@ -68,7 +68,8 @@ struct Tandem: AsyncParsableCommand {
         commandName: "tandem",
         abstract: "Carries out media jobs that a YAML file describes: checked first, planned, then run.",
         discussion: """
-            Exit status: 0 all is well; 1 a job failed; 3 a job file is wrong; 4 this machine can't; 64 wrong usage; \
+            Exit status: 0 all is well; 1 a job failed; 3 a job file is wrong; 4 this machine can't; \
+            5 nothing worse than a failed expectation; 64 wrong usage; \
             130 interrupted; 143 terminated.
             """,
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",

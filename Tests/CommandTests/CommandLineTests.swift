@@ -134,11 +134,24 @@ import Testing
         let wrong = try tandem("run", "jobs.yaml", in: scratch)
         #expect(wrong.status == 5)
         #expect(wrong.errors.contains("error[expectation-failed]"))
+        // Said when it happens, and once more at the end.
+        #expect(wrong.errors.components(separatedBy: "expected at most").count == 3, "\(wrong.errors)")
         #expect(wrong.errors.contains("jobs.yaml:10:21"))
         try scratch.write(jobFile(asset: "./none.mp4", destination: "b.mp4"), to: "broken.yaml")
         #expect(try tandem("run", "jobs.yaml", "broken.yaml", in: scratch).status == 1)
         #expect(scratch.contents == ["a.mp4", "broken.yaml", "jobs.yaml"])
         try scratch.write(jobFile(more: "    expect: { frames: 25 }"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+    }
+
+    /// `--help` tells every exit status that the language's page has.
+    @Test func theHelpTellsEveryStatus() throws {
+        let help = try tandem("--help", in: try Scratch()).text
+        let told = (help.components(separatedBy: "Exit status:").last ?? "").components(
+            separatedBy: "SUBCOMMANDS")[0]
+        let words = told.split { $0 == " " || $0 == "\n" }
+        for status in ["0", "1", "3", "4", "5", "64", "130", "143"] {
+            #expect(words.contains { $0 == status }, "\(status): \(told)")
+        }
     }
 }

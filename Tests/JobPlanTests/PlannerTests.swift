@@ -170,4 +170,9 @@ import Testing
         let result = try success(try await run(yaml, in: scratch.path), "second")
         #expect(result.tracks.map(\.appendedSamples) == [26, 48_000])
     }
+
+    @Test func oneIsNoPlural() {
+        #expect(
+            Expectation.Check.frames(1).text == "1 frame" && Expectation.Check.frames(2).text == "2 frames")
+    }
 }

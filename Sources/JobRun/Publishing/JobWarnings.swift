@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import JobPlan
 internal import LibAV
 internal import Media
@@ -40,8 +41,8 @@ struct JobWarnings {
     private func dropped(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.droppedSamples > 0 else { return nil }
         return track.source.mediaType == .subtitle
-            ? "\(report.droppedSamples) cues left out where more are shown at once than mov_text holds"
-            : "\(report.droppedSamples) pictures left out, their times did not increase"
+            ? "\(counted(report.droppedSamples, "cue")) left out where more are shown at once than mov_text holds"
+            : "\(counted(report.droppedSamples, "frame")) left out, their times did not increase"
     }
 
     private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
@@ -69,7 +70,7 @@ struct JobWarnings {
         if track.expected.isExact, let frames = track.expected.frames {
             let missing = frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
             if missing > report.damage.skipped {
-                parts.append("\(missing) pictures fewer than its index promises")
+                parts.append("\(counted(missing, "frame")) fewer than its index promises")
             }
         }
         let promised = track.expected.timeRange.end

@@ -11,7 +11,7 @@ public enum StepSummary {
             "\($0.value) \($0.key.replacing("-", with: " "))"
         }
         var text = "### Tandem: \(cell(report.files.joined(separator: ", "))) \(report.status)\n\n"
-        text += "\(report.jobs.count) jobs: \(figures.joined(separator: ", "))\n"
+        text += "\(counted(report.jobs.count, "job")): \(figures.joined(separator: ", "))\n"
         let warned = report.jobs.filter { !$0.warnings.isEmpty }
         if !warned.isEmpty {
             text += "\n| job | warning |\n| --- | --- |\n"

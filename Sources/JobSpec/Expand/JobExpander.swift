@@ -150,7 +150,9 @@ struct JobExpander {
             lookOn(base, combinations[0], hasMatrix: true)
             return []
         }
-        if combinations.count > 1, Int(base.node.size) * combinations.count > 50_000_000 {
+        // The matrix itself is there once, however many come of it.
+        let size = Int(base.node.size) - Int(node[key: "matrix"]?.size ?? 0)
+        if combinations.count > 1, size * combinations.count > 50_000_000 {
             reader.sink.error(.fanOut, "the job and its matrix come to too much", at: base.id.range)
             return []
         }

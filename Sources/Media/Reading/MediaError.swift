@@ -90,7 +90,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .noPackets(let track, let length):
             "\(track): the source says that it lasts \(length) s, and not one packet of it can be found: the file was cut or damaged, or libavformat can't read this form of the codec"
         case .undecodable(let track, let packets):
-            "\(track): its decoder took \(packets) packets and gave neither a frame nor an error: libavcodec can't decode this form of the codec"
+            "\(track): its decoder took \(packets == 1 ? "1 packet" : "\(packets) packets") and gave neither a frame nor an error: libavcodec can't decode this form of the codec"
         case .noSamples(let track): "\(track): nothing to show in this range"
         }
     }
