@@ -126,9 +126,11 @@ struct CopyPlanner {
                 .sourceOrder, problem, at: place, help: "`encode` it: what is shown is found by decoding")
             return nil
         }
-        guard track.mediaType == .video, !type.hasEditLists else { return .copy }
-        let help = "`encode` it, or write mp4 or mov"
-        if track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
+        // What is hidden after the first frame that is shown: players heed no such edit of a fragmented file.
+        let isFragmented = job.fragmentInterval != nil
+        guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
+        let help = "`encode` it, or write mp4 or mov\(isFragmented ? " without `fragment`" : "")"
+        if !type.hasEditLists, track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
             return refuse(
                 "\(label(track)) begins with frames that an edit list hides, and \(type.name) has none",
                 help: help,
@@ -136,7 +138,7 @@ struct CopyPlanner {
         }
         if track.sideData.contains(SourceDescription.Track.hiddenInside) {
             return refuse(
-                "frames of \(label(track)) need others that an edit list hides, and \(type.name) has none",
+                "frames of \(label(track)) need others that an edit list hides, and \(isFragmented ? "a fragmented file" : type.name) has none",
                 help: help,
                 into: &sink)
         }

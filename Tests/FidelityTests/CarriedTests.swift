@@ -65,7 +65,7 @@ import Testing
             return
         }
         #expect(
-            failure.message.contains("begins with pictures that an edit list hides"), "\(failure.message)")
+            failure.message.contains("begins with frames that an edit list hides"), "\(failure.message)")
         #expect(refused.first?.plan == nil, "it is known before anything runs")
     }
 

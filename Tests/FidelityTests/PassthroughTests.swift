@@ -246,14 +246,16 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             #expect(Double(format?["duration"] as? String ?? "") == Double(frames) / 25)
         }
         #expect(hashes.count == frames)
-        let matroska = decode(
-            "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(scratch.file("a.mkv")) } }",
-            directory: scratch.path)
-        let messages = Planner.plan([try #require(matroska.file)]).diagnostics.diagnostics.map(\.message)
         let isNeeded = frames == 30 || frames == 31
-        #expect(
-            messages.contains { $0.contains("need others that an edit list hides") } == isNeeded,
-            "\(messages)")
+        for keys in ["destination: o.mkv", "fragment: 1s, destination: o.mp4"] {
+            let asked = decode(
+                "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], \(keys) } }",
+                directory: scratch.path)
+            let messages = Planner.plan([try #require(asked.file)]).diagnostics.diagnostics.map(\.message)
+            #expect(
+                messages.contains { $0.contains("need others that an edit list hides") } == isNeeded,
+                "\(keys): \(messages)")
+        }
     }
 
     /// Decoding times of the source that don't increase: new ones are made where presentation times are right.

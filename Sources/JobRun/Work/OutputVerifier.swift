@@ -119,6 +119,12 @@ struct OutputVerifier {
                 return
                     "source track \(planned.source.index) has \(report.hiddenSamples) frames that an edit list hides, and \(plan.container) has none: `encode` it, or write mp4 or mov"
             }
+            if report.hiddenSamples > 0, plan.fragmentInterval == nil, let shown = track.sampleCount,
+                shown != report.appendedSamples - report.hiddenSamples
+            {
+                return
+                    "\(name) shows \(shown) frames instead of \(report.appendedSamples - report.hiddenSamples): the source's edit list hides the others"
+            }
             // A container may merge or split packets of sound, never pictures.
             guard
                 track.mediaType == .audio || track.sampleCount == nil

@@ -130,6 +130,9 @@ final class PassthroughProducer: SampleProducer {
         guard let lastDTS, dts <= lastDTS, track.mediaType == .video || dts < lastDTS,
             track.mediaType == .video || track.mediaType == .audio
         else { return dts }
+        // A leap is told as one.
+        let back = MediaTime(ticks: lastDTS - dts, timeBase: timeBase)
+        if back > TimeBounds.backstep { return dts }
         guard track.mediaType == .video, lastDTS + 1 <= pts else {
             throw MediaError.unorderedTimes(
                 track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
