@@ -157,16 +157,20 @@ struct JobExpander {
             return []
         }
         var runs: [Run] = []
+        // What else is wrong is much the same in all combinations.
+        var hasLookedOn = false
         for combination in combinations {
             let label = combination.map { "\($0.key)=\($0.value.text)" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
             let node = Substitution(scope: scope, reader: reader).apply(to: asset)
             guard let (spec, id) = binding(node, scope: scope) else {
-                lookOn(base, combination, hasMatrix: true)
+                if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
+                hasLookedOn = true
                 continue
             }
             if case .job(let needed, _) = spec.source, !definition.hasJob(needed, reader: reader) {
-                lookOn(base, combination, hasMatrix: true)
+                if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
+                hasLookedOn = true
                 continue
             }
             let run = Run(
