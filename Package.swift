@@ -98,6 +98,11 @@ let package = Package(
             ],
             // It compares sound sample by sample, which takes minutes otherwise.
             path: "Tests/TestSupport", swiftSettings: house + [.unsafeFlags(["-O"])]),
+        // What the fuzzer calls; tests call it too.
+        .target(
+            name: "PlanFuzzing",
+            dependencies: ["JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics"],
+            path: "Fuzz/entry", swiftSettings: house),
         .testTarget(
             name: "YAMLDocumentTests", dependencies: ["YAMLDocument", "Diagnostics", "TestSupport"],
             swiftSettings: house),
@@ -109,7 +114,7 @@ let package = Package(
             name: "JobPlanTests",
             dependencies: [
                 "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "Locking",
-                "TestSupport",
+                "PlanFuzzing", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),
@@ -138,8 +143,7 @@ if Context.environment["TANDEM_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
         .executableTarget(
-            name: "fuzz-plan",
-            dependencies: ["CFuzzer", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics"],
-            path: "Fuzz/plan", swiftSettings: house),
+            name: "fuzz-plan", dependencies: ["CFuzzer", "PlanFuzzing"], path: "Fuzz/plan",
+            swiftSettings: house),
     ]
 }

@@ -1,76 +1,15 @@
 internal import CFuzzer
-internal import Diagnostics
 internal import Glibc
-internal import JobPlan
-internal import JobSpec
-internal import LibAV
-internal import Media
-internal import YAMLDocument
-
-/// No file can be included: the fuzzer's bytes are all there is.
-private struct NoFiles: SpecFiles {
-    func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
-        throw SpecFileError("it is not there")
-    }
-}
-
-/// Every path stands for one test signal.
-private struct SignalScout: SourceScout {
-    func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
-        switch question.matter {
-        case .description:
-            guard case .success(let description) = source else { throw SourceProblem("no test signal") }
-            return .description(description)
-        case .presentationTimes: return .presentationTimes(true)
-        case .cut, .joinedCut: return .cut(nil)
-        case .trial(let trial): return .verdict(trial.carryOut())
-        }
-    }
-}
-
-/// From the bytes of a job file to its plan, and to every form of its messages, without opening media. What a
-/// source is comes from a test signal, which every path stands for.
-private func fuzzPlan(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let text = Array(UnsafeBufferPointer(start: bytes, count: count))
-    var sink = DiagnosticSink()
-    let root = YAMLParser.parse(text, file: "fuzz.yaml", into: &sink)
-    var options = SpecOptions()
-    options.files = NoFiles()
-    options.environment = ["HOME": "/nowhere"]
-    let result = JobFileDecoder.decode(
-        root, path: "fuzz.yaml", directory: "/nowhere", options: options, after: sink)
-    var all = result.sink
-    if let file = result.file, !all.hasErrors {
-        let expanded = file.expanded(into: &all) { pattern, _, _ in
-            [pattern.value.replacing("*", with: "a"), pattern.value.replacing("*", with: "b")]
-        }
-        let plan = Planner.plan([expanded], scout: SignalScout())
-        all.add(plan.diagnostics)
-        _ = PlanText.render(plan.plan) { _ in ["it was never made"] }
-    }
-    var texts = SourceTexts()
-    texts.add(text, of: "fuzz.yaml")
-    _ = TextRenderer(sources: texts).render(all)
-    _ = GitHubRenderer.render(all)
-    _ = try? SARIFRenderer.render(all, version: "fuzz")
-    _ = try? JSONRenderer.render(all)
-    return 0
-}
-
-private let source = Result {
-    SourceDescription(
-        try Asset(
-            .pattern(
-                TestPattern(
-                    name: "testsrc", width: 320, height: 240, frameRate: Rational(25, 1),
-                    duration: MediaTime(value: 10, timescale: 1), toneFrequency: 440))
-        ).loadSynchronously())
-}
+internal import PlanFuzzing
 
 @main
 enum FuzzPlan {
     static func main() {
         var (count, arguments) = (CommandLine.argc, Optional(CommandLine.unsafeArgv))
-        exit(LLVMFuzzerRunDriver(&count, &arguments) { fuzzPlan($0, $1) })
+        exit(
+            LLVMFuzzerRunDriver(&count, &arguments) { bytes, count in
+                fuzzPlan(Array(UnsafeBufferPointer(start: bytes, count: count)))
+                return 0
+            })
     }
 }
