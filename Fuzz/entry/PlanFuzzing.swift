@@ -47,7 +47,7 @@ public func fuzzPlan(_ text: [UInt8]) {
         }
         let plan = Planner.plan([expanded], scout: SignalScout())
         all.add(plan.diagnostics)
-        _ = PlanText.render(plan.plan) { _ in ["it was never made"] }
+        _ = PlanText.render(plan.plan) { _ in RunReasons(lines: ["it was never made"]) }
     }
     var texts = SourceTexts()
     texts.add(text, of: "fuzz.yaml")

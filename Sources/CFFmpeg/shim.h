@@ -105,6 +105,7 @@ static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
     X(avfilter_graph_alloc_filter)                                                                            \
     X(avfilter_init_dict)                                                                                     \
     X(avfilter_graph_config)                                                                                  \
+    X(avfilter_filter_pad_count)                                                                              \
     X(avfilter_pad_get_type)                                                                                  \
     X(avfilter_link)                                                                                          \
     X(av_buffersrc_add_frame_flags)                                                                           \

@@ -31,18 +31,22 @@ public enum GitHubRenderer {
 
     private static func line(_ diagnostic: Diagnostic, _ path: (String) -> String) -> String {
         let range = diagnostic.range
-        var properties =
-            "file=\(SafeText.workflowProperty(path(range.file))),line=\(range.line),endLine=\(range.endLine)"
-        if range.line == range.endLine {
-            properties += ",col=\(range.column),endColumn=\(max(range.column, range.endColumn))"
+        var properties: [String] = []
+        if !range.isArgument {
+            properties.append("file=\(SafeText.workflowProperty(path(range.file)))")
+            properties.append("line=\(range.line),endLine=\(range.endLine)")
+            if range.line == range.endLine {
+                properties.append("col=\(range.column),endColumn=\(max(range.column, range.endColumn))")
+            }
         }
-        properties += ",title=\(SafeText.workflowProperty("tandem " + diagnostic.rule.rawValue))"
+        properties.append("title=\(SafeText.workflowProperty("tandem " + diagnostic.rule.rawValue))")
         var message = diagnostic.message
         for note in diagnostic.notes {
             message += "\n" + (note.range.map { "\($0): " } ?? "") + note.message
         }
         if let jobs = diagnostic.jobsSentence { message += "\n" + jobs }
         if let help = diagnostic.help { message += "\n" + help }
-        return "::\(command(diagnostic.severity)) \(properties)::\(SafeText.workflowData(message))\n"
+        return
+            "::\(command(diagnostic.severity)) \(properties.joined(separator: ","))::\(SafeText.workflowData(message))\n"
     }
 }

@@ -64,7 +64,7 @@ public enum SARIFRenderer {
             return Result(
                 ruleId: diagnostic.rule.rawValue, ruleIndex: numbers[diagnostic.rule] ?? 0,
                 level: diagnostic.severity.rawValue, message: Message(text: text(diagnostic)),
-                locations: [location(diagnostic.range, nil)],
+                locations: diagnostic.range.isArgument ? [] : [location(diagnostic.range, nil)],
                 relatedLocations: related.isEmpty ? nil : related)
         }
         let driver = Driver(

@@ -47,6 +47,14 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         SourceRange(file: file, line: 1, column: 1, endLine: 1, endColumn: 1)
     }
 
+    /// A word of the command line, which has no lines.
+    public static func argument(_ name: String) -> SourceRange {
+        SourceRange(file: name, line: 0, column: 0, endLine: 0, endColumn: 0)
+    }
+
+    /// It is a word of the command line.
+    public var isArgument: Bool { line == 0 }
+
     /// The same place with another way to it.
     public func with(context: SourceContext?) -> SourceRange {
         var copy = self
@@ -74,7 +82,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     /// As `file:line:column`.
-    public var description: String { "\(file):\(line):\(column)" }
+    public var description: String { isArgument ? file : "\(file):\(line):\(column)" }
 }
 
 extension CodingUserInfoKey {

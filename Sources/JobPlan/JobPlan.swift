@@ -157,6 +157,9 @@ extension JobPlan {
         return plan
     }
 
+    /// An output that is there can be judged by what is expected now: all that was read is what the plan says.
+    public var isJudgedAgain: Bool { sizeLimit == nil }
+
     /// Bytes that encoders note between two passes, at most; they lie beside the state, not at the destination.
     public var expectedNotes: Int64 { SizeEstimate.notes(of: tracks) }
 

@@ -5,6 +5,8 @@ internal import JobSpec
 /// Some jobs of a call by their names, with everything that they read or need.
 struct JobSelection {
     let names: [String]
+    /// What of the command line named them.
+    let argument: String
     /// Jobs that the files have, of which there may be no run.
     var written: Set<String> = []
 
@@ -17,6 +19,15 @@ struct JobSelection {
         }
     }
 
+    /// What the runs of a job are called, where a name is like one of them.
+    private func runs(of name: String, in files: [JobFile]) -> String? {
+        let base = name.prefix { $0 != "[" }
+        let runs = files.flatMap(\.jobs).filter { $0.base == base && $0.base != $0.id.value }.map(\.id.value)
+        guard !runs.isEmpty else { return nil }
+        let shown = runs.prefix(3).map { "`\($0)`" }.joined(separator: ", ")
+        return "\(counted(runs.count, "run")) of `\(base)`: \(shown)" + (runs.count > 3 ? ", …" : "")
+    }
+
     /// Leaves the others out. A name that no job has is an error.
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
         var known = written
@@ -24,8 +35,8 @@ struct JobSelection {
         let exact = Set(known.map(\.exact))
         for name in names where !exact.contains(name.exact) {
             sink.error(
-                .undefinedName, "no job is called `\(name)`", at: .startOfFile("--only"),
-                help: Suggestion.help(for: name, among: known.sorted()))
+                .undefinedName, "no job is called `\(name)`", at: .argument(argument),
+                help: Suggestion.help(for: name, among: known.sorted()) ?? runs(of: name, in: files))
         }
         let wanted = Set(names.map(\.exact))
         for index in files.indices {

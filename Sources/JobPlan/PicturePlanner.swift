@@ -184,14 +184,14 @@ struct PicturePlanner {
         case .holds, .unheeded: after = form
         case .problem(let problem):
             sink.error(
-                .filterChain, "the filters don't fit these pictures (\(picture.size)): \(problem)",
+                .filterChain, "the filters don't fit these frames (\(picture.size)): \(problem)",
                 at: filters.range)
             return false
         }
         guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
             sink.error(
                 .filterChain,
-                "the filters make pictures of \(after.width)x\(after.height); a side has at most 16384 pixels",
+                "the filters make frames of \(after.width)x\(after.height); a side has at most 16384 pixels",
                 at: filters.range)
             return false
         }

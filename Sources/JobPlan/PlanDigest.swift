@@ -6,16 +6,107 @@ public import LibAV
 
 /// Tells whether a job would be done as it was done before: what is done, of which source, with which libraries.
 ///
-/// Where something was written in a job file, why, and how a run treats the job are no part of it.
+/// Where something was written in a job file, why, and how a run treats the job are no part of it. What is expected of
+/// the output doesn't change it either, and is known apart: an output that is there can be judged. So is what becomes
+/// of damaged data, which matters where there was damage alone.
 public struct PlanDigest: Codable, Hashable, Sendable {
     /// One line a thing, for telling what changed. Sorted as they were noted.
     public var parts: [MetadataEntry]
-    /// SHA-256 of all of it.
+    /// Everything else that the output depends on, down to each number; nil where an earlier version kept none.
+    public var details: [MetadataEntry]?
+    /// What is expected of the output, a line each.
+    public var expected: [String]?
+    /// SHA-256 of all parts and details; of the expectations, where there are any, behind `+`. `~` stands between where
+    /// damaged data were left out.
     public var value: String
+    private var skipsDamage: Bool?
+
+    /// How what was made before stands to a plan.
+    public enum Standing: Sendable {
+        /// It is what the plan asks for.
+        case current
+        /// It is what the plan makes; what is expected of it wasn't judged.
+        case unjudged
+        /// It is something else.
+        case other
+    }
 
     /// Of a plan whose source exists. `content` is the digest of the source's bytes, where it goes by those.
     public init(_ plan: JobPlan, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
         throws
+    {
+        let parts = Self.told(of: plan, content: content, programs: programs)
+        let details = try PlanDetails.of(Self.essence(of: plan, isByContent: content != nil))
+        self.parts = parts
+        self.details = details
+        let checks = try plan.expectations.map { "\($0.check.text) \(try PlanDetails.line(of: $0.check))" }
+        expected = plan.expectations.map(\.check.text)
+        skipsDamage = plan.damagePolicy == .skip
+        var hasher = SHA256Hasher()
+        for part in parts + details { hasher.update("\(part.key)\0\(part.value)\n") }
+        value = hasher.finish()
+        if !checks.isEmpty { value += "+" + ContentDigest.of(checks.joined(separator: "\n").utf8) }
+    }
+
+    /// The same once it was carried out, and damaged data were left out.
+    public var afterDamage: PlanDigest {
+        var digest = self
+        digest.value = Self.made(value) + "~" + value.dropFirst(Self.made(value).count)
+        return digest
+    }
+
+    /// How an output stands to the plan, by the digest that was kept of it.
+    public func standing(of kept: String) -> Standing {
+        let isDamaged = kept.contains("~")
+        guard Self.made(kept) == Self.made(value), !isDamaged || skipsDamage == true else { return .other }
+        let judged = value.split(separator: "+").dropFirst().first
+        return judged == nil || judged == kept.split(separator: "+").dropFirst().first ? .current : .unjudged
+    }
+
+    private static func made(_ value: String) -> Substring { value.prefix { $0 != "~" && $0 != "+" } }
+
+    /// What changed from an earlier one to this, one line a thing.
+    public func changes(since before: PlanDigest) -> [String] {
+        var told = PartChanges(from: before.parts, to: parts)
+        if Self.made(value) == Self.made(before.value) {
+            return standing(of: before.value) == .other
+                ? ["damaged data were left out, and `on_damage: skip` isn't said any more"]
+                : expectationChanges(since: before)
+        }
+        guard let old = before.details, let new = details else {
+            return told.isEmpty ? ["an earlier version of Tandem made it"] : told.lines
+        }
+        // What follows from what is told needs no telling.
+        let isSource = told.names.contains { $0.hasPrefix("source") }
+        let tracks = told.names.compactMap { name in
+            name.hasPrefix("track ") ? name.split(separator: " ").prefix(2).joined(separator: " ") : nil
+        }
+        let isRange = told.names.contains("range")
+        let changes = PartChanges(from: old, to: new)
+        func isForetold(_ name: String) -> Bool { name.hasPrefix("expected ") || name.contains(" expected ") }
+        told.add(changes) { name in
+            if isForetold(name) || isRange && name.hasPrefix("range ") { return false }
+            if isSource, name.hasPrefix("source") || name.contains(" source ") { return false }
+            return !tracks.contains { track in
+                ["video", "audio", "encoder"].contains { name.hasPrefix("\(track) \($0) ") }
+            }
+        }
+        if told.isEmpty { told.add(changes, where: isForetold) }
+        return told.lines + expectationChanges(since: before)
+    }
+
+    /// What is expected now and wasn't judged, one line a thing.
+    public func expectationChanges(since before: PlanDigest) -> [String] {
+        let (old, new) = (before.expected ?? [], expected ?? [])
+        return new.filter { !old.contains($0) }.map { "expectation \($0) is new" }
+            + old.filter { !new.contains($0) }.map { "expectation \($0) is gone" }
+    }
+
+    /// The program and FFmpeg's libraries.
+    public static let programs: [MetadataEntry] =
+        [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
+
+    private static func told(of plan: JobPlan, content: String?, programs: [MetadataEntry]) -> [MetadataEntry]
     {
         var parts = programs
         parts += EncoderLibraries.used(by: plan)
@@ -47,41 +138,11 @@ public struct PlanDigest: Codable, Hashable, Sendable {
                 }
             }
         }
-        for entry in plan.metadata {
+        for entry in plan.metadata.sorted(by: { $0.key < $1.key }) {
             parts.append(MetadataEntry(key: "tag \(entry.key)", value: entry.value))
         }
-        for (index, expectation) in plan.expectations.enumerated() {
-            parts.append(MetadataEntry(key: "expectation \(index + 1)", value: expectation.check.text))
-        }
-        self.parts = parts
-        var hasher = SHA256Hasher()
-        for part in parts { hasher.update("\(part.key)\0\(part.value)\n") }
-        var encoder = BinaryEncoder()
-        encoder.userInfo[.omitsPlaces] = true
-        hasher.update(try encoder.encode(Self.essence(of: plan, isByContent: content != nil)))
-        value = hasher.finish()
+        return parts
     }
-
-    /// What changed from an earlier one to this, one line a thing; says so where the parts tell nothing.
-    public func changes(since before: PlanDigest) -> [String] {
-        if value == before.value { return [] }
-        let was = Dictionary(before.parts.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
-        let now = Dictionary(parts.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
-        var lines: [String] = []
-        for part in parts where was[part.key] != part.value {
-            lines.append(
-                was[part.key].map { "\(part.key): \($0) → \(part.value)" }
-                    ?? "\(part.key): \(part.value) is new")
-        }
-        for part in before.parts where now[part.key] == nil {
-            lines.append("\(part.key): \(part.value) is gone")
-        }
-        return lines.isEmpty ? ["something else about how it is done"] : lines
-    }
-
-    /// The program and FFmpeg's libraries.
-    public static let programs: [MetadataEntry] =
-        [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
     private static func parts(of identity: FileIdentity, content: String?) -> [MetadataEntry] {
         if let content {
@@ -98,18 +159,22 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         ]
     }
 
-    /// The plan without what doesn't reach the output.
+    /// The plan without what doesn't reach the output, and without what is told of it already.
     private static func essence(of plan: JobPlan, isByContent: Bool) -> JobPlan {
         var plan = plan
         // Where the output goes, its own mark and the memory tell.
         (plan.file, plan.id, plan.base, plan.destination) = ("", "", "", "")
         plan.needs = []
         for index in plan.tracks.indices {
+            plan.tracks[index].tags = []
             // What a setting is counts, not who said it.
             guard case .encode(var encoding) = plan.tracks[index].action else { continue }
             encoding.settings = []
             plan.tracks[index].action = .encode(encoding)
         }
+        plan.metadata = []
+        plan.expectations = []
+        plan.damagePolicy = .fail
         plan.ledger = []
         plan.notes = []
         plan.scheduling = JobScheduling()

@@ -6,13 +6,13 @@ public import Media
 /// Renders a plan for people.
 public enum PlanText {
     /// The whole plan, with totals.
-    /// `reasons`: why a job would run, empty where its output is up to date.
-    public static func render(_ plan: BatchPlan, reasons: (JobPlan) -> [String]) -> String {
+    /// `reasons`: why a job would run.
+    public static func render(_ plan: BatchPlan, reasons: (JobPlan) -> RunReasons) -> String {
         var text = ""
         var current = 0
         for job in plan.jobs {
             let why = reasons(job)
-            if why.isEmpty { current += 1 }
+            if why.lines.isEmpty || why.onlyJudges { current += 1 }
             text += render(job, why) + "\n"
         }
         var total = MediaTime.zero
@@ -29,10 +29,11 @@ public enum PlanText {
         return text + "\n"
     }
 
-    private static func render(_ job: JobPlan, _ reasons: [String]) -> String {
+    private static func render(_ job: JobPlan, _ why: RunReasons) -> String {
+        let reasons = why.lines
         var lines = ["\(job.id)  →  \(job.destination)"]
         for (index, reason) in reasons.prefix(4).enumerated() {
-            lines.append("  \(pad(index == 0 ? "runs" : "", 10)) \(reason)")
+            lines.append("  \(pad(index > 0 ? "" : why.onlyJudges ? "judged" : "runs", 10)) \(reason)")
         }
         if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }

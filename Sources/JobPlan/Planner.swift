@@ -59,7 +59,8 @@ public struct Planner {
 
     /// Plans all jobs of some files, or those of some names and what they read or need, or those of an earlier plan.
     public static func plan(
-        _ files: [JobFile], only names: [String] = [], as earlier: BatchPlan? = nil,
+        _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
+        as earlier: BatchPlan? = nil,
         memory: any PlanMemory = NoMemory(),
         scout: any SourceScout = LocalScout()
     ) -> Result {
@@ -70,7 +71,8 @@ public struct Planner {
         var unknown = DiagnosticSink()
         if !names.isEmpty {
             let written = Set(files.flatMap { $0.jobs.map(\.base) })
-            JobSelection(names: names, written: written).apply(to: &expanded, into: &unknown)
+            JobSelection(names: names, argument: argument, written: written).apply(
+                to: &expanded, into: &unknown)
         }
         var planner = Planner(files: expanded, scout: scout, memory: memory)
         planner.diagnostics = sink

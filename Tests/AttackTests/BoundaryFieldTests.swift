@@ -68,7 +68,7 @@ import Testing
             return "the jobs are wrong: \(sink.diagnostics.map(\.message))"
         }
         let result = Planner.plan([file], scout: Parrot(description: description))
-        _ = PlanText.render(result.plan, reasons: { _ in [] })
+        _ = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
         _ = rendered(result.diagnostics, "")
         _ = try? JSONEncoder().encode(result.plan)
         for job in result.plan.jobs {

@@ -86,7 +86,7 @@ import Testing
             directory: scratch.path)
         #expect(!sink.hasErrors)
         let result = Planner.plan([try #require(file)])
-        #expect(isSafe(PlanText.render(result.plan, reasons: { _ in [Self.hostile] })))
+        #expect(isSafe(PlanText.render(result.plan, reasons: { _ in RunReasons(lines: [Self.hostile]) })))
         #expect(isSafe(rendered(result.diagnostics, "")))
         let description = try LocalScout().description(of: scratch.file("\(name).mkv"))
         #expect(isSafe(ProbeText.render(description, name: Self.hostile)))

@@ -90,7 +90,7 @@ import Testing
                 }
             }
             let result = Planner.plan(files, scout: Liar(description: told))
-            _ = PlanText.render(result.plan, reasons: { _ in [] })
+            _ = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
             _ = ProbeText.render(told, name: "a")
             _ = rendered(result.diagnostics, "")
             for job in result.plan.jobs { _ = JobCost(job) }

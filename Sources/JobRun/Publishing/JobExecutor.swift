@@ -110,12 +110,15 @@ final class JobExecutor: @unchecked Sendable {
                 rule: .destinationUnwritable)
         }
         try checkSource(when: "since it was planned")
-        if let (found, isCurrent) = state?.isCurrent(plan) {
+        if let (found, standing) = state?.standing(plan) {
             digest = found
-            if let found, isCurrent {
+            if let found, standing == .current {
                 state?.adopt(plan)
                 state?.succeeded(plan, digest: found, seconds: state?.seconds(of: plan) ?? 0)
                 return completion(.upToDate)
+            }
+            if let found, standing == .unjudged, plan.isJudgedAgain {
+                return try judge(found, onWork, completion)
             }
         }
         if let lack { throw JobFailure(lack, at: plan.destinationLocation, rule: .lowSpace) }
@@ -145,6 +148,70 @@ final class JobExecutor: @unchecked Sendable {
             return running.isCancelled
         }
         if isCancelled { work.cancel() }
+    }
+
+    /// Holds the output that is there, made by just this plan, against what is expected of it now.
+    private func judge(
+        _ digest: PlanDigest, _ onWork: @Sendable () -> Void,
+        _ completion: @escaping @Sendable (JobOutcome) -> Void
+    ) throws {
+        let output = try TemporaryFile(published: plan.destination)
+        let fingerprint = output.fingerprint
+        onWork()
+        watchTime()
+        var order = WorkOrder(plan: plan, output: output, scratch: nil)
+        order.onlyJudges = true
+        let work = performer.perform(order) { @Sendable outcome in
+            self.queue.async { @Sendable in
+                self.timer?.cancel()
+                completion(self.end(judgement: outcome, of: output, fingerprint, digest))
+            }
+        }
+        let isCancelled = running.withLock { running in
+            running.work = work
+            return running.isCancelled
+        }
+        if isCancelled { work.cancel() }
+    }
+
+    private func end(
+        judgement: WorkOutcome, of output: TemporaryFile, _ fingerprint: String, _ digest: PlanDigest
+    ) -> JobOutcome {
+        do {
+            switch judgement {
+            case .cancelled: throw CancellationError()
+            case .failed(let failure): throw failure
+            case .finished(let findings):
+                if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+                if let failure = self.failure(of: findings, leaving: "; the output of an earlier run stays") {
+                    throw failure
+                }
+            }
+            guard output.isAt(plan.destination), output.fingerprint == fingerprint else {
+                throw JobFailure(
+                    "the output was changed while it was judged: \(plan.destination)",
+                    at: plan.destinationLocation, rule: .destinationExists)
+            }
+            state?.judged(plan, digest)
+            return .upToDate
+        } catch {
+            return outcome(of: error)
+        }
+    }
+
+    /// What is said where an expectation doesn't hold; nil where all do.
+    private func failure(of findings: WorkFindings, leaving kept: @autoclosure () -> String?) -> JobFailure? {
+        let judged = findings.expectations
+        guard let first = judged.first(where: { !$0.holds }) else { return nil }
+        let rest = judged.count { !$0.holds } - 1
+        let kept = kept()
+        var failure = JobFailure(
+            first.message + (rest > 0 ? " (and \(rest) more)" : "") + (kept ?? ""),
+            at: first.expectation.location, rule: .expectationFailed)
+        failure.kept = kept
+        failure.expectations = judged
+        failure.preview = findings.preview
+        return failure
     }
 
     /// The clock of `timeout`, on `queue`.
@@ -186,24 +253,15 @@ final class JobExecutor: @unchecked Sendable {
     /// What is at the destination was made by just this plan, and is not to be made anew.
     private var isMadeAlready: Bool {
         guard let digest, state?.isForced == false else { return false }
-        return DestinationPath.mark(at: plan.destination)?.digest == digest.value
+        return (DestinationPath.mark(at: plan.destination)?.digest).map { digest.standing(of: $0) != .other }
+            ?? false
     }
 
     /// Nil where somebody else published the same a moment before.
     private func publish(_ findings: WorkFindings, output: TemporaryFile) throws -> JobResult? {
         try checkSource(when: "while it was read")
-        let judged = findings.expectations
-        if let first = judged.first(where: { !$0.holds }) {
-            let rest = judged.count { !$0.holds } - 1
-            let kept = keepsFailed ? keep(output) : nil
-            var failure = JobFailure(
-                first.message + (rest > 0 ? " (and \(rest) more)" : "") + (kept ?? ""),
-                at: first.expectation.location, rule: .expectationFailed)
-            failure.kept = kept
-            failure.expectations = judged
-            failure.preview = findings.preview
-            throw failure
-        }
+        if let failure = failure(of: findings, leaving: keepsFailed ? keep(output) : nil) { throw failure }
+        if JobWarnings(plan: plan, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
         let mark = DestinationPath.Mark(
             output: output.fingerprint, digest: digest?.value ?? "",
             owner: RunState.owner(plan.file, at: plan.destination),
@@ -238,7 +296,7 @@ final class JobExecutor: @unchecked Sendable {
             destination: plan.destination, size: output.size, output: mark.output,
             duration: reports.map(\.end).max() ?? .zero,
             tracks: reports, seconds: elapsed, warnings: JobWarnings(plan: plan, findings: findings).lines,
-            expectations: judged,
+            expectations: findings.expectations,
             loudness: findings.loudness, preview: findings.preview)
     }
 

@@ -59,6 +59,11 @@ struct JobWarnings {
         return "the \(what) changes \(time) s into the output, where all come in one form"
     }
 
+    /// Something is missing under `on_damage: skip`, so the output isn't what it would be without.
+    var tellsOfDamage: Bool {
+        zip(plan.tracks, findings.tracks).contains { damage($0, $1) != nil }
+    }
+
     /// What is missing of a track under `on_damage: skip`.
     private func damage(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard plan.damagePolicy == .skip else { return nil }

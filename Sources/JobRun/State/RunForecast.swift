@@ -3,7 +3,7 @@ public import JobSpec
 
 /// Which jobs of a plan would run, and why.
 public struct RunForecast: Sendable {
-    private var reasons: [JobKey: [String]] = [:]
+    private var reasons: [JobKey: RunReasons] = [:]
 
     /// Of a plan, by what earlier runs left behind.
     public init(
@@ -13,8 +13,8 @@ public struct RunForecast: Sendable {
             var job = job
             let key = JobKey(file: job.file, id: job.id)
             if case .job(let id, _) = job.source {
-                if reasons[JobKey(file: job.file, id: id)]?.isEmpty != true {
-                    reasons[key] = ["the job `\(id)`, whose output it reads, runs"]
+                if let read = reasons[JobKey(file: job.file, id: id)], !read.lines.isEmpty, !read.onlyJudges {
+                    reasons[key] = RunReasons(lines: ["the job `\(id)`, whose output it reads, runs"])
                     continue
                 }
                 // The output that it reads is there and stays.
@@ -24,6 +24,8 @@ public struct RunForecast: Sendable {
         }
     }
 
-    /// Why a job would run, a line each; empty where its output is up to date.
-    public func reasons(for job: JobPlan) -> [String] { reasons[JobKey(file: job.file, id: job.id)] ?? [] }
+    /// Why a job would run.
+    public func reasons(for job: JobPlan) -> RunReasons {
+        reasons[JobKey(file: job.file, id: job.id)] ?? RunReasons(lines: [])
+    }
 }

@@ -158,7 +158,7 @@ public final class RunState: PlanMemory, Sendable {
         guard let mark = DestinationPath.mark(at: plan.destination), !mark.digest.isEmpty else {
             return false
         }
-        return digest(of: plan)?.value == mark.digest
+        return digest(of: plan).map { $0.standing(of: mark.digest) != .other } ?? false
     }
 
     /// See `PlanMemory`.
@@ -188,25 +188,36 @@ public final class RunState: PlanMemory, Sendable {
             && record.output == TemporaryFile.fingerprint(path: question.destination)
     }
 
-    /// The digest of a plan, and whether its output was made by just that.
-    public func isCurrent(_ plan: JobPlan) -> (digest: PlanDigest?, isCurrent: Bool) {
-        guard let digest = digest(of: plan) else { return (nil, false) }
-        if isForced { return (digest, false) }
-        guard let now = TemporaryFile.fingerprint(path: plan.destination) else { return (digest, false) }
-        if let record = record(plan.file, plan.id), record.destination.exact == plan.destination.exact,
-            record.output == now, record.digest == digest.value || record.digest == digestOtherwise(plan)
-        {
-            return (digest, true)
+    /// The digest of a plan, and how what is at its destination stands to it.
+    public func standing(_ plan: JobPlan) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
+        guard let digest = digest(of: plan) else { return (nil, .other) }
+        guard !isForced, let now = TemporaryFile.fingerprint(path: plan.destination) else {
+            return (digest, .other)
         }
-        if isIntended(plan, output: now, digest: digest) { return (digest, true) }
-        return (digest, DestinationPath.mark(at: plan.destination)?.digest == digest.value)
+        var kept = [intended(plan, output: now), DestinationPath.mark(at: plan.destination)?.digest]
+            .compactMap { $0 }
+        if let record = record(plan.file, plan.id), record.destination.exact == plan.destination.exact,
+            record.output == now
+        {
+            kept.insert(record.digest, at: 0)
+        }
+        var best: (kept: String, standing: PlanDigest.Standing) = ("", .other)
+        func compare(_ digest: PlanDigest) {
+            for one in kept where best.standing != .current && digest.standing(of: one) != .other {
+                best = (one, digest.standing(of: one))
+            }
+        }
+        compare(digest)
+        if best.standing == .other, !kept.isEmpty { digestOtherwise(plan).map(compare) }
+        return (best.kept.contains("~") ? digest.afterDamage : digest, best.standing)
     }
 
-    /// What is there was published by just this plan, in a run that did not come to say so.
-    private func isIntended(_ plan: JobPlan, output: String, digest: PlanDigest) -> Bool {
-        guard let place = folders[plan.file.exact] else { return false }
-        return known[place]?.intents[plan.destination.exact]
-            == StateStore.Intent(output: output, digest: digest.value)
+    /// The digest of what is there, where it was published in a run that did not come to say so.
+    private func intended(_ plan: JobPlan, output: String) -> String? {
+        guard let place = folders[plan.file.exact],
+            let intent = known[place]?.intents[plan.destination.exact], intent.output == output
+        else { return nil }
+        return intent.digest
     }
 
     /// Nil where the source can't be read.
@@ -220,13 +231,13 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// The digest by the other way of knowing sources: what is done stays done where that is changed.
-    private func digestOtherwise(_ plan: JobPlan) -> String? {
+    private func digestOtherwise(_ plan: JobPlan) -> PlanDigest? {
         guard case .file(let path, _) = plan.source else { return nil }
-        if mode == .content { return try? PlanDigest(plan).value }
+        if mode == .content { return try? PlanDigest(plan) }
         guard let word = FileIdentity.word(path: path), let store = store(of: plan.file),
             let content = try? store.content(path: path, identity: word)
         else { return nil }
-        return try? PlanDigest(plan, content: content).value
+        return try? PlanDigest(plan, content: content)
     }
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
@@ -240,29 +251,40 @@ public final class RunState: PlanMemory, Sendable {
         return digest
     }
 
-    /// Why a job would run, a line each; empty where it would not.
-    public func reasons(for plan: JobPlan) throws(StateError) -> [String] {
+    /// Why a job would run, a line each, or what of its output would be judged; empty where it is up to date.
+    public func reasons(for plan: JobPlan) throws(StateError) -> RunReasons {
         let mark = DestinationPath.mark(at: plan.destination)
         let now = TemporaryFile.fingerprint(path: plan.destination)
         let record = record(plan.file, plan.id)
         let intent = folders[plan.file.exact].flatMap { known[$0]?.intents[plan.destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
-        let unknown = [now == nil ? "it never ran" : "nothing is known of an earlier run"]
+        let unknown = RunReasons(lines: [now == nil ? "it never ran" : "nothing is known of an earlier run"])
         // A digest is half of what a plan takes, and here there is nothing to hold it against.
         if isNew, mode == .stat { return unknown }
-        guard let digest = digest(of: plan) else { return ["the source can't be read"] }
-        if mark?.digest == digest.value { return [] }
-        if let now, isIntended(plan, output: now, digest: digest) { return [] }
+        let (found, standing) = standing(plan)
+        guard let digest = found else { return RunReasons(lines: ["the source can't be read"]) }
+        let before: PlanDigest?
+        if let record, let store = store(of: plan.file) {
+            before = try store.digest(of: record.job)
+        } else {
+            before = nil
+        }
+        switch standing {
+        case .current: return RunReasons(lines: [])
+        case .unjudged where plan.isJudgedAgain:
+            let lines = before.map { digest.expectationChanges(since: $0) } ?? []
+            return RunReasons(
+                lines: lines.isEmpty ? ["what is expected of its output was not judged"] : lines,
+                onlyJudges: true)
+        case .unjudged, .other: break
+        }
         guard let record else { return unknown }
         if record.destination.exact != plan.destination.exact {
-            return ["its destination was \(record.destination) and is \(plan.destination)"]
+            return RunReasons(lines: ["its destination was \(record.destination) and is \(plan.destination)"])
         }
-        guard let now else { return ["its output is gone: \(plan.destination)"] }
-        if record.output != now { return ["its output was changed by somebody since"] }
-        if record.digest == digest.value || record.digest == digestOtherwise(plan) { return [] }
-        let store = store(of: plan.file)
-        guard let before = try store?.digest(of: record.job) else { return ["it was done otherwise before"] }
-        return digest.changes(since: before)
+        guard let now else { return RunReasons(lines: ["its output is gone: \(plan.destination)"]) }
+        if record.output != now { return RunReasons(lines: ["its output was changed by somebody since"]) }
+        return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["it was done otherwise before"])
     }
 
     /// Seconds that the job took when it last ran.
@@ -433,6 +455,16 @@ public final class RunState: PlanMemory, Sendable {
         mark.owner = Self.owner(plan.file, at: plan.destination)
         mark.job = plan.id
         _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: plan.destination)
+    }
+
+    /// An output that was there holds what is expected of it now.
+    func judged(_ plan: JobPlan, _ digest: PlanDigest) {
+        adopt(plan)
+        if var mark = DestinationPath.mark(at: plan.destination) {
+            mark.digest = digest.value
+            _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: plan.destination)
+        }
+        succeeded(plan, digest: digest, seconds: seconds(of: plan) ?? 0)
     }
 
     /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.

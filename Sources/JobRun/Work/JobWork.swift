@@ -131,6 +131,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private func begin(_ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
         settleMemory()
+        if order.onlyJudges { return completion(.finished(try judge())) }
         let builder = SessionBuilder(plan: plan)
         try measureLoudness(builder)
         guard plan.hasTwoPasses, let scratch = order.scratch else {
@@ -217,6 +218,16 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         } catch {
             return self.outcome(of: error)
         }
+    }
+
+    /// Holds what is there against what is expected of it.
+    private func judge() throws -> WorkFindings {
+        let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
+        let judged = try ExpectationJudge(
+            plan: plan, path: order.output.reopenPath, size: order.output.size, isCancelled: isCancelled
+        ).judge()
+        if isCancelled() { throw CancellationError() }
+        return WorkFindings(tracks: [], stop: nil, expectations: judged, loudness: [], preview: nil)
     }
 
     /// Reads the finished file back: is it what was planned, and what was expected?

@@ -13,6 +13,8 @@ public struct WorkOrder: Sendable {
     public var scratch: TemporaryFile?
     /// What is finished is looked at for a report.
     public var makesPreview: Bool
+    /// The output is there already: nothing is made, it is held against what is expected of it.
+    public var onlyJudges = false
     /// Hears that the output is whole, before it is looked at for a report.
     var onChecked: @Sendable () -> Void = {}
     /// Nothing else is done in the process meanwhile.

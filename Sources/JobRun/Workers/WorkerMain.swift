@@ -251,6 +251,7 @@ public enum WorkerMain {
         var order = WorkOrder(
             plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview)
         order.isAlone = true
+        order.onlyJudges = work.onlyJudges
         let job = JobWork(order) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             if work.fault == .late { abort() }

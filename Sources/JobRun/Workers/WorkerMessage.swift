@@ -3,7 +3,7 @@ internal import JobPlan
 /// What supervisor and worker say to each other: `BinaryCoding` after its length in four bytes, descriptors beside it.
 enum WorkerMessage {
     /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
-    static let version = 3
+    static let version = 4
 
     /// From the supervisor.
     enum Order: Codable, Sendable {
@@ -37,6 +37,8 @@ enum WorkerMessage {
         var sources: [String]
         /// What is finished is looked at for a report.
         var makesPreview: Bool
+        /// The output is there already, and is judged.
+        var onlyJudges: Bool
         /// What is to go wrong, for tests.
         var fault: WorkerFault?
     }

@@ -205,11 +205,12 @@ final class WorkerProcess: @unchecked Sendable {
                                     isTransient: byItself)))
                     case .seen, .escaped: break
                     }
-                }, output: order.output, tracks: order.plan.tracks.count, makesPreview: order.makesPreview,
+                }, output: order.output, tracks: order.onlyJudges ? 0 : order.plan.tracks.count,
+                makesPreview: order.makesPreview,
                 onChecked: order.onChecked)
             let work = WorkerMessage.Work(
                 plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
-                makesPreview: order.makesPreview, fault: fault)
+                makesPreview: order.makesPreview, onlyJudges: order.onlyJudges, fault: fault)
             let files = [order.output.descriptor] + (order.scratch.map { [$0.descriptor] } ?? [])
             guard
                 self.channel.send(

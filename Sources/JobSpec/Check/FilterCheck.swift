@@ -33,7 +33,7 @@ enum FilterCheck {
             sink.error(
                 .filterChain,
                 isKnown
-                    ? "the filter `\(name)` can't be used here: it opens files, changes timing, or is not for \(type.rawValue)"
+                    ? FilterRefusal.reason(name, for: type)
                     : "there is no filter `\(name)`", at: place(of: name, in: chain),
                 help: Suggestion.help(for: name, among: tables.keys.sorted()))
             return nil

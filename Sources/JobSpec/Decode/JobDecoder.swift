@@ -322,10 +322,20 @@ struct JobDecoder {
     private func containerType(
         _ named: Located<String>?, hasKey: Bool, destination: DestinationSpec
     ) -> Located<ContainerType>? {
-        if let named { return ContainerType.named(named.value).map { Located($0, at: named.range) } }
-        if hasKey { return nil }
         let path = destination.path.value
         let name = Self.lastPart(of: path)
+        if let named {
+            // Nobody looks for a movie under the name of a still.
+            if let dot = name.lastIndex(of: "."), dot != name.startIndex, !isTemplate,
+                let other = ForeignWords.help(extension: String(name[name.index(after: dot)...]))
+            {
+                reader.sink.error(
+                    .unknownContainer, "`\(name[dot...])` is no name for \(named.value)",
+                    at: destination.path.range, help: other)
+            }
+            return ContainerType.named(named.value).map { Located($0, at: named.range) }
+        }
+        if hasKey { return nil }
         let all = ContainerType.all
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
             if isTemplate { return nil }

@@ -88,4 +88,19 @@ public enum FilterInfo {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
         return found.pointee.flags & tandem_timeline_flags() != 0
     }
+
+    /// What goes into it and comes out; nil where its options decide that (`AVFILTER_FLAG_DYNAMIC_INPUTS`).
+    public static func pads(of filter: String) -> (inputs: [MediaType], outputs: [MediaType])? {
+        guard let library = try? FilterLibrary.load(),
+            let found = library.c.avfilter_get_by_name(filter),
+            found.pointee.flags & (AVFILTER_FLAG_DYNAMIC_INPUTS | AVFILTER_FLAG_DYNAMIC_OUTPUTS) == 0
+        else { return nil }
+        func types(isOutput: Int32) -> [MediaType] {
+            let pads = isOutput == 0 ? found.pointee.inputs : found.pointee.outputs
+            return (0..<library.c.avfilter_filter_pad_count(found, isOutput)).map {
+                MediaType(library.c.avfilter_pad_get_type(pads, Int32($0)))
+            }
+        }
+        return (types(isOutput: 0), types(isOutput: 1))
+    }
 }

@@ -65,6 +65,16 @@ public final class TemporaryFile: @unchecked Sendable {
         state = Guarded(State(partName: nil))
     }
 
+    /// A file that is published already, open for reading; it is nobody's to publish or discard again.
+    /// - Throws: `MediaError.system` where it can't be opened.
+    public convenience init(published path: String) throws {
+        let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw MediaError.system(operation: "opening the output \(path)", errno: errno)
+        }
+        self.init(lent: descriptor)
+    }
+
     deinit {
         discard()
         close(descriptor)

@@ -36,16 +36,20 @@ struct ExplainCommand: ParsableCommand {
             throw status
         }
         let result = Planner.plan(
-            loader.files, only: [job], memory: FullPlanMemory(memory), scout: scout)
-        try reporting.report(result.diagnostics, of: loader)
-        if let status = reporting.status(of: result.diagnostics) { throw status }
+            loader.files, only: [job], from: "JOB", memory: FullPlanMemory(memory), scout: scout)
         let forecast = try StateArguments.must { () throws(StateError) in
             try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
         }
         for plan in result.plan.jobs where plan.id == job || plan.base == job {
             let reasons = forecast.reasons(for: plan)
-            Terminal.print(SafeText.line("\(plan.id): \(reasons.isEmpty ? "up to date" : "runs")") + "\n")
-            for reason in reasons { Terminal.print(SafeText.line("  \(reason)") + "\n") }
+            let verdict =
+                reasons.lines.isEmpty
+                ? "up to date" : reasons.onlyJudges ? "its output stays, and is judged" : "runs"
+            Terminal.print(SafeText.line("\(plan.id): \(verdict)") + "\n")
+            for reason in reasons.lines { Terminal.print(SafeText.line("  \(reason)") + "\n") }
         }
+        // What can't be planned says so below, and hides nothing of the others.
+        try reporting.report(result.diagnostics, of: loader)
+        if let status = reporting.status(of: result.diagnostics) { throw status }
     }
 }

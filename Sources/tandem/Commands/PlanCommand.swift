@@ -73,7 +73,7 @@ struct PlanCommand: ParsableCommand {
             let report = Report(
                 plan: result.plan,
                 runs: result.plan.jobs.map {
-                    Report.Run(id: $0.id, file: $0.file, reasons: forecast.reasons(for: $0))
+                    Report.Run(id: $0.id, file: $0.file, forecast.reasons(for: $0))
                 }, diagnostics: all.diagnostics)
             Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
         } else {
@@ -123,6 +123,13 @@ struct PlanCommand: ParsableCommand {
             let id: String
             let file: String
             let reasons: [String]
+            /// Its output stays, and what is newly expected of it is judged.
+            let onlyJudges: Bool
+
+            init(id: String, file: String, _ why: RunReasons) {
+                (self.id, self.file) = (id, file)
+                (reasons, onlyJudges) = (why.lines, why.onlyJudges)
+            }
         }
 
         let plan: BatchPlan

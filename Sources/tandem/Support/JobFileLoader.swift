@@ -90,7 +90,7 @@ struct JobFileLoader {
         for path in paths { known.formUnion(load(path, options)) }
         for name in options.variables.keys.sorted() where !known.contains(name) {
             sink.error(
-                .unusedVariable, "no job file has a variable `\(name)`", at: .startOfFile("--set"),
+                .unusedVariable, "no job file has a variable `\(name)`", at: .argument("--set"),
                 help: Suggestion.help(for: name, among: known.sorted()))
         }
     }

@@ -1,0 +1,155 @@
+/// Takes a value apart into what it is made of: each number and text with the way to it, for telling people which parts
+/// of two values differ. Nil is nothing; a case of an enumeration is a part by its name.
+public struct LeafEncoder {
+    /// One part.
+    public struct Leaf: Equatable, Sendable {
+        /// The way to it: keys, and positions in lists.
+        public var path: [String]
+        /// Its text.
+        public var value: String
+    }
+
+    /// What values may ask for while they are taken apart.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// Makes one.
+    public init() {}
+
+    /// The parts of a value in its own order.
+    /// - Throws: What the value throws.
+    public func leaves(of value: some Encodable) throws -> [Leaf] {
+        let collector = LeafCollector(userInfo: userInfo)
+        try collector.add(value, at: [])
+        return collector.leaves
+    }
+}
+
+private final class LeafCollector {
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    var leaves: [LeafEncoder.Leaf] = []
+
+    init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
+
+    func add(_ value: some Encodable, at path: [String]) throws {
+        switch value {
+        case let text as String: note(text, at: path)
+        case let number as Int: note("\(number)", at: path)
+        case let number as Int64: note("\(number)", at: path)
+        case let number as Int32: note("\(number)", at: path)
+        case let number as Double: note("\(number)", at: path)
+        case let flag as Bool: note(flag ? "true" : "false", at: path)
+        default: try value.encode(to: LeafValue(collector: self, path: path))
+        }
+    }
+
+    func note(_ text: String, at path: [String]) {
+        leaves.append(LeafEncoder.Leaf(path: path, value: text))
+    }
+}
+
+private struct LeafValue: Encoder {
+    let collector: LeafCollector
+    let path: [String]
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { collector.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(KeyedLeaves(collector: collector, path: path))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        ListedLeaves(collector: collector, path: path)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        SingleLeaf(collector: collector, path: path)
+    }
+}
+
+private struct KeyedLeaves<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let collector: LeafCollector
+    let path: [String]
+
+    var codingPath: [any CodingKey] { [] }
+
+    mutating func encodeNil(forKey key: Key) {}
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try collector.add(value, at: path + [key.stringValue])
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        // So are cases written, and one without values would leave no trace otherwise.
+        collector.note(key.stringValue, at: path)
+        return LeafValue(collector: collector, path: path + [key.stringValue]).container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        ListedLeaves(collector: collector, path: path + [key.stringValue])
+    }
+
+    mutating func superEncoder() -> any Encoder { LeafValue(collector: collector, path: path + ["super"]) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
+        LeafValue(collector: collector, path: path + [key.stringValue])
+    }
+}
+
+private struct ListedLeaves: UnkeyedEncodingContainer {
+    let collector: LeafCollector
+    let path: [String]
+    private(set) var count = 0
+
+    init(collector: LeafCollector, path: [String]) { (self.collector, self.path) = (collector, path) }
+
+    var codingPath: [any CodingKey] { [] }
+
+    private mutating func next() -> [String] {
+        defer { count += 1 }
+        return path + ["\(count)"]
+    }
+
+    mutating func encodeNil() { _ = next() }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws { try collector.add(value, at: next()) }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type
+    ) -> KeyedEncodingContainer<Nested> {
+        LeafValue(collector: collector, path: next()).container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        ListedLeaves(collector: collector, path: next())
+    }
+
+    mutating func superEncoder() -> any Encoder { LeafValue(collector: collector, path: next()) }
+}
+
+private struct SingleLeaf: SingleValueEncodingContainer {
+    let collector: LeafCollector
+    let path: [String]
+
+    var codingPath: [any CodingKey] { [] }
+
+    mutating func encodeNil() {}
+    mutating func encode(_ value: Bool) { collector.note(value ? "true" : "false", at: path) }
+    mutating func encode(_ value: String) { collector.note(value, at: path) }
+    mutating func encode(_ value: Double) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: Float) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: Int) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: Int8) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: Int16) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: Int32) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: Int64) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: UInt) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: UInt8) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: UInt16) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: UInt32) { collector.note("\(value)", at: path) }
+    mutating func encode(_ value: UInt64) { collector.note("\(value)", at: path) }
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        try collector.add(value, at: path)
+    }
+}

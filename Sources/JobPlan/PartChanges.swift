@@ -1,0 +1,43 @@
+internal import LibAV
+
+/// What differs between two lists of named values.
+struct PartChanges {
+    private struct Change: Hashable {
+        var from: String?
+        var to: String?
+    }
+    private var changes: [(name: String, change: Change)] = []
+
+    init(from before: [MetadataEntry], to after: [MetadataEntry]) {
+        let was = Dictionary(before.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
+        let now = Dictionary(after.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
+        for part in after where was[part.key] != part.value {
+            changes.append((part.key, Change(from: was[part.key], to: part.value)))
+        }
+        for part in before where now[part.key] == nil {
+            changes.append((part.key, Change(from: part.value, to: nil)))
+        }
+    }
+
+    var isEmpty: Bool { changes.isEmpty }
+    /// What changed.
+    var names: [String] { changes.map(\.name) }
+
+    /// Takes in what is not told yet: the same change under another name is none.
+    mutating func add(_ other: PartChanges, where isWanted: (_ name: String) -> Bool) {
+        let told = Set(changes.map(\.change))
+        changes += other.changes.filter { !told.contains($0.change) && isWanted($0.name) }
+    }
+
+    /// A line each.
+    var lines: [String] {
+        changes.map { name, change in
+            switch (change.from, change.to) {
+            case (let from?, let to?): "\(name): \(from) → \(to)"
+            case (nil, let to?): "\(name): \(to) is new"
+            case (let from?, nil): "\(name): \(from) is gone"
+            case (nil, nil): name
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import BinaryCoding
+internal import Diagnostics
+internal import LibAV
+
+/// A plan taken apart into named lines, each a thing that an output depends on: what a digest is made of, and what can be
+/// told of two that differ. A part that is in no line is in no digest, so none can change unnamed.
+enum PlanDetails {
+    /// The lines of a plan, without those that are empty.
+    static func of(_ plan: JobPlan) throws -> [MetadataEntry] {
+        var leaves = LeafEncoder()
+        leaves.userInfo[.omitsPlaces] = true
+        var keys: [[String]: String] = [:]
+        var seen: [String: Int] = [:]
+        var lines: [MetadataEntry] = []
+        for leaf in try leaves.leaves(of: plan) {
+            var path = leaf.path
+            // Options and tags go by their names: in what order they stand says nothing.
+            if let last = path.last, last == "key" || last == "value" {
+                let entry = Array(path.dropLast())
+                if last == "key" {
+                    keys[entry] = leaf.value
+                    continue
+                }
+                if let key = keys[entry] { path = entry.dropLast() + [key] }
+            }
+            guard !leaf.value.isEmpty else { continue }
+            let name = name(path)
+            seen[name, default: 0] += 1
+            let count = seen[name] ?? 1
+            lines.append(
+                MetadataEntry(
+                    key: count == 1 ? name : "\(name) (\(count))",
+                    value: text(leaf.value, at: path.last ?? "")))
+        }
+        return lines.sorted { ($0.key, $0.value) < ($1.key, $1.value) }
+    }
+
+    /// All of a value in one line.
+    static func line(of value: some Encodable) throws -> String {
+        try LeafEncoder().leaves(of: value).map { "\($0.path.joined(separator: ".")) \($0.value)" }
+            .joined(separator: ", ")
+    }
+
+    /// Times as times: `1/1` is one second.
+    private static func text(_ value: String, at key: String) -> String {
+        guard
+            ["start", "duration", "end"].contains(key) || key.hasSuffix("Interval")
+                || key.hasSuffix("Duration")
+        else { return value }
+        return (value.hasSuffix("/1") ? String(value.dropLast(2)) : value) + " s"
+    }
+
+    /// What stands in a job file for a part of a plan.
+    private static let spoken = [
+        "optimizesForNetwork": "optimize_for_network", "fragmentInterval": "fragment",
+        "sizeLimit": "limit size",
+        "joinedRanges": "range", "attachments": "attachment", "covers": "cover", "chapters": "chapter",
+        "tracks": "track", "hasTwoPasses": "passes are two", "transform": "orientation",
+    ]
+    /// Steps of the way that tell a person nothing.
+    private static let silent: Set<String> = ["_0", "action", "encode", "settings"]
+
+    private static func name(_ path: [String]) -> String {
+        path.filter { !silent.contains($0) }.map { spoken[$0] ?? words($0) }.joined(separator: " ")
+    }
+
+    /// `sampleRate` as `sample rate`; what holds anything but letters stays.
+    private static func words(_ key: String) -> String {
+        guard key.utf8.allSatisfy({ (65...90).contains($0) || (97...122).contains($0) }),
+            key.first?.isLowercase == true
+        else { return key }
+        return key.reduce(into: "") { $0 += $1.isUppercase ? " " + $1.lowercased() : String($1) }
+    }
+}

@@ -1,0 +1,74 @@
+internal import LibAV
+
+/// Why a filter that libavfilter has isn't taken from a job file, and what does the same.
+enum FilterRefusal {
+    /// Filters whose work another key does, with the frames' times and sizes known to the plan.
+    private static let instead: [String: String] = [
+        "fps": "`frame_rate`", "framerate": "`frame_rate`", "minterpolate": "`frame_rate`",
+        "trim": "`range`", "atrim": "`range`", "select": "`range`", "aselect": "`range`",
+        "format": "`pixel_format`", "aformat": "`sample_format`, `sample_rate` and `channels`",
+        "aresample": "`sample_rate`", "asetrate": "`sample_rate`", "setsar": "`pixel_aspect_ratio`",
+        "setdar": "`pixel_aspect_ratio`", "loudnorm": "`normalize`", "ebur128": "`expect: { loudness: … }`",
+        "silencedetect": "`expect: { silence: … }`", "blackdetect": "`expect: { black: … }`",
+        "ssim": "`expect: { similarity: … }`", "psnr": "`expect: { similarity: … }`",
+        "setrange": "`color: { range: … }`", "colorspace": "`color`", "zscale": "`size` and `color`",
+        "amix": "`mix`", "amerge": "`mix`", "pan": "`channels`", "channelmap": "`channels`",
+        "thumbnail": "`images`, which this version doesn't have yet",
+        "tile": "`images`, which this version doesn't have yet",
+        "movie": "an asset", "amovie": "an asset",
+    ]
+    /// They drop, double or move frames, so the plan's counts and times would be wrong.
+    private static let timing: Set<String> = [
+        "setpts", "asetpts", "atempo", "rubberband", "loop", "aloop", "tpad", "apad", "adelay", "reverse",
+        "areverse",
+        "decimate", "mpdecimate", "tinterlace", "telecine", "pullup", "detelecine", "fieldmatch", "framestep",
+        "shuffleframes", "random", "freezeframes", "segment", "asegment", "concat", "silenceremove",
+        "separatefields",
+        "weave", "doubleweave", "untile", "interlace", "repeatfields", "dejudder", "settb", "asettb",
+        "realtime",
+        "arealtime", "sidedata", "asidedata",
+    ]
+    /// They read or write files, or take commands from outside.
+    private static let outside: Set<String> = [
+        "lut3d", "lut1d", "ass", "subtitles", "drawtext", "ladspa", "lv2", "frei0r", "sendcmd", "asendcmd",
+        "zmq",
+        "azmq", "vidstabdetect", "vidstabtransform", "libvmaf", "sofalizer", "arnndn", "dnn_processing",
+        "dnn_detect",
+        "dnn_classify", "derain", "sr", "metadata", "ametadata", "cover_rect", "find_rect", "signature",
+        "removelogo",
+        "psnr", "ssim", "haldclut", "afir", "axcorrelate", "program_opencl", "hwmap", "hwupload",
+        "hwdownload",
+    ]
+
+    /// What is said of a filter that this build has and the table doesn't.
+    static func reason(_ name: String, for type: MediaType) -> String {
+        let other: MediaType = type == .video ? .audio : .video
+        if FilterCatalog.tables(other)[name] != nil {
+            return "`\(name)` is a filter for \(other.rawValue), and this is a rule for \(type.rawValue)"
+        }
+        if let key = instead[name] { return "the filter `\(name)` can't be used in a job file: use \(key)" }
+        if outside.contains(name) {
+            return
+                "the filter `\(name)` can't be used in a job file: it opens files or takes commands from outside"
+        }
+        if timing.contains(name) {
+            return
+                "the filter `\(name)` can't be used in a job file: it changes when frames are shown or how many there are"
+        }
+        guard let pads = FilterInfo.pads(of: name) else {
+            return
+                "the filter `\(name)` can't be used in a job file: how many inputs or outputs it has isn't fixed"
+        }
+        guard pads.inputs == [type], pads.outputs == [type] else {
+            let (inputs, outputs) = (text(pads.inputs), text(pads.outputs))
+            return
+                "the filter `\(name)` can't be used here: it makes \(outputs) of \(inputs), and `filters` are for one \(type.rawValue) track"
+        }
+        return
+            "the filter `\(name)` isn't on the list of filters whose options Tandem checks, so it can't be used in a job file"
+    }
+
+    private static func text(_ pads: [MediaType]) -> String {
+        pads.isEmpty ? "nothing" : pads.map(\.rawValue).joined(separator: " and ")
+    }
+}

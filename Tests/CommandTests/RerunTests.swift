@@ -1,0 +1,151 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What makes a job run again, and what doesn't: only what can change its output does, and `explain` names it.
+@Suite struct RerunTests {
+    private func spec(_ keys: String = "", rule: String = "", encode: String = "") -> String {
+        """
+        version: 1
+        jobs:
+          one:
+            asset: in/a.mp4
+            tracks:
+              - { video: first, encode: { codec: ffv1\(encode) }\(rule) }
+        \(keys.isEmpty ? "" : "    \(keys)\n")    destination: one.mkv
+
+        """
+    }
+
+    private func folder() throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.shell(
+            "mkdir in && ffmpeg -v error -f lavfi -i testsrc=size=64x64:rate=25:duration=1 -c:v libx264 -metadata title=T in/a.mp4"
+        )
+        try scratch.write(spec(), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        return scratch
+    }
+
+    @Test func everyChangeIsNamed() throws {
+        let scratch = try folder()
+        for (text, words) in [
+            (spec("metadata: { set: { title: New } }"), "tag title: T → New"),
+            (spec("range: { end: 500ms }"), "range: "),
+            (spec("chapters: [{ start: 0s, title: A }]"), "chapter 0 title: A is new"),
+            (spec("limit: { size: 1MB }"), "limit size: 1000000 is new"),
+            (spec(rule: ", title: Huh"), "Huh is new"),
+            (spec(rule: ", language: deu"), "de"),
+            (spec(rule: ", disposition: [forced]"), "forced"),
+            (spec(encode: ", filters: hflip"), "track 0 filters: hflip is new"),
+            (spec(encode: ", size: 32x32"), "track 0 size"),
+            (spec(encode: ", orientation: 90"), "orientation"),
+            (spec(encode: ", options: { slicecrc: 1 }"), "track 0 slicecrc: 1 is new"),
+            (spec(encode: ", color: { range: pc }"), "color"),
+            (
+                spec().replacing("in/a.mp4", with: "{ path: in/a.mp4, timing: precise }"),
+                "timing: fast → precise"
+            ),
+        ] {
+            try scratch.write(text, to: "jobs.yaml")
+            let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
+            #expect(why.status == 0 && why.text.contains("one: runs"), "\(text)\(why.text)\(why.errors)")
+            #expect(why.text.contains(words), "\(text)\(why.text)")
+            #expect(why.text.split(separator: "\n").count <= 7, "one change, few lines: \(text)\(why.text)")
+        }
+    }
+
+    @Test func whatCannotChangeTheOutputIsNotDoneAgain() throws {
+        let scratch = try folder()
+        let before = try scratch.shell("stat -c %i one.mkv")
+        for keys in [
+            "on_damage: skip", "metadata: { set: { title: T } }", "retries: 3", "timeout: \"1:00:00\"",
+            "needs: []",
+            "leftover: warn", "priority: 3", "expect: { frames: 25, decodes: true }",
+            "expect: { frames: 25 }",
+            "expect: { similarity: { psnr: { min: 60 } } }",
+        ] {
+            try scratch.write(spec(keys), to: "jobs.yaml")
+            let run = try tandem("run", "jobs.yaml", in: scratch)
+            #expect(run.status == 0, "\(keys): \(run.errors)")
+            #expect(try scratch.shell("stat -c %i one.mkv") == before, "\(keys): \(run.errors)")
+            #expect(
+                try tandem("explain", "jobs.yaml", "one", in: scratch).text == "one: up to date\n", "\(keys)")
+        }
+    }
+
+    /// An expectation that is new is judged on the output that is there, with its state and without.
+    @Test(arguments: [false, true]) func newExpectationsAreJudged(isStateLost: Bool) throws {
+        let scratch = try folder()
+        if isStateLost { try scratch.shell("rm -r .tandem") }
+        let before = try scratch.shell("stat -c '%i %Y' one.mkv")
+        try scratch.write(spec("expect: { size: { max: 10B } }"), to: "jobs.yaml")
+        let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
+        #expect(why.text.hasPrefix("one: its output stays, and is judged\n"), "\(why.text)")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("  judged     "), "\(plan.text)")
+        for isolation in ["worker", "none"] {
+            let run = try tandem("run", "jobs.yaml", "--isolation", isolation, in: scratch)
+            #expect(run.status == 5, "\(run.errors)")
+            #expect(run.errors.contains("the output of an earlier run stays"), "\(run.errors)")
+            #expect(try scratch.shell("stat -c '%i %Y' one.mkv") == before)
+        }
+        try scratch.write(spec("expect: { size: { max: 1MB } }"), to: "jobs.yaml")
+        for _ in 0..<2 {
+            #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+            #expect(try scratch.shell("stat -c '%i %Y' one.mkv") == before)
+            if isStateLost { try scratch.shell("rm -r .tandem") }
+        }
+        #expect(try tandem("explain", "jobs.yaml", "one", in: scratch).text == "one: up to date\n")
+    }
+
+    /// Where damage was left out, the output is no good for who wants none.
+    @Test func damageThatWasSkippedCounts() throws {
+        let scratch = try folder()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-preset",
+            "ultrafast", "-g", "10", scratch.file("in/a.mp4"))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file("in/a.mp4")))
+        let start = try #require(bytes.range(of: Data("mdat".utf8))).upperBound
+        for offset in stride(from: 9000, to: 30_000, by: 700) { bytes[start + offset] ^= 0x55 }
+        try bytes.write(to: URL(fileURLWithPath: scratch.file("in/a.mp4")))
+        try scratch.write(spec("on_damage: skip"), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0 && run.errors.contains("skipped"), "\(run.errors)")
+        try scratch.write(spec("on_damage: skip\n    retries: 2"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        try scratch.write(spec(), to: "jobs.yaml")
+        let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
+        #expect(why.text.contains("damaged data were left out"), "\(why.text)")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
+    }
+
+    @Test func explainTellsOfTheOthersBesideABrokenSource() throws {
+        let scratch = try folder()
+        try scratch.shell("head -c 2000 in/a.mp4 > in/b.mp4; cp in/a.mp4 in/c.mp4")
+        try scratch.write(
+            spec().replacing("in/a.mp4", with: "in/*.mp4").replacing(
+                "one.mkv", with: "\"${asset.stem}.mkv\""),
+            to: "jobs.yaml")
+        let why = try tandem("explain", "jobs.yaml", "one", "--set", "x=1", in: scratch)
+        #expect(why.status == 3 && why.errors.hasPrefix("--set: error[unused-variable]"), "\(why.errors)")
+        let all = try tandem("explain", "jobs.yaml", "one", in: scratch)
+        #expect(all.status == 3 && all.errors.contains("b.mp4"), "\(all.errors)")
+        #expect(
+            all.text == "one[a.mp4]: runs\n  it never ran\none[c.mp4]: runs\n  it never ran\n", "\(all.text)")
+        let none = try tandem("explain", "jobs.yaml", "one[x]", in: scratch)
+        #expect(none.errors.contains("JOB: error[undefined-name]"), "\(none.errors)")
+        #expect(none.errors.contains("3 runs of `one`: `one[a.mp4]`"), "\(none.errors)")
+    }
+}
+
+extension Scratch {
+    /// Runs a line of shell in the folder; its output.
+    @discardableResult
+    fileprivate func shell(_ line: String) throws -> String {
+        let result = try program("/bin/sh", ["-ec", line], directory: path)
+        #expect(result.status == 0, "\(line): \(result.errors)")
+        return result.text
+    }
+}
