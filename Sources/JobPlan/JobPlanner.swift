@@ -145,7 +145,7 @@ struct JobPlanner {
             ledger: ledger.entries, expectedDuration: duration,
             expectedSize: size.map { min($0, job.sizeLimit?.value ?? $0) }, sizeLimit: job.sizeLimit?.value,
             sizeLimitLocation: job.sizeLimit?.range,
-            notes: notes, scheduling: job.scheduling)
+            notes: notes + PlaybackNotes.of(tracks), scheduling: job.scheduling)
     }
 
     /// What `limit: { size }` is likely to do.

@@ -112,22 +112,6 @@ import Testing
         #expect(try tandem("validate", in: scratch).status == 64)
     }
 
-    /// What `init` writes is a job file that can be planned, with every track in it.
-    @Test func initWritesAFileForEverySource() throws {
-        let scratch = try folderWithSource()
-        try FileManager.default.copyItem(
-            atPath: scratch.file("a.mp4"), toPath: scratch.file("we \"ird\\ ${x} [1]? 日本.mp4"))
-        for name in ["a.mp4", "we \"ird\\ ${x} [1]? 日本.mp4"] {
-            let made = try tandem("init", name, in: scratch)
-            #expect(made.status == 0)
-            try scratch.write(made.text, to: "made.yaml")
-            let plan = try tandem("plan", "made.yaml", in: scratch)
-            #expect(plan.status == 0, "\(plan.errors)")
-            #expect(plan.text.contains("audio aac") && !plan.text.contains("no rule selects it"))
-        }
-        #expect(try tandem("init", "nothing.mp4", in: scratch).status == 1)
-    }
-
     /// The list, a preset, what a file can be exported with, and a preset for a file, which is part of a job file.
     @Test func presetsAreTold() throws {
         let scratch = try Scratch()

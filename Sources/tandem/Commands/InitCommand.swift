@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Diagnostics
 internal import JobPlan
 internal import JobSpec
 internal import LibAV
@@ -16,6 +17,16 @@ struct InitCommand: ParsableCommand {
 
     func run() throws {
         try access.apply([asset])
-        Terminal.print(JobFileTemplate(path: asset, source: try workers.describe(asset)).text)
+        let source = try workers.describe(asset)
+        let template = JobFileTemplate(path: asset, source: source, schema: InstalledSchema.path)
+        let draft = try workers.scouting { scout in JobFileDraft(template, scout: scout) }
+        guard let text = draft.text else {
+            let why = draft.problems.first ?? "there is no track that this build can decode"
+            Terminal.report(
+                "tandem: \(TextRenderer.printable(asset)): nothing in it can be encoded: \(TextRenderer.printable(why))\n"
+            )
+            throw ExitCode.jobFailed
+        }
+        Terminal.print(text)
     }
 }

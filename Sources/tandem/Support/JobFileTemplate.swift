@@ -4,32 +4,53 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// A job file for one source: what is there, encoded for the web, with what else could be said as comments.
+/// A job file for one source: what is there, encoded so that it plays everywhere, with what else could be said as comments.
 struct JobFileTemplate {
     let path: String
     let source: SourceDescription
+    /// Why a track gets no rule, by its index.
+    var omitted: [Int: String] = [:]
+    /// What becomes of a track without a rule, by its index.
+    var unruled: [Int: String] = [:]
+    /// Where the schema lies, for editors.
+    var schema: String?
 
-    var text: String {
+    /// The file, and which of its lines belong to a track.
+    func render(isTrial: Bool = false) -> (text: String, tracks: [(lines: Range<Int>, index: Int)]) {
         let video = source.tracks(of: .video)
         let audio = source.tracks(of: .audio)
-        var lines = ["# Made by `tandem init`; `tandem plan` shows what it does, `tandem run` does it."]
-        lines += [
+        var lines = [
+            "# yaml-language-server: $schema=\(schema ?? "tandem-v1.schema.json")"
+                + (schema == nil ? " (made by `tandem schema`)" : ""),
+            "# Made by `tandem init`; `tandem plan` shows what it does, `tandem run` does it.",
             "version: 1", "", "assets:", "  source: \(assetText)",
             "", "jobs:", "  web:",
         ]
         lines.append("    asset: source            # \(about)")
         lines += option("range", "{ start: \"0:00\", end: end }", .job)
         lines.append("    tracks:")
-        for track in source.tracks { lines += rule(track) }
-        if video.isEmpty, audio.isEmpty {
-            lines.append("      # Nothing in this file can be encoded by this version.")
+        var places: [(lines: Range<Int>, index: Int)] = []
+        for track in source.tracks {
+            let first = lines.count + 1
+            lines += rule(track)
+            places.append((first..<(lines.count + 1), track.index))
         }
         if !source.chapters.isEmpty { lines += option("chapters", "drop", .job) }
         lines += option("metadata", "{ set: { title: \"…\" } }", .job)
         lines += option("leftover", "error", .job)
         if !video.isEmpty || audio.count > 1 { lines += ["    optimize_for_network: true"] }
-        lines.append("    destination: \(Self.quoted("out/${asset.stem}-web.\(fileExtension)"))")
-        return lines.joined(separator: "\n") + "\n"
+        let destination = Self.quoted("out/${asset.stem}-web.\(fileExtension)")
+        lines.append(
+            "    destination: \(isTrial ? "{ path: \(destination), if_exists: replace }" : destination)")
+        return (lines.joined(separator: "\n") + "\n", places)
+    }
+
+    /// Some track has a rule.
+    var isOfUse: Bool { source.tracks.contains { plays($0) && omitted[$0.index] == nil } }
+
+    /// It is watched or heard, and can be decoded.
+    private func plays(_ track: SourceDescription.Track) -> Bool {
+        !track.isAttachedPicture && [.video, .audio].contains(track.mediaType) && track.isDecodable
     }
 
     private var fileExtension: String {
@@ -48,27 +69,60 @@ struct JobFileTemplate {
 
     private func rule(_ track: SourceDescription.Track) -> [String] {
         let note = "# track \(track.index): \(LedgerText.name(track))"
-        guard !track.isAttachedPicture, track.mediaType == .video || track.mediaType == .audio,
-            track.isDecodable
-        else { return ["      \(note); this version leaves it, and the plan says so"] }
+        if let why = omitted[track.index] { return ["      \(note); it has no rule: \(why)"] }
         let kind = track.mediaType
         let position = source.tracks(of: kind).firstIndex { $0.index == track.index } ?? 0
-        var lines = ["      - \(kind.rawValue): \(position)  \(note)"]
-        if kind == .video {
-            lines.append("        encode:")
-            lines.append("          codec: h264")
-            lines.append("          crf: 23              # \(summary("crf", .videoEncode))")
-            lines.append("          preset: medium       # \(summary("preset", .videoEncode))")
-            lines.append("          # size: x720         # \(summary("size", .videoEncode))")
-            if track.isInterlaced {
-                lines.append("          deinterlace: auto    # \(summary("deinterlace", .videoEncode))")
-            }
-        } else {
-            lines.append("        encode:")
-            lines.append("          codec: aac")
-            lines.append("          bitrate: \((track.channelLayout?.channels ?? 2) > 2 ? "384k" : "128k")")
-            lines.append("          # normalize: {}      # \(summary("normalize", .audioEncode))")
+        let head = "      - \(kind.rawValue): \(position)  \(note)"
+        if plays(track) { return [head, "        encode:"] + (kind == .video ? video(track) : audio(track)) }
+        if kind == .subtitle, fileExtension == "mp4", SubtitleCodec.canConvert(from: track.codec) {
+            return track.codec == "mov_text"
+                ? [head, "        copy: true"]
+                : [head, "        encode: { codec: mov_text }    # as text that mp4 holds"]
         }
+        if kind == .subtitle {
+            return [
+                "      \(note); \(fileExtension) holds no bitmaps: `container: mkv` and `copy: true` keep it"
+            ]
+        }
+        if !track.isAttachedPicture, kind == .video || kind == .audio {
+            return ["      \(note); this build of FFmpeg can't decode it"]
+        }
+        return ["      \(note); \(unruled[track.index] ?? "it is left")"]
+    }
+
+    private func video(_ track: SourceDescription.Track) -> [String] {
+        var lines = [
+            "          codec: h264",
+            "          crf: 23              # \(summary("crf", .videoEncode))",
+            "          preset: medium       # \(summary("preset", .videoEncode))",
+            "          # size: x720         # \(summary("size", .videoEncode))",
+        ]
+        if !["yuv420p", "yuvj420p"].contains("\(track.pixelFormat)") {
+            lines.append(
+                "          pixel_format: yuv420p    # the source has \(track.pixelFormat), which many players don't play as H.264"
+            )
+        }
+        if let transfer = track.color.transfer, ["smpte2084", "arib-std-b67"].contains(transfer) {
+            lines.append(
+                "          color: { primaries: bt709, transfer: bt709, matrix: bt709 }    # the source is HDR (\(transfer)), which H.264 isn't played as"
+            )
+        }
+        if track.isInterlaced {
+            lines.append("          deinterlace: auto    # \(summary("deinterlace", .videoEncode))")
+        }
+        return lines
+    }
+
+    private func audio(_ track: SourceDescription.Track) -> [String] {
+        var lines = ["          codec: aac"]
+        let channels = track.channelLayout?.channels ?? 2
+        // What AAC can make of such a track; where it is little, the usual rate is used.
+        let rate = channels > 2 ? 384 : 64 * channels
+        lines.append(
+            track.sampleRate >= 32_000
+                ? "          bitrate: \(rate)k"
+                : "          # bitrate: \(rate)k       # \(summary("bitrate", .audioEncode))")
+        lines.append("          # normalize: -16     # \(summary("normalize", .audioEncode))")
         return lines
     }
 

@@ -1,0 +1,39 @@
+internal import LibAV
+
+/// What many players can't play of an output: right as a file, and often not what is wanted.
+enum PlaybackNotes {
+    /// A note for each track that has something.
+    static func of(_ tracks: [TrackPlan]) -> [String] {
+        tracks.compactMap { track in
+            guard track.source.mediaType == .video, !track.source.isAttachedPicture,
+                let codec = track.outputCodec
+            else { return nil }
+            var (format, color) = (track.source.pixelFormat, track.source.color)
+            if case .encode(let encoding) = track.action {
+                (format, color) = (encoding.encoder.pixelFormat, encoding.encoder.color)
+            }
+            guard let what = trouble(codec, format, color) else { return nil }
+            return "track \(track.source.index): \(what)"
+        }
+    }
+
+    private static func trouble(_ codec: String, _ format: PixelFormat, _ color: ColorDescription) -> String?
+    {
+        guard codec == "h264" else { return nil }
+        var parts: [String] = []
+        if format.bitDepth > 8 { parts.append("\(format.bitDepth) bits") }
+        switch format.chromaSubsampling {
+        case (1, 1) where !format.isRGB && "\(format)" != "gray": parts.append("4:4:4")
+        case (2, 1): parts.append("4:2:2")
+        default: if format.isRGB { parts.append("RGB") }
+        }
+        if ["smpte2084", "arib-std-b67"].contains(color.transfer) {
+            parts.append("HDR (\(color.transfer ?? ""))")
+        }
+        guard !parts.isEmpty else { return nil }
+        return
+            "H.264 with \(parts.joined(separator: ", ")) isn't played by browsers and most hardware: `pixel_format: yuv420p`"
+            + (parts.last?.hasPrefix("HDR") == true ? " and `color: { transfer: bt709, … }`" : "")
+            + ", or another codec, is"
+    }
+}

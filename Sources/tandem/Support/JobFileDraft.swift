@@ -1,0 +1,64 @@
+internal import Diagnostics
+internal import JobPlan
+internal import JobSpec
+internal import YAMLDocument
+
+/// Makes a job file for a source that can be planned as it stands: what the plan says of a draft decides which tracks get
+/// a rule, and what is said of the others.
+struct JobFileDraft {
+    /// The file; nil where nothing in the source can be encoded.
+    let text: String?
+    /// Why a track has no rule, or why there is no file.
+    let problems: [String]
+
+    init(_ template: JobFileTemplate, scout: any SourceScout) {
+        var template = template
+        var problems: [String] = []
+        guard template.isOfUse else {
+            (text, self.problems) = (nil, [])
+            return
+        }
+        // Each round leaves at least one rule out.
+        for _ in 0...template.source.tracks.count {
+            let draft = template.render(isTrial: true)
+            let (plan, diagnostics) = Self.plan(draft.text, scout)
+            let errors = diagnostics.diagnostics.filter { $0.severity == .error }
+            if errors.isEmpty {
+                for entry in plan?.ledger ?? [] {
+                    guard let track = entry.track, template.unruled[track] == nil else { continue }
+                    template.unruled[track] =
+                        entry.outcome == .left ? "it is left: \(entry.reason)" : "it is kept: \(entry.reason)"
+                }
+                break
+            }
+            problems = errors.map(\.message)
+            var isLess = false
+            for error in errors {
+                guard let place = draft.tracks.first(where: { $0.lines.contains(error.range.line) }),
+                    template.omitted[place.index] == nil
+                else { continue }
+                template.omitted[place.index] = error.message
+                isLess = true
+            }
+            guard isLess else {
+                (text, self.problems) = (nil, problems)
+                return
+            }
+            guard template.isOfUse else { break }
+        }
+        (text, self.problems) = (template.isOfUse ? template.render().text : nil, problems)
+    }
+
+    private static func plan(_ text: String, _ scout: any SourceScout) -> (JobPlan?, DiagnosticSink) {
+        var sink = DiagnosticSink()
+        let root = YAMLParser.parse(Array(text.utf8), file: "init", into: &sink)
+        let result = JobFileDecoder.decode(
+            root, path: "init", directory: SystemSpecFiles.folder(of: "init"), options: SpecOptions(),
+            after: sink)
+        guard let file = result.file, !result.sink.hasErrors else { return (nil, result.sink) }
+        let tried = scout.tryOut([file])
+        if tried.hasErrors { return (nil, tried) }
+        let planned = Planner.plan([file], scout: scout)
+        return (planned.plan.jobs.first, planned.diagnostics)
+    }
+}
