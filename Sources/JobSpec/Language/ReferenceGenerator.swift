@@ -20,7 +20,7 @@ public enum ReferenceGenerator {
             text += section(type)
             for key in type.keys { queue += mappings(in: key.type) }
         }
-        return text + filters + encoderOptions
+        return text + ReferenceGrammar.text + filters + encoderOptions
     }
 
     /// The filters that job files may use.

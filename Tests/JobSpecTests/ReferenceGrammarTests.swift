@@ -1,0 +1,33 @@
+@testable internal import JobSpec
+internal import Testing
+
+/// The forms that the reference shows are those that the program reads.
+@Suite struct ReferenceGrammarTests {
+    @Test func timesAreRead() {
+        for (text, _) in ReferenceGrammar.times { #expect(TimeExpression(text) != nil, "\(text)") }
+    }
+
+    @Test func quantitiesAreRead() {
+        for (kind, text, _) in ReferenceGrammar.quantities {
+            switch kind {
+            case "bit rate": #expect(Quantity.bitRate(text) != nil, "\(text)")
+            case "size in bytes": #expect(Quantity.bytes(text) != nil, "\(text)")
+            case "frequency": #expect(Quantity.frequency(text) == 44_100, "\(text)")
+            case "frame rate": #expect(Quantity.frameRate(text) != nil, "\(text)")
+            case "dimensions": #expect(Quantity.dimensions(text) != nil, "\(text)")
+            case "decibels": #expect(Quantity.decibels(text) != nil, "\(text)")
+            default: Issue.record("nobody reads a \(kind)")
+            }
+        }
+        #expect(Quantity.bytes("50MB") == 50_000_000 && Quantity.bytes("50MiB") == 52_428_800)
+        #expect(Quantity.frameRate("29.97") == Quantity.frameRate("30000/1001"))
+    }
+
+    @Test func variablesAreThoseOfAScope() {
+        var scope = Scope()
+        scope.variables = ["name": Scope.Value(text: "")]
+        scope.matrix = [("key", Scope.Value(text: ""))]
+        (scope.job, scope.index, scope.asset) = ("job", 1, AssetFacts(id: "a", path: "a"))
+        #expect(Set(ReferenceGrammar.variables.map(\.0)) == Set(scope.names + ["env.NAME"]))
+    }
+}
