@@ -119,6 +119,30 @@ import Testing
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same f"))
     }
 
+    /// Two job files ask for one output, and one of them no longer does: `clean` of that one leaves it to the other.
+    @Test(arguments: [[String](), ["--state", "kept"]]) func cleanLeavesWhatAnotherFileAsksFor(state: [String]) throws {
+        let scratch = try folderWithSource()
+        let rule = "tracks: [ { audio: first, encode: { codec: flac } } ]"
+        func spec(_ jobs: [String]) -> String {
+            "version: 1\njobs:\n"
+                + jobs.map { "  \($0): { asset: ./a.mp4, \(rule), destination: \($0).flac }\n" }.joined()
+        }
+        func run(_ arguments: [String]) throws -> ProgramResult {
+            try program(Places.tandem, arguments + state, directory: scratch.path)
+        }
+        try scratch.write(spec(["x", "y"]), to: "one.yaml")
+        try scratch.write(spec(["x"]), to: "two.yaml")
+        #expect(try run(["run", "one.yaml"]).status == 0)
+        #expect(try run(["run", "two.yaml"]).status == 0)
+        try scratch.write(spec(["y"]), to: "one.yaml")
+        for file in ["one.yaml", "two.yaml"] { #expect(try run(["clean", "--yes", file]).status == 0) }
+        #expect(scratch.contents.filter { $0.hasSuffix(".flac") } == ["x.flac", "y.flac"])
+        // Once nobody asks for it, it goes.
+        try scratch.write(spec(["z"]), to: "two.yaml")
+        #expect(try run(["clean", "--yes", "two.yaml"]).status == 0)
+        #expect(scratch.contents.filter { $0.hasSuffix(".flac") } == ["y.flac"])
+    }
+
     /// Another name for a job, or a default that is said, changes nothing that its output is made of.
     @Test func whatChangesNothingRunsNothing() throws {
         let scratch = try folderWithSource()

@@ -144,9 +144,13 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
     }
 
-    /// `--help` tells every exit status that the language's page has.
+    /// `--help` tells every exit status that the language's page has, and so does the reference.
     @Test func theHelpTellsEveryStatus() throws {
         let help = try tandem("--help", in: try Scratch()).text
+        let reference = try tandem("schema", "--reference", in: try Scratch()).text
+        for status in ["0", "1", "3", "4", "5", "64", "130", "143"] {
+            #expect(reference.contains("\n| \(status) | "), "\(status)")
+        }
         let told = (help.components(separatedBy: "Exit status:").last ?? "").components(
             separatedBy: "SUBCOMMANDS")[0]
         let words = told.split { $0 == " " || $0 == "\n" }

@@ -99,6 +99,49 @@ import Testing
         #expect(try await run(large, budget: budget(cores: 18), atOnce: 2, in: scratch).most == 2)
     }
 
+    /// Holds what it was given until it is told to let go.
+    private final class Holder: WorkPerformer {
+        private final class Handle: WorkHandle {
+            func cancel() {}
+            var progress: WorkProgress { WorkProgress() }
+        }
+        private let held = Guarded<[@Sendable (WorkOutcome) -> Void]>([])
+
+        var count: Int { held.withLock { $0.count } }
+
+        func letGo() {
+            for completion in held.withLock({ $0 }) { completion(.cancelled) }
+        }
+
+        func perform(
+            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
+        ) -> any WorkHandle {
+            held.withLock { $0.append(completion) }
+            return Handle()
+        }
+    }
+
+    /// After the first Ctrl-C, jobs that will not begin are not counted as done beside the one that runs on.
+    @Test func whatNeverBeginsIsNotCountedAsDone() async throws {
+        let scratch = try Scratch()
+        let (file, _) = decode(
+            "version: 1\njobs:\n" + (0..<4).map { sound("j\($0)") }.joined(), directory: scratch.path)
+        let result = Planner.plan([try #require(file)])
+        let holder = Holder()
+        let runner = BatchRunner(
+            plan: result.plan, files: result.files, policy: RunPolicy(budget: budget(cores: 1)),
+            performer: holder, observer: Recorder())
+        async let records = runner.run()
+        while holder.count < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(runner.snapshot().finished == 0)
+        runner.stopAdmitting()
+        let seen = runner.snapshot()
+        #expect(seen.finished == 0 && seen.total == 4 && seen.running.count == 1)
+        holder.letGo()
+        #expect(await records.count == 4)
+        #expect(runner.snapshot().finished == 1)
+    }
+
     /// Of jobs that are about as long, one whose source a free worker knows begins first; a much longer one, or one of
     /// higher priority, doesn't wait for it.
     @Test func whatIsKnownBeginsFirst() async throws {
