@@ -53,6 +53,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var fragmentInterval: MediaTime?
     /// The output's tags.
     public var metadata: [MetadataEntry]
+    /// The output's file is as old as the source's.
+    public var keepsFileTimes = false
     /// The output's chapters.
     public var chapters: [AssetChapter]
     /// Covers that go along, by their tracks in the source.

@@ -121,6 +121,7 @@ struct JobPlanner {
         }
         limitSize(size, of: tracks, chapters: chapters.chapters)
         let isFile = if case .file = source { true } else { false }
+        checkFileTimes()
         let covers = CoverPlanner(
             spec: job.metadata, container: container.value, source: description, isFile: isFile,
             isFragmented: job.fragmentInterval != nil)
@@ -136,7 +137,8 @@ struct JobPlanner {
             cut: range == nil && joined.isEmpty ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
             fragmentInterval: job.fragmentInterval?.value,
-            metadata: metadata.entries, chapters: chapters.chapters, covers: covers.kept,
+            metadata: metadata.entries, keepsFileTimes: job.metadata.fileTimes != nil,
+            chapters: chapters.chapters, covers: covers.kept,
             attachments: attachments,
             destination: destination.path,
             destinationLocation: job.destination.path.range,
@@ -146,6 +148,17 @@ struct JobPlanner {
             expectedSize: size.map { min($0, job.sizeLimit?.value ?? $0) }, sizeLimit: job.sizeLimit?.value,
             sizeLimitLocation: job.sizeLimit?.range,
             notes: notes + PlaybackNotes.of(tracks), scheduling: job.scheduling)
+    }
+
+    /// A test signal, and what a server has, have no time that could be kept.
+    private mutating func checkFileTimes() {
+        guard let place = job.metadata.fileTimes else { return }
+        switch source {
+        case .file(let path, _) where !SourceLocation.isRemote(path): return
+        case .job: return
+        case .file, .pattern:
+            sink.error(.containerSetting, "the source is no file here, so it has no time to keep", at: place)
+        }
     }
 
     /// What `limit: { size }` is likely to do.

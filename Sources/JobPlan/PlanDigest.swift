@@ -114,7 +114,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         case .file(let path, let identity):
             // Where its bytes count, it doesn't matter where they lie.
             if content == nil { parts.append(MetadataEntry(key: "source", value: path)) }
-            parts += Self.parts(of: identity, content: content)
+            parts += Self.parts(of: identity, content: content, keepsTimes: plan.keepsFileTimes)
         case .pattern(let pattern):
             parts.append(MetadataEntry(key: "source", value: "test signal \(pattern.name)"))
         case .job(let id, _): parts.append(MetadataEntry(key: "source", value: "job \(id)"))
@@ -144,18 +144,20 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         return parts
     }
 
-    private static func parts(of identity: FileIdentity, content: String?) -> [MetadataEntry] {
+    private static func parts(of identity: FileIdentity, content: String?, keepsTimes: Bool)
+        -> [MetadataEntry]
+    {
+        let time = MetadataEntry(
+            key: "source time", value: "\(identity.modified).\(identity.modifiedNanoseconds)")
         if let content {
             return [
                 MetadataEntry(key: "source size", value: "\(identity.size)"),
                 MetadataEntry(key: "source content", value: content),
-            ]
+            ] + (keepsTimes ? [time] : [])
         }
         return [
             MetadataEntry(key: "source size", value: "\(identity.size)"),
-            MetadataEntry(
-                key: "source time", value: "\(identity.modified).\(identity.modifiedNanoseconds)"),
-            MetadataEntry(key: "source inode", value: "\(identity.inode)"),
+            time, MetadataEntry(key: "source inode", value: "\(identity.inode)"),
         ]
     }
 

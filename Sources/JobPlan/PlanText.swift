@@ -62,6 +62,7 @@ public enum PlanText {
         if job.damagePolicy == .skip {
             lines.append("  damage     what is damaged is skipped and counted")
         }
+        if job.keepsFileTimes { lines.append("  file time  the source's") }
         for note in job.notes { lines.append("  note       \(note)") }
         var expected = "  expected   \(time(job.expectedDuration))"
         if let size = job.expectedSize { expected += ", about \(bytes(size))" }

@@ -120,7 +120,9 @@ import Testing
     }
 
     /// Two job files ask for one output, and one of them no longer does: `clean` of that one leaves it to the other.
-    @Test(arguments: [[String](), ["--state", "kept"]]) func cleanLeavesWhatAnotherFileAsksFor(state: [String]) throws {
+    @Test(arguments: [[String](), ["--state", "kept"]]) func cleanLeavesWhatAnotherFileAsksFor(
+        state: [String]
+    ) throws {
         let scratch = try folderWithSource()
         let rule = "tracks: [ { audio: first, encode: { codec: flac } } ]"
         func spec(_ jobs: [String]) -> String {

@@ -100,6 +100,25 @@ internal import Testing
         #expect(try tandem("explain", "jobs.yaml", "one", in: scratch).text == "one: up to date\n")
     }
 
+    /// The output's file is as old as its source's, and up to date by that time; where the source has none, that is an error.
+    @Test func fileTimesAreKept() throws {
+        let scratch = try folder()
+        try scratch.shell("touch -d '2001-02-03 04:05:06.789 UTC' in/a.mp4")
+        try scratch.write(spec("metadata: { file_times: keep }"), to: "jobs.yaml")
+        for (number, word) in ["1 of 1 jobs done\n", "1 of them up to date"].enumerated() {
+            let run = try tandem("run", "jobs.yaml", in: scratch)
+            #expect(run.status == 0 && run.errors.contains(word), "\(number): \(run.errors)")
+            #expect(try scratch.shell("stat -c %.3Y one.mkv") == "981173106.789\n")
+        }
+        try scratch.shell("rm -r .tandem && touch -d '2001-02-03 04:05:07 UTC' in/a.mp4")
+        #expect(try tandem("run", "--fingerprint", "content", "jobs.yaml", in: scratch).status == 0)
+        #expect(try scratch.shell("stat -c %Y one.mkv") == "981173107\n")
+        try scratch.write(
+            spec("metadata: { file_times: keep }").replacing("in/a.mp4", with: testSignal), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.status == 3 && plan.errors.contains("it has no time to keep"), "\(plan.errors)")
+    }
+
     /// Where damage was left out, the output is no good for who wants none.
     @Test func damageThatWasSkippedCounts() throws {
         let scratch = try folder()

@@ -262,6 +262,10 @@ final class JobExecutor: @unchecked Sendable {
         try checkSource(when: "while it was read")
         if let failure = failure(of: findings, leaving: keepsFailed ? keep(output) : nil) { throw failure }
         if JobWarnings(plan: plan, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
+        // Before the mark, which tells the file by its time.
+        if plan.keepsFileTimes, let source = FileIdentity(path: plan.sourceName) {
+            try output.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
+        }
         let mark = DestinationPath.Mark(
             output: output.fingerprint, digest: digest?.value ?? "",
             owner: RunState.owner(plan.file, at: plan.destination),

@@ -246,6 +246,11 @@ struct JobDecoder {
             }
         }
         spec.set = reader.tags(fields["set"])
+        if let times = fields["file_times"],
+            let word = reader.word(times.value, "`file_times`", of: ["keep", "now"]), word.value == "keep"
+        {
+            spec.fileTimes = word.range
+        }
         return spec
     }
 

@@ -200,6 +200,10 @@ public enum Language {
                 "Which of the source's tags are kept; `cover` in the list stands for its covers.",
                 default: "all"),
             KeyInfo("set", .mapOf(.string, keys: .any), "Tags to write."),
+            KeyInfo(
+                "file_times", .word(["keep", "now"]),
+                "`keep` gives the output's file the time at which the source's was last changed.",
+                default: "now"),
         ])
     static let chapters = ValueType.oneOf([.word(["keep", "drop"]), .list(.mapping(chapter))])
     static let destination = MappingType(

@@ -122,6 +122,8 @@ public struct MetadataSpec: Sendable {
     }
     /// Which of the source's are kept.
     public var keep: Keep = .all
+    /// Where it is said that the output's file is as old as the source's; nil where it isn't.
+    public var fileTimes: SourceRange?
     /// Tags to write, in order.
     public var set: [(key: Located<String>, value: String)] = []
 }

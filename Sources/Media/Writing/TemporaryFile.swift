@@ -110,6 +110,19 @@ public final class TemporaryFile: @unchecked Sendable {
         "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
     }
 
+    /// Sets the time of its last change, in seconds since 1970 (`futimens`); when it was last read stays.
+    /// - Throws: `MediaError.system` where the file system refuses.
+    public func setModified(seconds: Int64, nanoseconds: Int64) throws {
+        // UTIME_OMIT is a macro that Swift doesn't import.
+        let times = [
+            timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe),
+            timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)),
+        ]
+        guard futimens(descriptor, times) == 0 else {
+            throw MediaError.system(operation: "setting the time of the output's file", errno: errno)
+        }
+    }
+
     /// Writes an extended attribute; false where the file system has none.
     @discardableResult
     public func setAttribute(_ name: String, _ value: String) -> Bool {
