@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -279,3 +280,17 @@ int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {
     *errors = words[0];
     return twin;
 }
+
+static int set_thread_right(int number, int is_held) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, rights) != 0) return 0;
+    unsigned *held = &rights[CAP_TO_INDEX(number)].effective, bit = CAP_TO_MASK(number);
+    if (!(*held & bit) == !is_held) return 0;
+    *held ^= bit;
+    return syscall(SYS_capset, &header, rights) == 0;
+}
+
+int tandem_give_up_priority(void) { return set_thread_right(CAP_SYS_NICE, 0); }
+
+void tandem_take_back_priority(void) { set_thread_right(CAP_SYS_NICE, 1); }

@@ -191,20 +191,7 @@ import Testing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_s24le, normalize: { integrated: \(integrated), true_peak: \(peak) } } } ], destination: o.wav }\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let meter = try program(
-            "ffmpeg",
-            [
-                "-hide_banner", "-nostdin", "-i", scratch.file("o.wav"), "-af", "ebur128=peak=true", "-f",
-                "null", "-",
-            ]
-        ).errors
-        func last(_ key: String) -> Double? {
-            meter.components(separatedBy: key).last.flatMap { text in
-                Double(text.drop { $0 == " " }.prefix { $0 != " " })
-            }
-        }
-        let loudness = try #require(last("    I:"))
-        let truePeak = try #require(last("    Peak:"))
+        let (loudness, truePeak) = try measured(scratch.file("o.wav"))
         let (wanted, limit) = (try #require(Double(integrated)), try #require(Double(peak)))
         #expect(abs(loudness - wanted) <= 0.3, "\(loudness) LUFS")
         #expect(truePeak <= limit + 0.05, "\(truePeak) dBTP")
@@ -212,6 +199,44 @@ import Testing
         let samples = try Judge(scratch.file("o.wav")).sound(rate: 44_100).count
         #expect(samples == 6 * 44_100)
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
+    }
+
+    /// What ffmpeg's own meter says.
+    private func measured(_ path: String) throws -> (loudness: Double, truePeak: Double) {
+        let meter = try program(
+            "ffmpeg",
+            ["-hide_banner", "-nostdin", "-i", path, "-af", "ebur128=peak=true", "-f", "null", "-"]
+        ).errors
+        func last(_ key: String) -> Double? {
+            meter.components(separatedBy: key).last.flatMap { text in
+                Double(text.drop { $0 == " " }.prefix { $0 != " " })
+            }
+        }
+        return (try #require(last("    I:")), try #require(last("    Peak:")))
+    }
+
+    /// What is heard is the encoder's output: LAME scales its input, every lossy codec overshoots peaks.
+    @Test(arguments: [
+        ("codec: mp3, bitrate: 64k", "mp3"), ("codec: mp3, bitrate: 128k", "mp3"),
+        ("codec: mp3, bitrate: 192k", "mp3"), ("codec: aac, bitrate: 64k", "m4a"),
+        ("codec: opus, bitrate: 48k", "ogg"), ("codec: vorbis, bitrate: 96k", "ogg"),
+        ("codec: ac3, bitrate: 96k", "mkv"),
+    ])
+    func loudnessIsThatOfTheOutput(_ encode: String, _ type: String) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i",
+            "anoisesrc=a=0.3:c=pink:d=8:r=48000:s=7,volume='0.2+0.8*mod(t,1)':eval=frame",
+            "-c:a", "pcm_s24le", scratch.file("a.wav"))
+        let yaml =
+            "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { \(encode), channels: stereo, normalize: { integrated: -14, true_peak: -1 } } } ], destination: o.\(type) }\n"
+        let result = try success(try await run(yaml, in: scratch.path))
+        let (loudness, truePeak) = try measured(scratch.file("o.\(type)"))
+        let said = try #require(result.loudness.first?.after)
+        print("measured: \(encode): \(loudness) LUFS, peak \(truePeak) dBTP; said: \(said)")
+        #expect(abs(loudness - -14) <= 0.15, "\(loudness) LUFS")
+        #expect(truePeak <= -0.9 || !result.warnings.isEmpty, "\(truePeak) dBTP")
+        #expect(abs(said.integrated - loudness) <= 0.1 && abs(said.truePeak - truePeak) <= 0.3, "\(said)")
     }
 
     /// What can't be had without breaking the limit is an error, not something near.

@@ -68,4 +68,9 @@ char *tandem_loaded_libraries(void);
 // The real path of the library or program that a symbol is part of; to be freed. Null where none is known.
 char *tandem_library_of(const void *symbol);
 
+// Takes from this thread the right to raise its priority, where it has it (`CAP_SYS_NICE`). Whether it had.
+int tandem_give_up_priority(void);
+// Gives it back.
+void tandem_take_back_priority(void);
+
 #endif

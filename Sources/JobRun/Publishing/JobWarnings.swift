@@ -20,18 +20,39 @@ struct JobWarnings {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
         }
         lines += findings.losses
-        for found in findings.loudness where !found.before.isMeasured {
-            guard plan.tracks.indices.contains(found.track) else { continue }
-            lines.append(
-                said(
-                    "too short or too quiet to have a loudness: `normalize` leaves it as it is",
-                    of: plan.tracks[found.track]))
+        for found in findings.loudness {
+            guard plan.tracks.indices.contains(found.track), let line = loudness(found) else { continue }
+            lines.append(said(line, of: plan.tracks[found.track]))
         }
         if plan.sourceDescription.missingBytes > 0 {
             lines.append("the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")
         }
         return lines
             + tracks.compactMap { track, report in damage(track, report).map { said($0, of: track) } }
+    }
+
+    /// Where `normalize` didn't bring a track.
+    private func loudness(_ found: JobResult.Normalization) -> String? {
+        guard found.before.isMeasured else {
+            return "too short or too quiet to have a loudness: `normalize` leaves it as it is"
+        }
+        guard case .encode(let encoding) = plan.tracks[found.track].action, let target = encoding.loudness
+        else { return nil }
+        let tolerance = 0.2
+        func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+        let reached = found.after
+        var parts: [String] = []
+        if abs(reached.integrated - target.integrated) > tolerance {
+            parts.append(
+                "\(tenths(reached.integrated)) LUFS of \(target.integrated)")
+        }
+        if reached.truePeak - target.truePeak > tolerance {
+            parts.append(
+                "true peaks of \(tenths(reached.truePeak)) dBTP where \(target.truePeak) was asked for"
+            )
+        }
+        return parts.isEmpty
+            ? nil : "`normalize` comes to \(parts.joined(separator: ", ")) with \(encoding.codec)"
     }
 
     private func said(_ what: String, of track: TrackPlan) -> String {

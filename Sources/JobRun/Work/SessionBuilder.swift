@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import JobPlan
+internal import JobSpec
 internal import LibAV
 internal import Media
 
@@ -90,12 +91,23 @@ struct SessionBuilder {
         guard !wanted.isEmpty else { return [] }
         let asset = Asset(plan.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
+        let container = ContainerType.named(plan.container)
         return wanted.compactMap { position, track, encoding, target in
-            contents.tracks.first { $0.index == track.source.index }.map {
+            let isLossless = CodecCatalog.codec(encoding.codec, of: .audio)?.isLossless ?? false
+            let lossy =
+                isLossless
+                ? nil
+                : container.map {
+                    LoudnessNormalizer.LossyEncoding(
+                        configuration: encoding.encoder, input: encoding.audio ?? AudioOutputSettings(),
+                        container: $0)
+                }
+            return contents.tracks.first { $0.index == track.source.index }.map {
                 (
                     position,
                     LoudnessNormalizer(
-                        asset: asset, track: $0, mix: track.mix, extent: plan.extent, target: target),
+                        asset: asset, track: $0, mix: track.mix, extent: plan.extent, target: target,
+                        encoding: lossy),
                     encoding
                 )
             }

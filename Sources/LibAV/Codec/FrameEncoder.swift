@@ -1,4 +1,5 @@
 internal import CFFmpeg
+internal import CLinux
 
 /// An open encoder (`AVCodecContext`), confined to one queue.
 ///
@@ -42,7 +43,8 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             let complete = completed(configuration, for: context)
             try apply(complete.parameters, to: context)
             var options = AVDictionaryOwner(complete.options.map { ($0.key, $0.value) })
-            try check(avcodec_open2(context, codec, &options.raw), "avcodec_open2", context: context)
+            let code = withoutRealTime { avcodec_open2(context, codec, &options.raw) }
+            try check(code, "avcodec_open2", context: context)
             if let unknown = options.keys.first {
                 throw AVError(
                     code: tandem_option_not_found, operation: "avcodec_open2",
@@ -62,6 +64,14 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             free(context)
             throw error
         }
+    }
+
+    /// SVT-AV1 makes the thread that opens it a real-time one where it may, as root does in containers; its own threads
+    /// and every process that the thread starts inherit that, and nothing else on the machine gets on.
+    private static func withoutRealTime<Result>(_ body: () -> Result) -> Result {
+        guard tandem_give_up_priority() != 0 else { return body() }
+        defer { tandem_take_back_priority() }
+        return body()
     }
 
     /// The configuration with what fields and a pass need. x264 and x265 keep a file; libvpx gives and takes text.

@@ -1,7 +1,7 @@
 public import LibAV
 internal import Synchronization
 
-/// Measures the loudness of a stretch of sound after a chain of filters (libavfilter's `ebur128`).
+/// Measures the loudness of a stretch of audio after a chain of filters (libavfilter's `ebur128`).
 public final class LoudnessMeter: Sendable {
     private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)
@@ -13,32 +13,23 @@ public final class LoudnessMeter: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         var settings = AudioOutputSettings()
-        settings.filters = FilterChain(
-            (filters?.steps ?? []) + [FilterStep("ebur128", ["peak": "true", "metadata": "1"])])
+        settings.filters = FilterChain((filters?.steps ?? []) + [LoudnessReading.step])
         samples = try TrackSamples(
             asset: asset, track: track, mix: mix, settings: .audio(settings), extent: extent,
             isCancelled: isCancelled)
     }
 
+    init(samples: TrackSamples) { self.samples = samples }
+
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.
     public func measure() throws -> Loudness {
         try samples.start()
-        var result = Loudness(integrated: -70, truePeak: -120, range: 0)
+        var reading = LoudnessReading()
         while let sample = try samples.next() {
-            guard let frame = sample.takeFrame() else { continue }
-            func value(_ key: String) -> Double? {
-                frame.metadata("lavfi.r128." + key).flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
-            }
-            if let loudness = value("I") { result.integrated = loudness }
-            if let range = value("LRA") { result.range = range }
-            for channel in 0..<frame.channelLayout.channels {
-                // The filter gives the peak as a factor.
-                guard let peak = value("true_peaks_ch\(channel)"), peak > 0 else { continue }
-                result.truePeak = max(result.truePeak, Decibels.of(factor: peak))
-            }
+            if let frame = sample.takeFrame() { reading.take(frame) }
         }
         if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
-        return result
+        return reading.loudness
     }
 
     /// Gives up, from any thread.

@@ -28,7 +28,12 @@ struct TrackSamples: Sendable {
             reader.cancelReading()
             throw CancellationError()
         }
-        return try output.copyNextSampleBuffer()
+        guard let sample = try output.copyNextSampleBuffer() else {
+            // A cancel ends the reading too.
+            if isCancelled() { throw CancellationError() }
+            return nil
+        }
+        return sample
     }
 
     /// Interrupts a read that is under way, from any thread.

@@ -1,0 +1,61 @@
+internal import LibAV
+
+/// Encodes audio, decodes that again and measures it, without a file in between: codecs with loss change loudness
+/// (LAME makes it 0.3 to 0.4 LU less below 192 kbit/s) and overshoot peaks.
+final class EncodedLoudness {
+    private let samples: TrackSamples
+    private let stage: AudioEncoderStage
+    private let decoder: PacketDecoder
+    private let filter = AudioFilterStage(chain: FilterChain([LoudnessReading.step]))
+    private var reading = LoudnessReading()
+    private var start: MediaTime?
+    private var problem: (any Error)?
+
+    init(samples: TrackSamples, configuration: EncoderConfiguration, container: ContainerType) throws {
+        self.samples = samples
+        let encoder = try FrameEncoder.open(configuration, globalHeaders: true)
+        decoder = try PacketDecoder.open(encoder.parameters, timeBase: encoder.timeBase, threads: 1)
+        stage = AudioEncoderStage(encoder: encoder, configuration: configuration, container: container)
+    }
+
+    /// Reads everything and tells what comes of it. Blocks; a cancel makes it throw `CancellationError`.
+    func measure() throws -> Loudness {
+        try samples.start()
+        while let sample = try samples.next() {
+            let start = start ?? MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
+            self.start = start
+            try stage.encode(sample, start: start, end: nil) { packet throws(AVError) in decode(packet) }
+            if let problem { throw problem }
+        }
+        try stage.finish { packet throws(AVError) in decode(packet) }
+        try decoder.sendEnd()
+        try takeFrames()
+        try filter.finish()
+        try takeReadings()
+        if let problem { throw problem }
+        return reading.loudness
+    }
+
+    private func decode(_ packet: consuming Packet) {
+        guard problem == nil, packet.size > 0 else { return }
+        do {
+            while try !decoder.send(packet) { try takeFrames() }
+            try takeFrames()
+        } catch {
+            problem = error
+        }
+    }
+
+    private func takeFrames() throws {
+        while true {
+            let frame = try Frame()
+            guard case .ready = try decoder.receive(into: frame) else { return }
+            try filter.send(frame)
+            try takeReadings()
+        }
+    }
+
+    private func takeReadings() throws {
+        while let frame = try filter.receive() { reading.take(frame) }
+    }
+}

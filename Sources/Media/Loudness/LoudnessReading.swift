@@ -1,0 +1,23 @@
+internal import LibAV
+
+/// What libavfilter's `ebur128` has written into the frames that came out of it.
+struct LoudnessReading {
+    /// The filter, to be the last of a chain.
+    static let step = FilterStep("ebur128", ["peak": "true", "metadata": "1"])
+
+    private(set) var loudness = Loudness(integrated: -70, truePeak: -120, range: 0)
+
+    mutating func take(_ frame: borrowing Frame) {
+        if let integrated = Self.value("I", of: frame) { loudness.integrated = integrated }
+        if let range = Self.value("LRA", of: frame) { loudness.range = range }
+        for channel in 0..<frame.channelLayout.channels {
+            // The filter gives the peak as a factor.
+            guard let peak = Self.value("true_peaks_ch\(channel)", of: frame), peak > 0 else { continue }
+            loudness.truePeak = max(loudness.truePeak, Decibels.of(factor: peak))
+        }
+    }
+
+    private static func value(_ key: String, of frame: borrowing Frame) -> Double? {
+        frame.metadata("lavfi.r128." + key).flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+    }
+}
