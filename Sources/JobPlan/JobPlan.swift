@@ -53,6 +53,9 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var fragmentInterval: MediaTime?
     /// The output's tags.
     public var metadata: [MetadataEntry]
+    /// The keys among them that the job sets, in lower case: without them there is no output, without a source's own a
+    /// warning.
+    public var askedTags: [String] = []
     /// The output's file is as old as the source's.
     public var keepsFileTimes = false
     /// The output's chapters.
@@ -272,6 +275,8 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public var location: SourceRange
     /// Tags of the track.
     public var metadata: [MetadataEntry]
+    /// The keys among them that the rule sets, in lower case.
+    public var askedTags: [String] = []
     /// What becomes of the tags that the source's track has.
     public var tags: [Tag]
     /// Dispositions by libav's names.

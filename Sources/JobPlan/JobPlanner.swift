@@ -137,7 +137,8 @@ struct JobPlanner {
             cut: range == nil && joined.isEmpty ? nil : job.cut?.value,
             container: container.value.name, optimizesForNetwork: job.optimizeForNetwork?.value ?? false,
             fragmentInterval: job.fragmentInterval?.value,
-            metadata: metadata.entries, keepsFileTimes: job.metadata.fileTimes != nil,
+            metadata: metadata.entries, askedTags: job.metadata.set.map { $0.key.value.lowercased() },
+            keepsFileTimes: job.metadata.fileTimes != nil,
             chapters: chapters.chapters, covers: covers.kept,
             attachments: attachments,
             destination: destination.path,
@@ -418,7 +419,7 @@ struct JobPlanner {
             source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
             transform: transform,
             location: rule.range,
-            metadata: tags.entries, tags: tags.ledger, disposition: tags.disposition,
+            metadata: tags.entries, askedTags: tags.asked, tags: tags.ledger, disposition: tags.disposition,
             sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
     }
 
@@ -462,7 +463,7 @@ struct JobPlanner {
         let tags = tags(of: track, action, rule: rule)
         return TrackPlan(
             source: track, action: action, expected: expected, transform: nil, location: rule.range,
-            metadata: tags.entries, tags: tags.ledger, disposition: tags.disposition,
+            metadata: tags.entries, askedTags: tags.asked, tags: tags.ledger, disposition: tags.disposition,
             sideData: [])
     }
 

@@ -168,13 +168,13 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         (plan.file, plan.id, plan.base, plan.destination) = ("", "", "", "")
         plan.needs = []
         for index in plan.tracks.indices {
-            plan.tracks[index].tags = []
+            (plan.tracks[index].tags, plan.tracks[index].askedTags) = ([], [])
             // What a setting is counts, not who said it.
             guard case .encode(var encoding) = plan.tracks[index].action else { continue }
             encoding.settings = []
             plan.tracks[index].action = .encode(encoding)
         }
-        plan.metadata = []
+        (plan.metadata, plan.askedTags) = ([], [])
         plan.expectations = []
         plan.damagePolicy = .fail
         plan.ledger = []

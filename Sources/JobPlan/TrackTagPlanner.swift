@@ -13,6 +13,11 @@ struct TrackTagPlanner {
     let hasAlphaBeside: Bool
     /// What the output's track is tagged with.
     private(set) var entries: [MetadataEntry] = []
+    /// The keys that the rule sets, in lower case.
+    var asked: [String] {
+        (rule.language == nil ? [] : ["language"]) + (rule.title == nil ? [] : ["title", "handler_name"])
+            + rule.metadata.map { $0.key.value.lowercased() }
+    }
     /// What becomes of each of the source's.
     private(set) var ledger: [TrackPlan.Tag] = []
     private(set) var notes: [String] = []

@@ -186,4 +186,39 @@ import Testing
         #expect(found["location"]?.hasPrefix("+48.8566+002.3522") == true, "\(found)")
         #expect(result.warnings.isEmpty, "\(result.warnings)")
     }
+
+    /// The zero of a clock that nobody set is no time, and a movie can't say it.
+    @Test func aClockThatWasNeverSet() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=0.4", "-metadata", "creation_time=1970-01-01T00:00:00Z",
+            scratch.file("s.mkv"))
+        let text = yaml("audio: first, encode: { codec: aac }", to: "o.mp4")
+        let result = try success(try await run(text, in: scratch.path))
+        #expect(result.warnings.isEmpty, "\(result.warnings)")
+        let planned = Planner.plan([try #require(decode(text, directory: scratch.path).file)]).plan
+        #expect(
+            planned.jobs[0].ledger.contains {
+                $0.outcome == .left && $0.item == "tag CREATION_TIME" || $0.item == "tag creation_time"
+            }, "\(planned.jobs[0].ledger)")
+    }
+
+    /// What the source's own tag loses is a warning; what the job sets is there, or there is no output. In a worker too,
+    /// which is told nothing of the source's tags.
+    @Test(arguments: ["none", "worker"], [false, true])
+    func aTagThatTheMuxerDrops(_ isolation: String, _ isAsked: Bool) throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=0.4", "-metadata", "track=A-side", scratch.file("s.mkv"))
+        try scratch.write(
+            yaml(
+                "audio: first, encode: { codec: aac }", to: "o.mp4",
+                more: isAsked ? "    metadata: { set: { track: B-side } }" : ""), to: "jobs.yaml")
+        let result = try program(
+            Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
+        #expect(result.status == (isAsked ? 1 : 0), "\(result.errors)")
+        #expect(
+            result.errors.contains("does not say the track `\(isAsked ? "B" : "A")-side`"), "\(result.errors)"
+        )
+        #expect(scratch.contents.contains("o.mp4") == !isAsked)
+    }
 }

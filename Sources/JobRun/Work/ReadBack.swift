@@ -35,15 +35,14 @@ struct ReadBack {
 
     // MARK: What was asked
 
-    /// A tag of the file that doesn't come from the source.
+    /// The job sets a tag of the file.
     private func isAsked(_ entry: MetadataEntry) -> Bool {
-        !plan.sourceDescription.metadata.contains { $0.value.exact == entry.value.exact }
+        plan.askedTags.contains(entry.key.lowercased())
     }
 
-    /// A tag of a track that doesn't come from the source.
+    /// The rule sets a tag of the track.
     private func isAsked(_ key: String, of track: TrackPlan) -> Bool {
-        let names = ["title", "handler_name"].contains(key) ? ["title", "handler_name"] : [key.lowercased()]
-        return !track.tags.contains { $0.outcome == .copied && names.contains($0.key.lowercased()) }
+        track.askedTags.contains(key.lowercased())
     }
 
     private static func lacks(_ entry: MetadataEntry) -> String {

@@ -104,7 +104,10 @@ public struct LocalPerformer: WorkPerformer {
         // The unfinished output is read back by its descriptor, wherever files may be opened.
         let path = order.output.reopenPath
         LentFiles.lend(order.output.descriptor, for: path)
-        let work = JobWork(order) { @Sendable _ in order.onChecked() }
+        // What a worker is given is all that there is to go by, here too.
+        var bare = order
+        bare.plan = order.plan.bare
+        let work = JobWork(bare) { @Sendable _ in order.onChecked() }
         work.start { @Sendable outcome in
             LentFiles.takeBack(path)
             completion(outcome)
