@@ -17,7 +17,7 @@ import Testing
     }
 
     /// What became of a session may be asked for where one is told that it ended.
-    @Test(.timeLimit(.minutes(1))) func reportsInsideTheCompletion() async throws {
+    @Test(.timeLimit(.minutes(15))) func reportsInsideTheCompletion() async throws {
         let scratch = try Scratch()
         let (session, _) = try SessionTests.session(in: scratch, seconds: 1)
         let reports = await withCheckedContinuation { continuation in
@@ -30,7 +30,7 @@ import Testing
         #expect(reports.map(\.appendedSamples) == [25, 48_000])
     }
 
-    @Test(.timeLimit(.minutes(1))) func samplesBeforeReadingStarts() throws {
+    @Test(.timeLimit(.minutes(15))) func samplesBeforeReadingStarts() throws {
         let asset = pattern()
         let track = try asset.loadSynchronously().tracks[0]
         let output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// A session that begins in the middle of what is appended: what lies before is left out, frames and samples alike.
-    @Test(.timeLimit(.minutes(1))) func aSessionThatBeginsInTheMiddle() async throws {
+    @Test(.timeLimit(.minutes(15))) func aSessionThatBeginsInTheMiddle() async throws {
         let scratch = try Scratch()
         let (session, output) = try SessionTests.session(in: scratch, seconds: 4)
         let (reader, writer) = (session.reader, session.writer)
