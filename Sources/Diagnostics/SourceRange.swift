@@ -62,6 +62,12 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         return copy
     }
 
+    /// The other stretch is within this one.
+    public func contains(_ other: SourceRange) -> Bool {
+        source == other.source && (line, column) <= (other.line, other.column)
+            && (other.endLine, other.endColumn) <= (endLine, endColumn)
+    }
+
     /// The same file and stretch, however it came to be read.
     public static func == (a: SourceRange, b: SourceRange) -> Bool {
         a.source == b.source && a.first == b.first && a.last == b.last

@@ -8,13 +8,14 @@ internal import YAMLDocument
 /// A job file decoded from text, with what was said of it.
 public func decode(
     _ yaml: String, file: String = "jobs.yaml", directory: String = "/",
-    files: any SpecFiles = SystemSpecFiles(), variables: [String: String] = [:]
+    files: any SpecFiles = SystemSpecFiles(), variables: [String: String] = [:], allowsNoJobs: Bool = false
 ) -> (file: JobFile?, sink: DiagnosticSink) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(Array(yaml.utf8), file: file, into: &sink)
     var options = SpecOptions()
     options.files = files
     options.variables = variables
+    options.allowsNoJobs = allowsNoJobs
     options.environment = ["HOME_TOWN": "Ulm"]
     let result = JobFileDecoder.decode(root, path: file, directory: directory, options: options, after: sink)
     return (result.file, result.sink)

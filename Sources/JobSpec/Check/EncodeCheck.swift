@@ -151,11 +151,6 @@ enum EncodeCheck {
                     at: aspect.range, notes: [Diagnostic.Note("`fit` stands here", at: fit.range)])
             }
         }
-        if let color = spec.color, color.primaries == nil, color.transfer == nil, color.matrix == nil,
-            color.levels == nil
-        {
-            sink.error(.missingKey, "`color` says nothing", at: color.range)
-        }
     }
 
     /// What the numbers can mean in this codec and pixel format.

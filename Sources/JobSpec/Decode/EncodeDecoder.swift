@@ -100,7 +100,7 @@ struct EncodeDecoder {
         let fit = reader.word(fields.value("fit"), "`fit`", of: PictureFit.allCases.map(\.rawValue))
         let deinterlace = reader.word(
             fields.value("deinterlace"), "`deinterlace`", of: Deinterlacing.allCases.map(\.rawValue))
-        let format = pixelFormat(fields["pixel_format"])
+        let format = fields["pixel_format"].flatMap { reader.pixelFormat($0.value) }
         let frames = reader.value(
             fields.value("frame_rate"), "`frame_rate`",
             Self.rateForms(fields.value("frame_rate")?.text)
@@ -135,7 +135,13 @@ struct EncodeDecoder {
         spec?.keyframeInterval = keyframeInterval(fields["keyframe_interval"])
         spec?.options = options(fields["options"])
         guard var spec else { return nil }
-        if reader.sink.errorCount == before { EncodeCheck.check(&spec, into: &reader.sink) }
+        if reader.sink.errorCount == before {
+            EncodeCheck.check(&spec, into: &reader.sink)
+        } else {
+            // What can't be read may be what the second pass would have spent.
+            if rate == nil { spec.passes = nil }
+            lookOn { EncodeCheck.check(&spec, into: &$0) }
+        }
         return spec
     }
 
@@ -157,15 +163,6 @@ struct EncodeDecoder {
         {
             return Located(.lossless, at: value.range)
         }
-        return nil
-    }
-
-    private func pixelFormat(_ entry: YAMLNode.Entry?) -> Located<PixelFormat>? {
-        guard let name = text(entry, "`pixel_format`") else { return nil }
-        if let format = PixelFormat(named: name.value) { return Located(format, at: name.range) }
-        reader.sink.error(
-            .invalidValue, "there is no pixel format `\(name.value)`", at: name.range,
-            help: Suggestion.help(for: name.value, among: PixelFormat.commonNames))
         return nil
     }
 
@@ -278,8 +275,21 @@ struct EncodeDecoder {
         spec.filters = text(fields["filters"], "`filters`").flatMap {
             FilterCheck.read($0, .audio, into: &reader.sink)
         }
-        if reader.sink.errorCount == before { EncodeCheck.check(&spec, into: &reader.sink) }
+        if reader.sink.errorCount == before {
+            EncodeCheck.check(&spec, into: &reader.sink)
+        } else {
+            lookOn { EncodeCheck.check(&spec, into: &$0) }
+        }
         return spec
+    }
+
+    /// What the encoder says of the rest, where something can't be read: what is missing may be just that.
+    private func lookOn(_ check: (inout DiagnosticSink) -> Void) {
+        var own = DiagnosticSink()
+        check(&own)
+        for diagnostic in own.diagnostics where diagnostic.rule != .missingKey {
+            reader.sink.add(diagnostic)
+        }
     }
 
     /// A count or a name.

@@ -74,7 +74,7 @@ struct ExpectDecoder {
         else { return [] }
         return entries.compactMap { entry in
             guard fields.has(entry.key), language.key(entry.key) != nil,
-                let text = reader.text(entry.value, "`\(entry.key)`")
+                let text = property(entry.key, entry.value)
             else { return nil }
             guard let value = Self.canonical(entry.key, text.value) else {
                 reader.sink.error(
@@ -84,6 +84,14 @@ struct ExpectDecoder {
             }
             return Expectation(
                 check: .property(type, name: entry.key, value: value), location: entry.value.range)
+        }
+    }
+
+    private func property(_ key: String, _ node: YAMLNode) -> Located<String>? {
+        switch key {
+        case "codec": reader.codecName(node)
+        case "pixel_format": reader.pixelFormat(node).map { Located($0.value.description, at: $0.range) }
+        default: reader.text(node, "`\(key)`")
         }
     }
 

@@ -68,9 +68,11 @@ public struct JobFileDecoder {
         )
         SectionCheck(reader: reader, definition: definition).check(sections)
         let expander = JobExpander(definition: definition, reader: reader, matches: nil)
+        let specs = expander.jobs()
+        if let defaults = sections.defaults { expander.checkDefaults(defaults) }
         let file = JobFile(
             path: path, name: name?.value ?? stem(path), assets: assets(sections, definition, reader),
-            jobs: expander.jobs(), definition: definition)
+            jobs: specs, definition: definition)
         return Result(
             file: file, sink: reader.sink, texts: includes.texts, variables: Set(sections.variables.keys))
     }

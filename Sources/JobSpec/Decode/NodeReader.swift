@@ -151,8 +151,12 @@ final class NodeReader {
                 }
             }
             if present == 0, group.isRequired, !isUnfinished {
-                let names = group.keys.map { "`\($0)`" }.joined(separator: " or ")
-                sink.error(.missingKey, "one of \(names) is missing", at: start(of: node))
+                let names = group.keys.map { "`\($0)`" }
+                let problem =
+                    group.keys.count == type.keys.count && !group.isExclusive && names.count > 2
+                    ? "\(type.title) says nothing; it has \(names.joined(separator: ", "))"
+                    : "one of \(names.joined(separator: " or ")) is missing"
+                sink.error(.missingKey, problem, at: start(of: node))
             }
         }
     }
@@ -293,6 +297,8 @@ final class NodeReader {
     private static func lowered(_ sentence: String) -> String {
         var text = sentence
         if text.hasSuffix(".") { text.removeLast() }
+        // LUFS stays as it is.
+        if text.dropFirst().first?.isUppercase == true { return text }
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

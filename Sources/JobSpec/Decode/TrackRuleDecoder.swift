@@ -113,10 +113,28 @@ struct TrackRuleDecoder {
         guard let encode = fields["encode"], type != .attachment, type != .data else { return nil }
         if type == .subtitle { return subtitle(encode.value) }
         let language = type == .video ? Language.videoEncode : Language.audioEncode
-        guard let node = settings.resolve(encode.value, as: language) else { return nil }
+        guard let node = settings.resolve(encode.value, as: language) else {
+            lookOn(encode.value, type)
+            return nil
+        }
         let decoder = EncodeDecoder(reader: reader)
         if type == .video { return decoder.video(node).map { .encodeVideo($0) } }
         return decoder.audio(node).map { .encodeAudio($0) }
+    }
+
+    /// What else is wrong with an `encode` whose settings can't be found. What is missing may be in them.
+    private func lookOn(_ node: YAMLNode, _ type: MediaType) {
+        guard case .mapping(let entries) = node.content else { return }
+        let rest = YAMLNode(.mapping(entries.filter { $0.key != "use" }), at: node.range)
+        let own = NodeReader()
+        if type == .video {
+            _ = EncodeDecoder(reader: own).video(rest)
+        } else {
+            _ = EncodeDecoder(reader: own).audio(rest)
+        }
+        for diagnostic in own.sink.diagnostics where diagnostic.rule != .missingKey {
+            reader.sink.add(diagnostic)
+        }
     }
 
     private func subtitle(_ node: YAMLNode) -> TrackRule.Action? {
@@ -158,20 +176,19 @@ struct TrackRuleDecoder {
             return nil
         }
         guard let fields = reader.fields(node, as: Language.selection) else { return nil }
-        if fields.isEmpty {
-            reader.sink.error(
-                .missingKey,
-                "the selection says nothing; it has \(Language.selection.keys.map { "`\($0.name)`" }.joined(separator: ", "))",
-                at: node.range)
-            return nil
-        }
+        if fields.isEmpty { return nil }
         let before = reader.sink.errorCount
         var criteria = TrackCriteria()
         criteria.index = reader.integer(fields.value("index"), "`index`", in: 0...255)?.value
         criteria.id = reader.integer(fields.value("id"), "`id`", in: 0...Int(Int32.max))?.value
         criteria.language = reader.language(fields.value("language"))?.value
-        criteria.codec = type == .data ? dataCodec(fields["codec"]) : codec(fields["codec"])
+        criteria.codec =
+            type == .data
+            ? dataCodec(fields["codec"]) : fields["codec"].flatMap { reader.codecName($0.value)?.value }
         criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
+        if let entry = fields["disposition"], case .sequence(let items) = entry.value.content, items.isEmpty {
+            reader.sink.error(.missingKey, "the list says nothing of the tracks", at: entry.value.range)
+        }
         criteria.characteristic =
             reader.word(
                 fields.value("characteristic"), "`characteristic`", of: ["visual", "audible", "legible"])?
@@ -188,16 +205,6 @@ struct TrackRuleDecoder {
             .unknownCodec,
             "no container takes data called `\(name.value)`; there is \(known.joined(separator: ", "))",
             at: name.range, help: Suggestion.help(for: name.value, among: known))
-        return nil
-    }
-
-    private func codec(_ entry: YAMLNode.Entry?) -> String? {
-        guard let name = entry.flatMap({ reader.text($0.value, "`codec`") }) else { return nil }
-        if CodecNames.isCodec(name.value) { return name.value }
-        reader.sink.error(
-            .unknownCodec, "there is no codec `\(name.value)`", at: name.range,
-            help: EncodeDecoder.alias(name.value).map { "did you mean `\($0)`?" }
-                ?? Suggestion.help(for: name.value, among: CodecNames.all))
         return nil
     }
 }

@@ -8,7 +8,7 @@ extension Language {
         .text(pattern: #"^([0-9]+(\.[0-9]+)? ?[kKmM]|[6-9][0-9]{3}|[0-9]{5,10})$"#, example: "128k"),
     ])
     private static let options = ValueType.mapOf(
-        .oneOf([.string, .number(-1e12...1e12), .boolean]), keys: .any)
+        .oneOf([.string(), .number(-1e12...1e12), .boolean]), keys: .any)
     private static let use = KeyInfo(
         "use", .identifier, "Named settings to start from; what is written beside it wins.")
 
@@ -27,9 +27,10 @@ extension Language {
                 "passes", .integer(1...2), "2 looks at everything first and spends the `bitrate` better.",
                 default: "1"),
             KeyInfo(
-                "preset", .oneOf([.string, .integer(0...13)]), "Speed against size, as the encoder names it."),
-            KeyInfo("tune", .string, "What the encoder optimises for, as it names it."),
-            KeyInfo("profile", .oneOf([.string, .integer(0...3)]), "The codec's profile."),
+                "preset", .oneOf([.string(), .integer(0...13)]),
+                "Speed against size, as the encoder names it."),
+            KeyInfo("tune", .string(), "What the encoder optimises for, as it names it."),
+            KeyInfo("profile", .oneOf([.string(), .integer(0...3)]), "The codec's profile."),
             KeyInfo(
                 "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
                 "The codec's level."),
@@ -38,8 +39,9 @@ extension Language {
                 "Most time or frames between key frames."),
             KeyInfo("b_frames", .integer(0...16), "Most B-frames in a row."),
             KeyInfo(
-                "pixel_format", .string, "Pixel format, as libav names it.",
-                default: "the source's, or the nearest that the encoder takes"),
+                "pixel_format", libavName("yuv420p"), "Pixel format, as libav names it.",
+                default: "the source's, or the nearest that the encoder takes",
+                examples: ["yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"]),
             KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
             KeyInfo(
                 "fit", .word(PictureFit.allCases.map(\.rawValue)),
@@ -65,7 +67,9 @@ extension Language {
             KeyInfo(
                 "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
                 "Shape of a pixel, written without touching the picture.", default: "the source's"),
-            KeyInfo("filters", .string, "A chain of libavfilter's video filters, of those under *Filters*."),
+            KeyInfo(
+                "filters", .string(), "A chain of libavfilter's video filters, of those under *Filters*.",
+                examples: ["hqdn3d", "eq=contrast=1.1,unsharp"]),
             KeyInfo(
                 "options", options,
                 "The encoder's private options, of those under *Encoder options*."),
@@ -92,7 +96,7 @@ extension Language {
                 "transfer", .word(ColorDescription.names(of: .transfer)), "Transfer function, such as bt709."),
             KeyInfo("matrix", .word(ColorDescription.names(of: .matrix)), "Matrix, such as bt709."),
             KeyInfo("range", .word(["tv", "pc"]), "Limited (tv) or full (pc)."),
-        ])
+        ], alternatives: [.atLeastOne(["primaries", "transfer", "matrix", "range"])])
 
     static let audioEncode = MappingType(
         "audioEncode", "audio `encode`", "How sound is compressed.",
@@ -101,16 +105,20 @@ extension Language {
             KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec."),
             KeyInfo("bitrate", bitRate, "Bit rate."),
             KeyInfo("quality", .number(-2...10), "Variable bit rate by quality, as the encoder counts it."),
-            KeyInfo("profile", .string, "The codec's profile."),
+            KeyInfo("profile", .string(), "The codec's profile."),
             KeyInfo(
                 "sample_rate", frequency, "Samples a second.",
                 default: "the source's, or the nearest that the encoder takes"),
-            KeyInfo("sample_format", .string, "Sample format, as libav names it."),
+            KeyInfo(
+                "sample_format",
+                .word([
+                    "u8", "s16", "s32", "s64", "flt", "dbl", "u8p", "s16p", "s32p", "s64p", "fltp", "dblp",
+                ]), "Sample format, as libav names it."),
             KeyInfo("bit_depth", .integer(8...32), "Bits a sample, for lossless codecs."),
             KeyInfo(
-                "channels", .oneOf([.integer(1...16), .string]),
+                "channels", channels,
                 "`mono`, `stereo`, `5.1`, a count or a layout.",
-                default: "the source's"),
+                default: "the source's", examples: ["mono", "stereo", "5.1"]),
             KeyInfo(
                 "gain",
                 .oneOf([
@@ -121,7 +129,9 @@ extension Language {
             KeyInfo(
                 "normalize", .oneOf([.number(-70 ... -5), .mapping(normalize)]),
                 "Loudness by EBU R128: measured first, then corrected."),
-            KeyInfo("filters", .string, "A chain of libavfilter's audio filters, of those under *Filters*."),
+            KeyInfo(
+                "filters", .string(), "A chain of libavfilter's audio filters, of those under *Filters*.",
+                examples: ["highpass=f=80", "acompressor"]),
             KeyInfo(
                 "options", options,
                 "The encoder's private options, of those under *Encoder options*."),

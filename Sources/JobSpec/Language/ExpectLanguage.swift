@@ -5,8 +5,8 @@ extension Language {
     static let expectDuration = MappingType(
         "expectDuration", "`duration`", "How long the output lasts.",
         keys: [
-            KeyInfo("is", timeOrNumber, "How long.", required: true),
-            KeyInfo("within", timeOrNumber, "How far off it may be.", default: "1ms"),
+            KeyInfo("is", length(), "How long.", required: true),
+            KeyInfo("within", length(), "How far off it may be.", default: "1ms"),
         ], shortForm: "is")
     static let expectSize = MappingType(
         "expectSize", "`size`", "How large the file is.",
@@ -15,37 +15,37 @@ extension Language {
         ])
     static let expectLongest = MappingType(
         "expectLongest", "a longest stretch", "The longest stretch of it.",
-        keys: [KeyInfo("max", timeOrNumber, "At most so long.", required: true)])
+        keys: [KeyInfo("max", length(), "At most so long.", required: true)])
     static let expectVideo = MappingType(
         "expectVideo", "`video`", "The first track of pictures.",
         keys: [
-            KeyInfo("codec", .string, "The codec, as libav names it."),
-            KeyInfo("profile", .string, "The profile, as libav names it."),
+            KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
+            KeyInfo("profile", .string(), "The profile, as libav names it."),
             KeyInfo("width", .integer(1...16_384), "Pixels."),
             KeyInfo("height", .integer(1...16_384), "Pixels."),
             KeyInfo("frame_rate", frameRate, "Average frames a second."),
-            KeyInfo("pixel_format", .string, "Pixel format, as libav names it."),
+            KeyInfo("pixel_format", libavName("yuv420p"), "Pixel format, as libav names it."),
         ])
     static let expectAudio = MappingType(
         "expectAudio", "`audio`", "The first track of sound.",
         keys: [
-            KeyInfo("codec", .string, "The codec, as libav names it."),
-            KeyInfo("profile", .string, "The profile, as libav names it."),
+            KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
+            KeyInfo("profile", .string(), "The profile, as libav names it."),
             KeyInfo("sample_rate", frequency, "Samples a second."),
             KeyInfo(
-                "channels", .oneOf([.integer(1...16), .string]),
+                "channels", channels,
                 "mono, stereo, 5.1, a count, or a layout as libav names it."),
-            KeyInfo("language", .string, "Language, as the container says it."),
+            KeyInfo("language", .string(), "Language, as the container says it."),
         ])
     static let expectIntegrated = MappingType(
         "expectIntegrated", "`integrated`", "Integrated loudness by EBU R128.",
         keys: [
-            KeyInfo("is", .number(-70...0), "LUFS.", required: true),
+            KeyInfo("is", .number(-70...0), "How loud, in LUFS.", required: true),
             KeyInfo("within", .number(0...20), "How far off it may be, in LU.", default: "0.5"),
         ])
     static let expectPeak = MappingType(
         "expectPeak", "`true_peak`", "The highest true peak.",
-        keys: [KeyInfo("max", .number(-60...12), "dBTP at most.", required: true)])
+        keys: [KeyInfo("max", .number(-60...12), "At most, in dBTP.", required: true)])
     static let expectLoudness = MappingType(
         "expectLoudness", "`loudness`", "Loudness of the first track of sound by EBU R128.",
         keys: [
@@ -56,7 +56,7 @@ extension Language {
         "expect", "`expect`",
         "What must hold of the finished output before it is published; otherwise the job fails and nothing is published.",
         keys: [
-            KeyInfo("duration", .oneOf([timeOrNumber, .mapping(expectDuration)]), "How long it lasts."),
+            KeyInfo("duration", .oneOf([length(), .mapping(expectDuration)]), "How long it lasts."),
             KeyInfo("frames", .integer(1...1_000_000_000), "How many pictures its first track of them has."),
             KeyInfo("size", .mapping(expectSize), "How large its file is."),
             KeyInfo("video", .mapping(expectVideo), "Properties of its first track of pictures."),
@@ -67,7 +67,7 @@ extension Language {
             KeyInfo(
                 "similarity", .mapping(expectSimilarity),
                 "How much its first track of pictures is like what went into the encoder, on the mean."),
-            KeyInfo("decodes", .boolean, "All of it decodes without an error."),
+            KeyInfo("decodes", .onlyTrue, "All of it decodes without an error."),
         ])
     static let expectSimilarity = MappingType(
         "expectSimilarity", "`similarity`", "Pictures beside those that went into the encoder, on the mean.",
@@ -80,5 +80,5 @@ extension Language {
         keys: [KeyInfo("min", .number(0...1), "At least so much.", required: true)])
     static let expectPSNR = MappingType(
         "expectPSNR", "`psnr`", "Peak signal to noise.",
-        keys: [KeyInfo("min", .number(0...200), "At least so many dB.", required: true)])
+        keys: [KeyInfo("min", .number(0...200), "At least, in dB.", required: true)])
 }

@@ -13,8 +13,27 @@ public enum Language {
         example: "1:30.5")
     static let fragmentTime = ValueType.text(
         pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
+    /// A stretch of time in seconds or as of a clock; frames, percent and chapters are places in a source.
+    static func length(_ range: ClosedRange<Double> = 0...1e9) -> ValueType {
+        .oneOf([.number(range), fragmentTime])
+    }
     static let frequency = ValueType.oneOf([
         .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "44.1kHz"),
+    ])
+    static let tone = ValueType.oneOf([
+        .integer(1...20_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "1kHz"),
+    ])
+    /// A name of libav's, of which each build has others.
+    static func libavName(_ example: String) -> ValueType {
+        .text(pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$", example: example)
+    }
+    static let channels = ValueType.oneOf([
+        .integer(1...16),
+        // YAML reads some of them as numbers.
+        .word([
+            "mono", "stereo", "2.1", "3.0", "3.1", "4.0", "4.1", "quad", "5.0", "5.1", "6.0", "6.1", "7.0",
+            "7.1",
+        ]), .text(pattern: #"^[a-zA-Z0-9][a-zA-Z0-9.+() ]*$"#, example: "5.1(side)"),
     ])
     static let frameRate = ValueType.oneOf([
         .number(0.001...1000), .text(pattern: #"^[0-9]+(\.[0-9]+|/[1-9][0-9]*)?$"#, example: "30000/1001"),
@@ -33,14 +52,14 @@ public enum Language {
             KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "The picture.", required: true),
             KeyInfo("size", fullDimensions, "Size in pixels; both even.", default: "1280x720"),
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "25"),
-            KeyInfo("duration", timeOrNumber, "How long it lasts.", default: "10s"),
-            KeyInfo("tone", frequency, "Frequency of the tone; without it there is no sound."),
+            KeyInfo("duration", length(0.001...86_400), "How long it lasts, up to a day.", default: "10s"),
+            KeyInfo("tone", tone, "Frequency of the tone; without it there is no sound."),
         ])
     static let fileAsset = MappingType(
         "fileAsset", "a file asset", "A media file.",
         keys: [
             KeyInfo(
-                "path", .string,
+                "path", .string(mayBeEmpty: false),
                 "Where it is, relative to the file that says it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
                 required: true),
             KeyInfo(
@@ -63,7 +82,7 @@ public enum Language {
         "jobAsset", "a job's output", "What another job publishes; this job waits for it.",
         keys: [KeyInfo("job", .identifier, "The job's id.", required: true)], laterKeys: ["output"])
     static let asset = ValueType.oneOf([
-        .string, .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(jobAsset),
+        .string(), .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(jobAsset),
     ])
 
     static let range = MappingType(
@@ -87,7 +106,7 @@ public enum Language {
         "chapter", "a chapter", "A chapter of the output, until the next one begins.",
         keys: [
             KeyInfo("start", timeOrNumber, "Where it begins in the output.", required: true),
-            KeyInfo("title", .string, "Its title.", required: true),
+            KeyInfo("title", .string(), "Its title.", required: true),
         ])
 
     static let selection = MappingType(
@@ -98,14 +117,17 @@ public enum Language {
             KeyInfo(
                 "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
                 "Language as the container says it."),
-            KeyInfo("codec", .string, "The codec, as libav names it."),
+            KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
             KeyInfo(
                 "disposition", .oneOf([.word(TrackDisposition.names), .list(.word(TrackDisposition.names))]),
                 "What the track is for; with several, it has them all."),
             KeyInfo(
                 "characteristic", .word(["visual", "audible", "legible"]),
                 "What it does: is seen, is heard, is read."),
-            KeyInfo("title", .string, "The track's name."),
+            KeyInfo("title", .string(), "The track's name."),
+        ],
+        alternatives: [
+            .atLeastOne(["index", "id", "language", "codec", "disposition", "characteristic", "title"])
         ])
     static let select = ValueType.oneOf([.word(["first", "all"]), .integer(0...255), .mapping(selection)])
 
@@ -117,7 +139,7 @@ public enum Language {
                 "encode", .oneOf([.identifier, .mapping(videoEncode)]),
                 "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
             ),
-            KeyInfo("copy", .boolean, "Take the packets as they are, where that can be."),
+            KeyInfo("copy", .onlyTrue, "Take the packets as they are, where that can be."),
         ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let audioTrack = MappingType(
         "audioTrack", "an audio track rule", "A rule for tracks of sound.",
@@ -127,7 +149,7 @@ public enum Language {
                 "encode", .oneOf([.identifier, .mapping(audioEncode)]),
                 "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
             ),
-            KeyInfo("copy", .boolean, "Take the packets as they are, where that can be."),
+            KeyInfo("copy", .onlyTrue, "Take the packets as they are, where that can be."),
             KeyInfo(
                 "mix", .oneOf([.boolean, .list(.mapping(mixInput))]),
                 "The selected tracks become one: the sum of their levels, each as it is or as the list says.",
@@ -155,7 +177,7 @@ public enum Language {
             KeyInfo(
                 "encode", .mapping(subtitleEncode),
                 "Turn into another kind of text. Beside `copy`: how what can't be copied is made."),
-            KeyInfo("copy", .boolean, "Take the cues as they are, where that can be."),
+            KeyInfo("copy", .onlyTrue, "Take the cues as they are, where that can be."),
         ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let subtitleEncode = MappingType(
         "subtitleEncode", "subtitle `encode`", "How subtitles are written.",
@@ -168,7 +190,7 @@ public enum Language {
         "attachmentTrack", "an attachment rule", "A rule for files that travel along, such as fonts.",
         keys: [
             KeyInfo("attachment", select, "Which ones.", required: true),
-            KeyInfo("copy", .boolean, "They are taken as they are.", required: true),
+            KeyInfo("copy", .onlyTrue, "They are taken as they are.", required: true),
             KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
         ])
     static let dataTrack = MappingType(
@@ -176,7 +198,7 @@ public enum Language {
         "A rule for tracks of data, such as a camera's telemetry; timecode and chapters go along by themselves.",
         keys: [
             KeyInfo("data", select, "Which tracks.", required: true),
-            KeyInfo("copy", .boolean, "They are taken as they are.", required: true),
+            KeyInfo("copy", .onlyTrue, "They are taken as they are.", required: true),
         ] + trackKeys)
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
@@ -184,32 +206,38 @@ public enum Language {
             "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
             "Language of the output's track.",
             default: "the source's"),
-        KeyInfo("title", .string, "Name of the output's track.", default: "the source's"),
+        KeyInfo("title", .string(), "Name of the output's track.", default: "the source's"),
         KeyInfo(
             "disposition",
-            .oneOf([.word(["none"] + TrackDisposition.names), .list(.word(TrackDisposition.names))]),
+            .oneOf([
+                .word(["none"] + TrackDisposition.names),
+                .list(.word(TrackDisposition.names), mayBeEmpty: true),
+            ]),
             "What the output's track is for.", default: "the source's"),
-        KeyInfo("metadata", .mapOf(.string, keys: .any), "Tags of the output's track."),
+        KeyInfo("metadata", .mapOf(.string(), keys: .any), "Tags of the output's track."),
     ]
 
     static let metadata = MappingType(
         "metadata", "`metadata`", "The output's tags.",
         keys: [
             KeyInfo(
-                "keep", .oneOf([.word(["all", "none"]), .list(.string)]),
+                "keep", .oneOf([.word(["all", "none"]), .list(.string(), mayBeEmpty: true)]),
                 "Which of the source's tags are kept; `cover` in the list stands for its covers.",
                 default: "all"),
-            KeyInfo("set", .mapOf(.string, keys: .any), "Tags to write."),
+            KeyInfo("set", .mapOf(.string(), keys: .any), "Tags to write."),
             KeyInfo(
                 "file_times", .word(["keep", "now"]),
                 "`keep` gives the output's file the time at which the source's was last changed.",
                 default: "now"),
         ])
-    static let chapters = ValueType.oneOf([.word(["keep", "drop"]), .list(.mapping(chapter))])
+    static let chapters = ValueType.oneOf([
+        .word(["keep", "drop"]), .list(.mapping(chapter), mayBeEmpty: true),
+    ])
     static let destination = MappingType(
         "destination", "a destination", "Where the output goes.",
         keys: [
-            KeyInfo("path", .string, "The file, relative to the job file.", required: true),
+            KeyInfo(
+                "path", .string(mayBeEmpty: false), "The file, relative to the job file.", required: true),
             KeyInfo(
                 "if_exists", .word(IfExists.allCases.map(\.rawValue)),
                 "What happens to a file there that Tandem did not publish.", default: "fail"),
@@ -262,9 +290,10 @@ public enum Language {
                 "Damaged data of the source: `fail` ends the job, `skip` leaves them out, counts and reports them.",
                 default: "fail"),
             KeyInfo(
-                "needs", .oneOf([.identifier, .list(.identifier)]), "Jobs that must have succeeded first."),
+                "needs", .oneOf([.identifier, .list(.identifier, mayBeEmpty: true)]),
+                "Jobs that must have succeeded first."),
             KeyInfo(
-                "timeout", timeOrNumber,
+                "timeout", length(0.001...1e9),
                 "The job fails when it takes longer: seconds, or a time such as `10:00` or `1:30:00`."),
             KeyInfo(
                 "retries", .integer(0...10),
@@ -277,7 +306,8 @@ public enum Language {
                 "Threads of the job's video encoders, and how many processors it counts for.",
                 default: "what suits the encoder"),
             KeyInfo(
-                "matrix", .mapOf(.oneOf([.string, .list(.string)]), keys: .identifiers),
+                "matrix",
+                .mapOf(.oneOf([.string(), .list(.string())]), keys: .identifiers, mayBeEmpty: false),
                 "The job once for every combination of the values, which `${matrix.key}` stands for."),
             KeyInfo(
                 "cut", .word(CutMode.allCases.map(\.rawValue)),
@@ -288,7 +318,8 @@ public enum Language {
                 "expect", .mapping(expect),
                 "What must hold of the output before it is published."),
             KeyInfo(
-                "destination", .oneOf([.string, .mapping(destination)]), "Where the output goes.",
+                "destination", .oneOf([.string(mayBeEmpty: false), .mapping(destination)]),
+                "Where the output goes.",
                 required: true),
         ],
         laterKeys: [
@@ -299,9 +330,9 @@ public enum Language {
         "version", .integer(1...1), "The version of the job language.", required: true)
     private static let sections = [
         KeyInfo(
-            "include", .oneOf([.string, .list(.string)]),
+            "include", .oneOf([.string(), .list(.string(), mayBeEmpty: true)]),
             "Other files whose vars, settings, assets and defaults are taken; what is here wins."),
-        KeyInfo("vars", .mapOf(.string, keys: .identifiers), "Values for `${name}`."),
+        KeyInfo("vars", .mapOf(.string(), keys: .identifiers), "Values for `${name}`."),
         KeyInfo("assets", .mapOf(asset, keys: .identifiers), "Sources by id."),
         KeyInfo(
             "settings",
@@ -318,10 +349,11 @@ public enum Language {
     /// The whole file.
     public static let file = MappingType(
         "batch", "a job file", "A batch: assets and the jobs that read them.",
-        keys: [version1, KeyInfo("name", .string, "The batch's name.", default: "the file's name")]
+        keys: [version1, KeyInfo("name", .string(), "The batch's name.", default: "the file's name")]
             + sections + [
                 KeyInfo(
-                    "jobs", .mapOf(.mapping(job.partial()), keys: .identifiers), "Jobs by id.", required: true
+                    "jobs", .mapOf(.mapping(job.partial()), keys: .identifiers, mayBeEmpty: false),
+                    "Jobs by id; a file without them can be included alone."
                 )
             ])
 
@@ -349,7 +381,7 @@ public enum Language {
     /// A file that is included.
     static let included = MappingType(
         "included", "an included file", "Sections for other files.",
-        keys: [version1, KeyInfo("name", .string, "Of no meaning here.")] + sections + [
+        keys: [version1, KeyInfo("name", .string(), "Of no meaning here.")] + sections + [
             KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Not run from here.")
         ])
 }

@@ -60,8 +60,8 @@ public enum ReferenceGenerator {
     private static func mappings(in type: ValueType) -> [MappingType] {
         switch type {
         case .mapping(let mapping): [whole(mapping)]
-        case .mapOf(let value, _): mappings(in: value)
-        case .list(let element): mappings(in: element)
+        case .mapOf(let value, _, _): mappings(in: value)
+        case .list(let element, _): mappings(in: element)
         case .oneOf(let types): types.flatMap { mappings(in: $0) }
         default: []
         }
@@ -114,17 +114,18 @@ public enum ReferenceGenerator {
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "\(plain(range.lowerBound)) to \(plain(range.upperBound))"
         case .boolean: "`true`, `false`"
+        case .onlyTrue: "`true`"
         case .word(let words):
             words.count > 16
                 ? words.prefix(16).map { "`\($0)`" }.joined(separator: ", ") + ", …"
                 : words.map { "`\($0)`" }.joined(separator: ", ")
         case .mapping(let mapping): whole(mapping).title
-        case .mapOf(let value, let keys):
+        case .mapOf(let value, let keys, _):
             switch keys {
             case .identifiers: "names, each with \(describe(value))"
             case .any: "keys, each with \(describe(value))"
             }
-        case .list(let element): "a list of \(describe(element))"
+        case .list(let element, _): "a list of \(describe(element))"
         case .oneOf(let types): types.map(describe).joined(separator: " or ")
         }
     }

@@ -5,7 +5,8 @@ public enum SchemaGenerator {
         var definitions: [(String, JSON)] = []
         let root = object(Language.file, &definitions)
         // What `defaults` or an included file gives needs not stand in the job.
-        let whole = json(.mapOf(.mapping(Language.job), keys: .identifiers), &definitions)
+        let whole = json(
+            .mapOf(.mapping(Language.job), keys: .identifiers, mayBeEmpty: false), &definitions)
         var members: [(String, JSON)] = [
             ("$schema", .string("http://json-schema.org/draft-07/schema#")),
             ("$id", .string("urn:tandem:job-file:v1")),
@@ -72,8 +73,9 @@ public enum SchemaGenerator {
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
         switch type {
         // Scalars are read from their text, so a number is text too.
-        case .string:
-            return .object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
+        case .string(let mayBeEmpty):
+            let text = [("type", JSON.array([.string("string"), .string("number"), .string("boolean")]))]
+            return .object(mayBeEmpty ? text : text + [("minLength", .raw("1"))])
         case .identifier:
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
         case .text(let pattern, let example):
@@ -101,9 +103,11 @@ public enum SchemaGenerator {
             return anyOf([
                 .object([("enum", .array([.raw("true"), .raw("false"), .string("true"), .string("false")]))])
             ])
+        case .onlyTrue:
+            return anyOf([.object([("enum", .array([.raw("true"), .string("true")]))])])
         case .word(let words):
             // A word that looks like a number is read as one by most.
-            let numbers = words.filter { Int($0) != nil }.map { JSON.raw($0) }
+            let numbers = words.filter { Double($0) != nil }.map { JSON.raw($0) }
             return anyOf([.object([("enum", .array(words.map { .string($0) } + numbers))])])
         case .mapping(let mapping):
             if !definitions.contains(where: { $0.0 == mapping.name }) {
@@ -113,8 +117,9 @@ public enum SchemaGenerator {
                 definitions.append((mapping.name, body))
             }
             return .object([("$ref", .string("#/definitions/\(mapping.name)"))])
-        case .mapOf(let value, let keys):
+        case .mapOf(let value, let keys, let mayBeEmpty):
             var members: [(String, JSON)] = [("type", .string("object"))]
+            if !mayBeEmpty { members.append(("minProperties", .raw("1"))) }
             if case .identifiers = keys {
                 members.append(
                     (
@@ -126,11 +131,93 @@ public enum SchemaGenerator {
                 members.append(("additionalProperties", json(value, &definitions)))
             }
             return .object(members)
-        case .list(let element):
-            return .object([
-                ("type", .string("array")), ("items", json(element, &definitions)), ("minItems", .raw("1")),
+        case .list(let element, let mayBeEmpty):
+            let members = [("type", JSON.string("array")), ("items", json(element, &definitions))]
+            return .object(mayBeEmpty ? members : members + [("minItems", .raw("1"))])
+        case .oneOf(let types):
+            let kinds = types.compactMap { type -> MappingType? in
+                if case .mapping(let mapping) = type { mapping } else { nil }
+            }
+            guard kinds.count > 1, let marks = marks(of: kinds) else {
+                return .object([("anyOf", .array(types.map { json($0, &definitions) }))])
+            }
+            let told = told(apart: kinds, by: marks, &definitions)
+            let others = types.filter { if case .mapping = $0 { false } else { true } }
+            guard !others.isEmpty else { return told }
+            return .object([("anyOf", .array(others.map { json($0, &definitions) } + [told]))])
+        }
+    }
+
+    /// The key of each kind of mapping that no other has, and that must be there.
+    private static func marks(of kinds: [MappingType]) -> [String]? {
+        let marks = kinds.compactMap { kind in
+            kind.keys.first { key in
+                key.isRequired && kinds.allSatisfy { $0 === kind || !$0.has(key.name) }
+            }?.name
+        }
+        return marks.count == kinds.count ? marks : nil
+    }
+
+    /// Kinds of mappings by the key that tells them apart: an editor then speaks of the right one alone.
+    private static func told(
+        apart kinds: [MappingType], by marks: [String], _ definitions: inout [(String, JSON)]
+    ) -> JSON {
+        let rules = zip(kinds, marks).map { kind, mark in
+            JSON.object([("if", required(mark)), ("then", json(.mapping(kind), &definitions))])
+        }
+        return .object([
+            ("type", .string("object")), ("anyOf", .array(marks.map(required))), ("allOf", .array(rules)),
+        ])
+    }
+
+    /// What a codec takes under keys that every codec has words of its own for.
+    private static func codecRules(_ mapping: MappingType) -> [JSON] {
+        let codecs =
+            switch mapping.name.prefix(11) {
+            case "videoEncode": CodecCatalog.video
+            case "audioEncode": CodecCatalog.audio
+            default: [CodecInfo]()
+            }
+        return codecs.compactMap { codec in
+            var properties: [(String, JSON)] = []
+            func take(_ key: String, _ type: ValueType?) {
+                guard mapping.has(key) else { return }
+                var nothing: [(String, JSON)] = []
+                properties.append(
+                    (key, type.map { json($0, &nothing) } ?? .object([("not", .raw("{}"))])))
+            }
+            take("preset", codec.presets.map { .word($0) })
+            take("tune", codec.tunes.map { .word($0) })
+            take("profile", codec.profiles.map { .word($0) })
+            take("level", codec.levels.map { .word($0) })
+            take("crf", codec.maxCRF.map { .number(0...Double($0)) })
+            take("qp", codec.qpRange.map { .integer($0) })
+            take("quality", codec.qualities.map { .number(Double($0.lowerBound)...Double($0.upperBound)) })
+            take("bit_depth", codec.bitDepths.map { .word($0.map(String.init)) })
+            take("b_frames", codec.maxBFrames.map { .integer(0...$0) })
+            let isCodec = JSON.object([
+                ("properties", .object([("codec", .object([("const", .string(codec.name))]))])),
+                ("required", .array([.string("codec")])),
             ])
-        case .oneOf(let types): return .object([("anyOf", .array(types.map { json($0, &definitions) }))])
+            return properties.isEmpty
+                ? nil
+                : .object([
+                    ("if", isCodec), ("then", .object([("properties", .object(properties))])),
+                ])
+        }
+    }
+
+    /// The value that holds when a key is absent, where it is one and not a sentence about it.
+    private static func defaultValue(_ text: String, of type: ValueType) -> JSON? {
+        switch type {
+        case .boolean: text == "true" || text == "false" ? .raw(text) : nil
+        case .word(let words): words.contains(text) ? .string(text) : nil
+        case .integer(let range): Int(text).flatMap { range.contains($0) ? .raw(text) : nil }
+        case .number(let range): Double(text).flatMap { range.contains($0) ? .raw(text) : nil }
+        case .text(let pattern, _):
+            (try? Regex(pattern)).flatMap { try? $0.wholeMatch(in: text) } == nil ? nil : .string(text)
+        case .oneOf(let types): types.lazy.compactMap { defaultValue(text, of: $0) }.first
+        default: nil
         }
     }
 
@@ -143,13 +230,17 @@ public enum SchemaGenerator {
         for key in mapping.keys {
             var text = key.summary
             if let defaultText = key.defaultText { text += " Default: \(defaultText)." }
+            var about: [(String, JSON)] = [("description", .string(text))]
+            if let value = key.defaultText.flatMap({ defaultValue($0, of: key.type) }) {
+                about.append(("default", value))
+            }
+            if !key.examples.isEmpty { about.append(("examples", .array(key.examples.map { .string($0) }))) }
             let type = json(key.type, &definitions)
             if case .object(let members) = type, members.first?.0 != "$ref" {
-                properties.append((key.name, .object([("description", .string(text))] + members)))
+                properties.append((key.name, .object(about + members)))
             } else {
                 // draft-07 ignores what stands beside a $ref.
-                properties.append(
-                    (key.name, .object([("description", .string(text)), ("allOf", .array([type]))])))
+                properties.append((key.name, .object(about + [("allOf", .array([type]))])))
             }
         }
         var members: [(String, JSON)] = [
@@ -159,7 +250,7 @@ public enum SchemaGenerator {
         ]
         let required = mapping.keys.filter(\.isRequired).map { JSON.string($0.name) }
         if !required.isEmpty { members.append(("required", .array(required))) }
-        let rules = mapping.alternatives.map(rule)
+        let rules = mapping.alternatives.map(rule) + codecRules(mapping)
         if !rules.isEmpty { members.append(("allOf", .array(rules))) }
         return .object(members)
     }

@@ -2,8 +2,8 @@ internal import YAMLDocument
 
 /// What a value in a job file may be. The decoder, the schema and the reference are made from it.
 public indirect enum ValueType: Sendable {
-    /// Any text.
-    case string
+    /// Any text; numbers and truth values are text too.
+    case string(mayBeEmpty: Bool = true)
     /// A name: `[A-Za-z_][A-Za-z0-9_-]*`.
     case identifier
     /// Text of a form, said by a pattern and an example.
@@ -14,14 +14,16 @@ public indirect enum ValueType: Sendable {
     case number(ClosedRange<Double>)
     /// `true` or `false`.
     case boolean
+    /// `true`: to say the contrary, the key is left out.
+    case onlyTrue
     /// One of some words.
     case word([String])
     /// Keys that are known.
     case mapping(MappingType)
     /// Keys that the user chooses.
-    case mapOf(ValueType, keys: MapKeys)
+    case mapOf(ValueType, keys: MapKeys, mayBeEmpty: Bool = true)
     /// A list.
-    case list(ValueType)
+    case list(ValueType, mayBeEmpty: Bool = false)
     /// One of several types.
     case oneOf([ValueType])
 
@@ -109,7 +111,11 @@ public final class MappingType: Sendable {
     func partial(_ suffix: String = "Part") -> MappingType {
         MappingType(
             name + suffix, title, summary,
-            keys: keys.map { KeyInfo($0.name, $0.type.partial(suffix), $0.summary, default: $0.defaultText) },
+            keys: keys.map {
+                KeyInfo(
+                    $0.name, $0.type.partial(suffix), $0.summary, default: $0.defaultText,
+                    examples: $0.examples)
+            },
             laterKeys: laterKeys,
             alternatives: alternatives.filter(\.isExclusive).map { .atMostOne($0.keys) }, shortForm: shortForm
         )
@@ -159,11 +165,14 @@ public struct KeyInfo: Sendable {
     public let isRequired: Bool
     /// What holds when it is absent, as text.
     public let defaultText: String?
+    /// Values of a key that takes more than can be listed.
+    public let examples: [String]
 
     init(
         _ name: String, _ type: ValueType, _ summary: String, required: Bool = false,
-        default defaultText: String? = nil
+        default defaultText: String? = nil, examples: [String] = []
     ) {
+        self.examples = examples
         self.name = name
         self.type = type
         self.summary = summary

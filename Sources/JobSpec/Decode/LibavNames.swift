@@ -1,0 +1,28 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import LibAV
+internal import YAMLDocument
+
+/// Names that libav has, read from a value.
+extension NodeReader {
+    /// The name of a codec.
+    func codecName(_ node: YAMLNode) -> Located<String>? {
+        guard let name = text(node, "`codec`") else { return nil }
+        if CodecNames.isCodec(name.value) { return name }
+        sink.error(
+            .unknownCodec, "there is no codec `\(name.value)`", at: name.range,
+            help: EncodeDecoder.alias(name.value).map { "did you mean `\($0)`?" }
+                ?? Suggestion.help(for: name.value, among: CodecNames.all))
+        return nil
+    }
+
+    /// A pixel format.
+    func pixelFormat(_ node: YAMLNode) -> Located<PixelFormat>? {
+        guard let name = text(node, "`pixel_format`") else { return nil }
+        if let format = PixelFormat(named: name.value) { return Located(format, at: name.range) }
+        sink.error(
+            .invalidValue, "there is no pixel format `\(name.value)`", at: name.range,
+            help: Suggestion.help(for: name.value, among: PixelFormat.commonNames))
+        return nil
+    }
+}
