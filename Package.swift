@@ -133,7 +133,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(
-            name: "CommandTests", dependencies: ["tandem", "TestSupport"], exclude: ["junit.xsd"],
+            name: "CommandTests", dependencies: ["tandem", "JobPlan", "TestSupport"], exclude: ["junit.xsd"],
             swiftSettings: house),
     ]
 )

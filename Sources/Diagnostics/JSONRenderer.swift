@@ -11,11 +11,8 @@ public enum JSONRenderer {
 
     /// All messages as JSON, keys sorted.
     public static func render(_ sink: DiagnosticSink) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let all = sink.diagnostics
-        return SafeText.json(
-            try encoder.encode(
-                Report(diagnostics: all, errors: sink.errorCount, warnings: sink.warningCount)))
+        try JSONForm.data(
+            of: Report(
+                diagnostics: sink.diagnostics, errors: sink.errorCount, warnings: sink.warningCount))
     }
 }

@@ -66,14 +66,12 @@ public struct PlanFile: Codable, Sendable {
 
     /// As JSON, stable from run to run.
     public func data() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return SafeText.json(try encoder.encode(self))
+        try JSONForm.data(of: self)
     }
 
     /// Reads one; throws where it is none.
     public static func read(_ data: Data) throws -> PlanFile {
-        try JSONDecoder().decode(PlanFile.self, from: data)
+        try JSONForm.value(PlanFile.self, of: data)
     }
 
     /// Why the program or its libraries are not those that the plan was made with; nil where they are.

@@ -35,7 +35,9 @@ import Testing
             result = try program(words[0], Array(words.dropFirst()), directory: scratch.path)
         }
         do {
-            return (try JSONDecoder().decode(Report.self, from: result.output), result.status)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return (try decoder.decode(Report.self, from: result.output), result.status)
         } catch {
             throw JudgeError(message: "\(result.status) \(result.text) \(result.errors)")
         }

@@ -143,49 +143,6 @@ import Testing
         let json = try tandem("codecs", "--format", "json", in: scratch).text
         #expect(try JSONSerialization.jsonObject(with: Data(json.utf8)) is [String: Any])
     }
-
-    /// What `plan --format json` prints is as its published schema says.
-    @Test func plansFitTheirSchema() throws {
-        let scratch = try folderWithSource()
-        try scratch.write(
-            """
-            version: 1
-            settings: { v: { codec: h264, preset: ultrafast } }
-            jobs:
-              one:
-                asset: ./a.mp4
-                range: { start: 0.2s, end: 50% }
-                leftover: warn
-                tracks:
-                  - { video: first, encode: { use: v, bitrate: 1M, passes: 2, size: 100x100, fit: cover, filters: "hue=s=0" } }
-                chapters: [ { start: 0, title: A } ]
-                destination: { path: one.mp4, if_exists: replace }
-              two: { asset: { job: one }, needs: [one], tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: two.mkv }
-              three:
-                asset: { pattern: smpte, duration: 1s, tone: 1kHz }
-                tracks: [ { audio: first, encode: { codec: aac, gain: 3dB, normalize: {} } } ]
-                destination: three.m4a
-              four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
-              five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
-            """, to: "jobs.yaml")
-        let plan = try tandem("plan", "--format", "json", "jobs.yaml", in: scratch)
-        try scratch.write(plan.text, to: "plan.json")
-        let check = """
-            import json, sys, jsonschema
-            schema, document = (json.load(open(p)) for p in sys.argv[1:3])
-            jsonschema.Draft7Validator.check_schema(schema)
-            for error in jsonschema.Draft7Validator(schema).iter_errors(document):
-                print(list(error.absolute_path), error.message[:200])
-            """
-        let result = try program(
-            "/usr/bin/python3",
-            [
-                "-c", check, Places.repository + "/schemas/tandem-plan-v1.schema.json",
-                scratch.file("plan.json"),
-            ])
-        #expect(result.status == 0 && result.text == "", "\(result.text)\(result.errors)")
-    }
-
     /// A pattern runs the job for every match, in the order of names; none is a mistake.
     @Test func patternsRunForEveryMatch() throws {
         let scratch = try folderWithSource()

@@ -167,9 +167,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     /// On `queue`.
     private func put(_ event: Event) {
         guard problem.withLock({ $0 == nil }) else { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard var line = (try? encoder.encode(event)).map({ SafeText.json($0) }) else { return }
+        guard var line = try? JSONForm.data(of: event, isLine: true) else { return }
         line.append(0x0a)
         var done = 0
         while done < line.count {

@@ -187,9 +187,7 @@ public struct RunReport: Codable, Sendable {
 
     /// As JSON, stable from run to run.
     public func json() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return SafeText.json(try encoder.encode(self))
+        try JSONForm.data(of: self)
     }
 }
 

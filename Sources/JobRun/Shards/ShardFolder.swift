@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import FoundationEssentials
 internal import Glibc
 public import JobPlan
@@ -117,7 +118,7 @@ public struct ShardFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
             guard let data = Self.contents(of: results + "/" + name) else { return nil }
-            let report = try? JSONDecoder().decode(RunReport.self, from: data)
+            let report = try? JSONForm.value(RunReport.self, of: data)
             guard let report, (0...1e12).contains(report.begun), (0...1e9).contains(report.seconds) else {
                 return nil
             }

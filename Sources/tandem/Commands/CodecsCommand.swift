@@ -32,9 +32,7 @@ struct CodecsCommand: ParsableCommand {
         let report = Report(codecs: codecs, containers: ContainerType.names, decoders: CodecNames.decodable)
         switch format {
         case .json:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
+            Terminal.print(try JSONForm.text(of: report))
         case .text: Terminal.print(Self.text(report))
         }
     }

@@ -77,9 +77,7 @@ struct DoctorCommand: ParsableCommand {
             })
         switch format {
         case .json:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
+            Terminal.print(try JSONForm.text(of: report))
         case .text: Terminal.print(Self.text(report))
         }
         let isOpen = findings.contains { !$0.isClosed && !(allowNetwork && $0.isForNetwork) }

@@ -36,10 +36,8 @@ struct HistoryCommand: ParsableCommand {
         let memory = try state.open(files: files)
         let runs = try StateArguments.must { () throws(StateError) in try memory.history(limit: number) }
         if format == .json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             let entries = runs.map { Entry(state: $0.folder.path, run: $0.run, failures: $0.attempts) }
-            Terminal.print(SafeText.json(String(decoding: try encoder.encode(entries), as: UTF8.self)) + "\n")
+            Terminal.print(try JSONForm.text(of: entries))
             return
         }
         if runs.isEmpty { Terminal.print("no run is known\n") }

@@ -68,14 +68,12 @@ struct PlanCommand: ParsableCommand {
         var all = loader.sink
         all.add(result.diagnostics)
         if reporting.format == .json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             let report = Report(
                 plan: result.plan,
                 runs: result.plan.jobs.map {
                     Report.Run(id: $0.id, file: $0.file, forecast.reasons(for: $0))
                 }, diagnostics: all.diagnostics)
-            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
+            Terminal.print(try JSONForm.text(of: report))
         } else {
             if reporting.format == nil || reporting.format == .text {
                 Terminal.print(PlanText.render(result.plan, reasons: forecast.reasons))

@@ -80,15 +80,13 @@ struct PresetsCommand: ParsableCommand {
 
     private func list(_ presets: [(preset: ExportPreset, problem: String?)]) throws {
         if format == .json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             let report = Report(
                 presets: presets.map {
                     Entry(
                         name: $0.preset.name, summary: $0.preset.summary, containers: $0.preset.containers,
                         problem: $0.problem)
                 })
-            Terminal.print(SafeText.json(String(decoding: try encoder.encode(report), as: UTF8.self)) + "\n")
+            Terminal.print(try JSONForm.text(of: report))
             return
         }
         let width = (presets.map(\.preset.name.count).max() ?? 0) + 2

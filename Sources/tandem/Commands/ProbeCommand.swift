@@ -27,10 +27,8 @@ struct ProbeCommand: ParsableCommand {
         switch format {
         case .text: Terminal.print(ProbeText.render(description, name: asset))
         case .json:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             Terminal.print(
-                SafeText.json(String(decoding: try encoder.encode(description), as: UTF8.self)) + "\n")
+                try JSONForm.text(of: description))
         }
     }
 }

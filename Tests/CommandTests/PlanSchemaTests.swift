@@ -1,0 +1,139 @@
+import Foundation
+import JobPlan
+import TestSupport
+import Testing
+
+/// What `tandem plan` says as JSON is as its schema says.
+@Suite struct PlanSchemaTests {
+    private static let jobs = """
+        version: 1
+        vars: { camelCase: 0 }
+        settings: { v: { codec: h264, preset: ultrafast } }
+        jobs:
+          one:
+            asset: ./a.mp4
+            range: { start: 0.2s, end: 50% }
+            leftover: warn
+            tracks:
+              - { video: first, encode: { use: v, bitrate: 1M, passes: 2, size: 100x100, fit: cover, filters: "hue=s=0" } }
+            chapters: [ { start: 0, title: A } ]
+            destination: { path: one.mp4, if_exists: replace }
+          two: { asset: { job: one }, needs: [one], tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: two.mkv }
+          three:
+            asset: { pattern: smpte, duration: 1s, tone: 1kHz }
+            tracks: [ { audio: first, encode: { codec: aac, gain: 3dB, normalize: {} } } ]
+            destination: three.m4a
+          six:
+            asset: ./b.mp4
+            range: { start: 0.3s }
+            cut: smart
+            tracks:
+              - { video: first, copy: true }
+              - { audio: all, mix: true, encode: { codec: flac } }
+            expect: { frames: 18, size: { max: 5MB }, audio: { channels: mono } }
+            destination: six.mkv
+          four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
+          five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
+        """
+    /// The jobs that can be planned, with a variable whose name is no key of ours.
+    private static let sound =
+        ["one", "two", "three", "four", "six"].flatMap { ["--only", $0] } + ["--set", "camelCase=1"]
+
+    private func folder() throws -> Scratch {
+        let scratch = try folderWithSource()
+        try ffmpeg("-i", scratch.file("a.mp4"), "-g", "5", "-c:a", "copy", scratch.file("b.mp4"))
+        return scratch
+    }
+
+    /// What `plan --format json` prints is as its published schema says.
+    @Test func plansFitTheirSchema() throws {
+        let scratch = try folder()
+        try scratch.write(Self.jobs, to: "jobs.yaml")
+        let plan = try tandem("plan", "--format", "json", "jobs.yaml", in: scratch)
+        try scratch.write(plan.text, to: "plan.json")
+        let kept = try program(
+            Places.tandem, ["plan", "--out", "kept.json"] + Self.sound + ["jobs.yaml"],
+            directory: scratch.path)
+        try #require(kept.status == 0, "\(kept.errors)")
+        // Beside the schema itself: every key in a document stands in it, written as in job files.
+        let check = """
+            import json, re, sys, jsonschema
+            schema, *documents = (json.load(open(p)) for p in sys.argv[1:])
+            jsonschema.Draft7Validator.check_schema(schema)
+            def look(value, rule, path):
+                rule = schema["definitions"][rule["$ref"].split("/")[-1]] if "$ref" in rule else rule
+                if isinstance(value, list):
+                    for item in value: look(item, rule.get("items", {}), path)
+                elif isinstance(value, dict) and "properties" in rule:
+                    for key, inner in value.items():
+                        place = path + "." + key
+                        if key not in rule["properties"]: print("not in the schema:", place)
+                        elif not re.fullmatch("_?[a-z0-9]+(_[a-z0-9]+)*", key): print("not written so:", place)
+                        else: look(inner, rule["properties"][key], place)
+            for document in documents:
+                for error in jsonschema.Draft7Validator(schema).iter_errors(document):
+                    print(list(error.absolute_path), error.message[:200])
+                look(document, schema["then" if "kind" in document else "else"], "")
+            """
+        let result = try program(
+            "/usr/bin/python3",
+            [
+                "-c", check, Places.repository + "/schemas/tandem-plan-v1.schema.json",
+                scratch.file("plan.json"), scratch.file("kept.json"),
+            ])
+        #expect(result.status == 0 && result.text == "", "\(result.text)\(result.errors)")
+    }
+
+    /// The schema has every property that the types have, and a plan that is read is the one that was written.
+    @Test func plansAreReadAsTheyWereWritten() throws {
+        let scratch = try folder()
+        try scratch.write(Self.jobs, to: "jobs.yaml")
+        let kept = try program(
+            Places.tandem, ["plan", "--out", "kept.json"] + Self.sound + ["jobs.yaml"],
+            directory: scratch.path)
+        try #require(kept.status == 0, "\(kept.errors)")
+        let data = try Data(contentsOf: URL(filePath: scratch.file("kept.json")))
+        let file = try PlanFile.read(data)
+        #expect(try file.data() == data)
+        let text = try Data(
+            contentsOf: URL(filePath: Places.repository + "/schemas/tandem-plan-v1.schema.json"))
+        let schema = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
+        let absent = Set(missing(file, ["$ref": "#/definitions/file"], schema, ""))
+        #expect(absent.sorted() == [])
+    }
+
+    private static let written = ["SourceRange", "FileIdentity"]
+
+    /// Each stored property of the plan's types, whether this plan has a value there or not, stands in the schema.
+    private func missing(_ value: Any, _ rule: [String: Any], _ schema: [String: Any], _ path: String)
+        -> [String]
+    {
+        var rule = rule
+        if let name = (rule["$ref"] as? String)?.split(separator: "/").last {
+            rule = (schema["definitions"] as? [String: Any])?[String(name)] as? [String: Any] ?? [:]
+        }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .optional:
+            return mirror.children.first.map { missing($0.value, rule, schema, path) } ?? []
+        case .collection:
+            let item = rule["items"] as? [String: Any] ?? [:]
+            return mirror.children.flatMap { missing($0.value, item, schema, path) }
+        case .struct, .enum, .tuple, .class:
+            guard let known = rule["properties"] as? [String: Any] else { return [] }
+            // A case's value without a label.
+            if mirror.displayStyle != .tuple, let inner = known["_0"] as? [String: Any] {
+                return missing(value, inner, schema, path + "._0")
+            }
+            // They are written otherwise than they are kept, and say so.
+            if Self.written.contains("\(type(of: value))") { return [] }
+            return mirror.children.flatMap { child -> [String] in
+                let label = child.label.map { $0.replacing(".", with: "_") } ?? ""
+                let key = label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
+                guard let inner = known[key] as? [String: Any] else { return ["\(path).\(key)"] }
+                return missing(child.value, inner, schema, "\(path).\(key)")
+            }
+        default: return []
+        }
+    }
+}
