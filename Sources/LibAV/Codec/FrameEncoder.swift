@@ -24,7 +24,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     private static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
         av_freep(&context.pointee.stats_in)
-        freeCodec(context)
+        SharedEncoder.free(context)
     }
 
     /// Opens an encoder (`avcodec_open2`). An option that it doesn't take is an error.
@@ -43,7 +43,9 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             let complete = completed(configuration, for: context)
             try apply(complete.parameters, to: context)
             var options = AVDictionaryOwner(complete.options.map { ($0.key, $0.value) })
-            let code = withoutRealTime { avcodec_open2(context, codec, &options.raw) }
+            let code = SharedEncoder.alone(context, as: configuration.encoder) {
+                withoutRealTime { avcodec_open2(context, codec, &options.raw) }
+            }
             try check(code, "avcodec_open2", context: context)
             if let unknown = options.keys.first {
                 throw AVError(
@@ -184,6 +186,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         let code = avcodec_send_frame(context, frame.raw)
         if code == tandem_eagain { return false }
         try check(code, "encoding", context: context)
+        SharedEncoder.noteFrame(context)
         return true
     }
 
@@ -203,12 +206,14 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     /// Says that no more comes.
     public func sendEnd() throws(AVError) {
+        if SharedEncoder.endsWithoutFrames(context) { return }
         let code = avcodec_send_frame(context, nil)
         if code != tandem_eof { try check(code, "encoding", context: context) }
     }
 
     /// The next packet (`avcodec_receive_packet`).
     public func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
+        if SharedEncoder.hasEndedWithoutFrames(context) { return .ended }
         let code = avcodec_receive_packet(context, packet.raw)
         Activity.note()
         if code == tandem_eagain { return .needsInput }
