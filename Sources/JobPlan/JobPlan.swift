@@ -204,6 +204,9 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         public var hasTwoPasses: Bool
         /// The settings for people, each with where it came from.
         public var settings: [Setting]
+        /// What of the encoder's colour the job says itself: `primaries`, `transfer`, `matrix`, `range`. Without them there
+        /// is no output, without a source's own a warning.
+        public var askedColor: [String] = []
 
         /// The bit rate is another than was thought usual.
         mutating func take(bitRate: Int64) {

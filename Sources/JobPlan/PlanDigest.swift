@@ -171,7 +171,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
             (plan.tracks[index].tags, plan.tracks[index].askedTags) = ([], [])
             // What a setting is counts, not who said it.
             guard case .encode(var encoding) = plan.tracks[index].action else { continue }
-            encoding.settings = []
+            (encoding.settings, encoding.askedColor) = ([], [])
             plan.tracks[index].action = .encode(encoding)
         }
         (plan.metadata, plan.askedTags) = ([], [])

@@ -94,7 +94,15 @@ struct VideoEncodingPlanner {
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
-            hasTwoPasses: spec.passes?.value == 2, settings: settings)
+            hasTwoPasses: spec.passes?.value == 2, settings: settings, askedColor: askedColor)
+    }
+
+    private var askedColor: [String] {
+        let color = spec.color
+        return [
+            color?.primaries == nil ? nil : "primaries", color?.transfer == nil ? nil : "transfer",
+            color?.matrix == nil ? nil : "matrix", color?.levels == nil ? nil : "range",
+        ].compactMap { $0 }
     }
 
     private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {

@@ -221,4 +221,29 @@ import Testing
         )
         #expect(scratch.contents.contains("o.mp4") == !isAsked)
     }
+
+    /// QuickTime says all of a colour or nothing, where the stream has no place for it: what is asked for is an error, what
+    /// is the source's own a warning.
+    @Test(arguments: ["none", "worker"], [false, true])
+    func aColorThatTheMuxerDrops(_ isolation: String, _ isAsked: Bool) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=0.4:s=128x96", "-c:v", "ffv1", "-color_trc",
+            isAsked ? "unknown" : "iec61966-2-1", scratch.file("s.mkv"))
+        let color = isAsked ? ", color: { transfer: iec61966-2-1 }" : ""
+        try scratch.write(
+            yaml("video: first, encode: { codec: mjpeg\(color) }", to: "o.mov"), to: "jobs.yaml")
+        let result = try program(
+            Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
+        #expect(result.status == (isAsked ? 1 : 0), "\(result.errors)")
+        #expect(result.errors.contains("does not say the transfer `iec61966-2-1`"), "\(result.errors)")
+        #expect(scratch.contents.contains("o.mov") == !isAsked)
+    }
+
+    /// What a header has no word for is an error of the plan.
+    @Test func aMatrixThatVP9HasNoWordFor() throws {
+        let (_, sink) = decode(
+            yaml("video: first, encode: { codec: vp9, color: { matrix: ycgco } }", to: "o.webm"))
+        #expect(sink.diagnostics.map(\.message) == ["vp9 has no word for the matrix ycgco"])
+    }
 }

@@ -29,6 +29,16 @@ struct ReadBack {
         for (index, planned) in plan.tracks.enumerated() {
             losses += lostTags(planned.metadata, tracks[index].metadata, of: tracks[index])
                 .filter { !isAsked($0.key, of: planned) }.map { "output track \(index) \(Self.lacks($0))" }
+            if case .encode(let encoding) = planned.action {
+                losses += lostColor(encoding, tracks[index]).filter { !encoding.askedColor.contains($0.key) }
+                    .map { "output track \(index) \(Self.lacks($0))" }
+            }
+        }
+        for (number, pair) in zip(plan.chapters, contents.chapters).enumerated() {
+            let (wanted, found) = (Self.trimmed(pair.0.title ?? ""), Self.trimmed(pair.1.title ?? ""))
+            if !wanted.isEmpty, wanted.exact != found.exact {
+                losses.append("chapter \(number + 1) of the output is not called `\(wanted)`")
+            }
         }
         return losses
     }
@@ -67,6 +77,9 @@ struct ReadBack {
             guard made.width == asked.width, made.height == asked.height else {
                 return "is \(made.width)x\(made.height) instead of \(asked.width)x\(asked.height)"
             }
+            if let lost = lostColor(encoding, track).first(where: { encoding.askedColor.contains($0.key) }) {
+                return Self.lacks(lost)
+            }
         case .audio:
             // Opus has one rate, whatever it was made from.
             guard made.codec == "opus" || made.sampleRate == asked.sampleRate else {
@@ -79,6 +92,29 @@ struct ReadBack {
         default: break
         }
         return nil
+    }
+
+    /// What an encoded track's colour was to be and is not said.
+    private func lostColor(_ encoding: TrackPlan.Encoding, _ track: AssetTrack) -> [MetadataEntry] {
+        guard encoding.encoder.mediaType == .video else { return [] }
+        let (asked, made) = (encoding.encoder.color, track.format.color)
+        var lost: [MetadataEntry] = []
+        if let name = asked.primaries, made.primaries != name {
+            lost.append(MetadataEntry(key: "primaries", value: name))
+        }
+        if let name = asked.transfer, made.transfer != name {
+            lost.append(MetadataEntry(key: "transfer", value: name))
+        }
+        // RGB says by its pixels that it has none.
+        guard !encoding.encoder.pixelFormat.isRGB else { return lost }
+        if let name = asked.matrix, made.matrix.map({ ColorDescription.isSameMatrix($0, name) }) != true {
+            lost.append(MetadataEntry(key: "matrix", value: name))
+        }
+        // Who isn't told takes the limited one.
+        if asked.range == "pc", made.range != "pc", !track.format.pixelFormat.isFullRangeByName {
+            lost.append(MetadataEntry(key: "range", value: "pc"))
+        }
+        return lost
     }
 
     /// Those of some tags that aren't among others.

@@ -153,6 +153,11 @@ enum EncodeCheck {
         }
     }
 
+    /// The matrices that a VP9 header can say; `color_space` is all it has.
+    private static let vp9Matrices = [
+        "bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc", "gbr",
+    ]
+
     /// What the numbers can mean in this codec and pixel format.
     private static func color(
         _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
@@ -163,6 +168,11 @@ enum EncodeCheck {
             sink.error(
                 .codecSetting, "\(codec.name) has the matrix bt470bg, whatever a file says of it",
                 at: matrix.range)
+        }
+        if codec.name == "vp9", let matrix, !vp9Matrices.contains(matrix.value) {
+            sink.error(
+                .codecSetting, "vp9 has no word for the matrix \(matrix.value)", at: matrix.range,
+                help: "it has \(vp9Matrices.joined(separator: ", "))")
         }
         if let levels = color.levels {
             let own = codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
