@@ -110,7 +110,7 @@ struct AssetDecoder {
             fields.value("tone"), "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
         ) { Quantity.frequency($0).flatMap { $0 <= 20_000 ? Int($0) : nil } }
         var length = MediaTime(value: 10, timescale: 1)
-        if let duration = reader.time(fields.value("duration"), "`duration`") {
+        if let duration = reader.time(fields.value("duration"), "`duration`", isLength: true) {
             guard case .absolute(let time) = duration.value, time > .zero,
                 time <= MediaTime(value: 86_400, timescale: 1)
             else {

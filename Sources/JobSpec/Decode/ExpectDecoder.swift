@@ -49,7 +49,7 @@ struct ExpectDecoder {
     }
 
     private func length(_ node: YAMLNode?, _ what: String) -> MediaTime? {
-        guard let time = reader.time(node, what) else { return nil }
+        guard let time = reader.time(node, what, isLength: true) else { return nil }
         if case .absolute(let value) = time.value { return value }
         reader.sink.error(
             .invalidValue, "\(what) is a length in seconds, like 90.5, 40ms or 1:40.4", at: time.range)

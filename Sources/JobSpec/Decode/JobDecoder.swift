@@ -206,7 +206,7 @@ struct JobDecoder {
     }
 
     private func fragmentInterval(_ node: YAMLNode?) -> Located<MediaTime>? {
-        guard let time = reader.time(node, "`fragment`") else { return nil }
+        guard let time = reader.time(node, "`fragment`", isLength: true) else { return nil }
         let (least, most) = (MediaTime(value: 1, timescale: 10), MediaTime(value: 60, timescale: 1))
         guard case .absolute(let length) = time.value, length >= least, length <= most else {
             reader.sink.error(
@@ -219,7 +219,7 @@ struct JobDecoder {
 
     private func scheduling(_ fields: Fields) -> JobScheduling {
         var scheduling = JobScheduling()
-        if let timeout = reader.time(fields.value("timeout"), "`timeout`") {
+        if let timeout = reader.time(fields.value("timeout"), "`timeout`", isLength: true) {
             if case .absolute(let time) = timeout.value, time > .zero {
                 scheduling.timeout = time
             } else {

@@ -250,12 +250,13 @@ final class NodeReader {
         value(node, what, "a size is written like 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
     }
 
-    func time(_ node: YAMLNode?, _ what: String) -> Located<TimeExpression>? {
-        value(node, what, Self.timeForms(node?.text ?? "")) { TimeExpression($0) }
+    /// `isLength`: a stretch of time and no place in a source; what its form is said to be leaves places out.
+    func time(_ node: YAMLNode?, _ what: String, isLength: Bool = false) -> Located<TimeExpression>? {
+        value(node, what, Self.timeForms(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
     }
 
     /// How a time is written that was written in another way.
-    private static func timeForms(_ text: String) -> String {
+    private static func timeForms(_ text: String, isLength: Bool) -> String {
         let number = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
         if !number.isEmpty, ["m", "min", "h", "hours", "minutes"].contains(unit) {
@@ -266,8 +267,8 @@ final class NodeReader {
                 ? "minutes and seconds go up to 59, behind hours or minutes"
                 : "that is longer than any time here"
         }
-        return
-            "a time is written like 90.5, 1500ms or 1:30.5, and in ranges also like 250f, 25%, -5s, end or chapter:2"
+        let forms = "a time is written like 90.5, 1500ms or 1:30.5"
+        return isLength ? forms : forms + ", and in ranges also like 250f, 25%, -5s, end or chapter:2"
     }
 
     /// A mapping of tags, in order.
