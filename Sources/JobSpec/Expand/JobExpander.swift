@@ -226,13 +226,13 @@ struct JobExpander {
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
         for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
-            // What is missing can stand in every job, and of two keys that exclude each other each may have one: but for
-            // lists, which are replaced as a whole.
-            if [.missingKey, .conflictingKeys, .unknownKey].contains(diagnostic.rule),
-                !lists.contains(where: { $0.contains(diagnostic.range) })
-            {
-                continue
-            }
+            // What one value is by itself counts; how it goes with another key counts where no job comes between: in lists,
+            // which are replaced as a whole.
+            let isInList = lists.contains { $0.contains(diagnostic.range) }
+            guard
+                Self.ofOneValue.contains(diagnostic.rule)
+                    || isInList && Self.ofOneList.contains(diagnostic.rule)
+            else { continue }
             reader.sink.add(diagnostic)
         }
     }
@@ -248,6 +248,15 @@ struct JobExpander {
             .mapping([YAMLNode.Entry(key: "pattern", keyRange: first.keyRange, value: name)] + entries),
             at: asset.range)
     }
+
+    private static let ofOneValue: Set<Rule> = [
+        .invalidValue, .invalidName, .wrongType, .undefinedName, .unknownCodec, .notSupported,
+    ]
+    private static let ofOneList: Set<Rule> = [
+        .missingKey, .conflictingKeys, .unknownKey, .codecSetting, .encoderOption, .filterChain,
+        .encoderMissing,
+        .settingsCycle, .invalidRange,
+    ]
 
     private func mentionsMatrix(_ node: YAMLNode) -> Bool {
         switch node.content {
