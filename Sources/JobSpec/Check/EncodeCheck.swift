@@ -5,7 +5,7 @@ internal import Media
 /// What this build's encoders say of the settings, without opening any media.
 enum EncodeCheck {
     static func check(_ spec: inout VideoEncodeSpec, into sink: inout DiagnosticSink) {
-        let codec = spec.codec.value
+        let (codec, before) = (spec.codec.value, sink.errorCount)
         guard let encoder = encoder(spec.codec, into: &sink) else { return }
         rate(spec, into: &sink)
         choice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
@@ -59,10 +59,9 @@ enum EncodeCheck {
         if let interval = spec.keyframeInterval, ["prores", "mjpeg"].contains(codec.name) {
             sink.error(.codecSetting, "every frame of \(codec.name) is a key frame", at: interval.range)
         }
-        let before = sink.errorCount
         options(&spec.options, of: encoder, owned: owned, into: &sink)
-        guard sink.errorCount == before else { return }
-        if let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
+        // An encoder that doesn't open with what is wrong already has nothing to add.
+        if sink.errorCount == before, let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
         if let filters = spec.filters { spec.checks.append(self.check(filters, .video)) }
     }
 
