@@ -182,13 +182,13 @@ struct JobExpander {
         return runs
     }
 
-    private static func respelled(_ node: YAMLNode) -> YAMLNode {
+    static func respelled(_ node: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = node.content else { return node }
         return YAMLNode(.mapping(NodeReader.respelled(entries, as: Language.job)), at: node.range)
     }
 
     /// What else is wrong with a job whose asset or matrix is: it is decoded, and nothing is made of it.
-    private func lookOn(_ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool) {
+    func lookOn(_ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool) {
         var scope = Self.scope(definition, base.id.value, combination, 1)
         let placeholder = AssetSpec(source: .file(base.id), timing: .fast, range: base.id.range)
         scope.asset = facts(of: placeholder, id: base.id)
@@ -205,77 +205,7 @@ struct JobExpander {
         }
     }
 
-    /// What is wrong in `defaults` though every job has something else in its place. What jobs get of them was looked at
-    /// with those: it is not said again, and what only a whole job must have is not asked for.
-    func checkDefaults(_ node: YAMLNode) {
-        guard case .mapping = node.content else { return }
-        let own = NodeReader()
-        let expander = JobExpander(definition: definition, reader: own, matches: nil)
-        let base = BatchDefinition.Base(id: Located("defaults", at: node.range), node: Self.respelled(node))
-        let matrix = base.node[key: "matrix"]
-        let combination = Matrix.combinations(matrix, scope: definition.scope, reader: own)?.first
-        let hasMatrix = matrix != nil && combination != nil
-        expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix)
-        if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
-            let scope = Self.scope(definition, "defaults", combination ?? [], 1)
-            let node = Substitution(scope: scope, reader: own).apply(to: Self.whole(asset))
-            if let (spec, _) = expander.binding(node, scope: scope), case .job(let needed, _) = spec.source {
-                _ = definition.hasJob(needed, reader: own)
-            }
-        }
-        let known = Set(reader.sink.diagnostics.map(\.range))
-        let lists = Self.lists(in: base.node)
-        for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
-            // What one value is by itself counts; how it goes with another key counts where no job comes between: in lists,
-            // which are replaced as a whole.
-            let isInList = lists.contains { $0.contains(diagnostic.range) }
-            guard
-                Self.ofOneValue.contains(diagnostic.rule)
-                    || isInList && Self.ofOneList.contains(diagnostic.rule)
-            else { continue }
-            reader.sink.add(diagnostic)
-        }
-    }
-
-    /// The rest of a test signal, whose `pattern` each job has itself.
-    private static func whole(_ asset: YAMLNode) -> YAMLNode {
-        guard case .mapping(let entries) = asset.content, let first = entries.first,
-            let pattern = TestPattern.sources.first,
-            entries.allSatisfy({ $0.key != "pattern" && Language.pattern.has($0.key) })
-        else { return asset }
-        let name = YAMLNode(.scalar(pattern.name, .plain), at: first.keyRange)
-        return YAMLNode(
-            .mapping([YAMLNode.Entry(key: "pattern", keyRange: first.keyRange, value: name)] + entries),
-            at: asset.range)
-    }
-
-    private static let ofOneValue: Set<Rule> = [
-        .invalidValue, .invalidName, .wrongType, .undefinedName, .unknownCodec, .notSupported,
-    ]
-    private static let ofOneList: Set<Rule> = [
-        .missingKey, .conflictingKeys, .unknownKey, .codecSetting, .encoderOption, .filterChain,
-        .encoderMissing,
-        .settingsCycle, .invalidRange,
-    ]
-
-    private func mentionsMatrix(_ node: YAMLNode) -> Bool {
-        switch node.content {
-        case .mapping(let entries): entries.contains { mentionsMatrix($0.value) }
-        case .sequence(let items): items.contains(where: mentionsMatrix)
-        default: node.text?.contains("${matrix.") == true
-        }
-    }
-
-    /// Where lists stand that no job adds to, with their keys.
-    private static func lists(in node: YAMLNode) -> [SourceRange] {
-        guard case .mapping(let entries) = node.content else { return [] }
-        return entries.flatMap { entry in
-            if case .sequence = entry.value.content { return [entry.keyRange, entry.value.range] }
-            return lists(in: entry.value)
-        }
-    }
-
-    private static func scope(
+    static func scope(
         _ definition: BatchDefinition, _ job: String, _ combination: Matrix.Combination, _ index: Int?
     ) -> Scope {
         var scope = definition.scope
@@ -286,7 +216,7 @@ struct JobExpander {
     }
 
     /// The asset that a job names or has in place.
-    private func binding(_ node: YAMLNode, scope: Scope) -> (AssetSpec, Located<String>?)? {
+    func binding(_ node: YAMLNode, scope: Scope) -> (AssetSpec, Located<String>?)? {
         let decoder = AssetDecoder(reader: reader)
         guard node.text != nil else { return decoder.asset(node).map { ($0, nil) } }
         guard let text = reader.text(node, "`asset`") else { return nil }

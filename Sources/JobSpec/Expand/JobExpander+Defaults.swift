@@ -1,0 +1,77 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import Media
+internal import YAMLDocument
+
+/// What `defaults` say that no job takes.
+extension JobExpander {
+    /// What is wrong in `defaults` though every job has something else in its place. What jobs get of them was looked at
+    /// with those: it is not said again, and what only a whole job must have is not asked for.
+    func checkDefaults(_ node: YAMLNode) {
+        guard case .mapping = node.content else { return }
+        let own = NodeReader()
+        let expander = JobExpander(definition: definition, reader: own, matches: nil)
+        let base = BatchDefinition.Base(id: Located("defaults", at: node.range), node: Self.respelled(node))
+        let matrix = base.node[key: "matrix"]
+        let combination = Matrix.combinations(matrix, scope: definition.scope, reader: own)?.first
+        let hasMatrix = matrix != nil && combination != nil
+        expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix)
+        if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
+            let scope = Self.scope(definition, "defaults", combination ?? [], 1)
+            let node = Substitution(scope: scope, reader: own).apply(to: Self.whole(asset))
+            if let (spec, _) = expander.binding(node, scope: scope), case .job(let needed, _) = spec.source {
+                _ = definition.hasJob(needed, reader: own)
+            }
+        }
+        let known = Set(reader.sink.diagnostics.map(\.range))
+        let lists = Self.lists(in: base.node)
+        for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
+            // What one value is by itself counts; how it goes with another key counts where no job comes between: in lists,
+            // which are replaced as a whole.
+            let isInList = lists.contains { $0.contains(diagnostic.range) }
+            guard
+                Self.ofOneValue.contains(diagnostic.rule)
+                    || isInList && Self.ofOneList.contains(diagnostic.rule)
+            else { continue }
+            reader.sink.add(diagnostic)
+        }
+    }
+
+    /// The rest of a test signal, whose `pattern` each job has itself.
+    private static func whole(_ asset: YAMLNode) -> YAMLNode {
+        guard case .mapping(let entries) = asset.content, let first = entries.first,
+            let pattern = TestPattern.sources.first,
+            entries.allSatisfy({ $0.key != "pattern" && Language.pattern.has($0.key) })
+        else { return asset }
+        let name = YAMLNode(.scalar(pattern.name, .plain), at: first.keyRange)
+        return YAMLNode(
+            .mapping([YAMLNode.Entry(key: "pattern", keyRange: first.keyRange, value: name)] + entries),
+            at: asset.range)
+    }
+
+    private static let ofOneValue: Set<Rule> = [
+        .invalidValue, .invalidName, .wrongType, .undefinedName, .unknownCodec, .notSupported,
+    ]
+    private static let ofOneList: Set<Rule> = [
+        .missingKey, .conflictingKeys, .unknownKey, .codecSetting, .encoderOption, .filterChain,
+        .encoderMissing,
+        .settingsCycle, .invalidRange,
+    ]
+
+    private func mentionsMatrix(_ node: YAMLNode) -> Bool {
+        switch node.content {
+        case .mapping(let entries): entries.contains { mentionsMatrix($0.value) }
+        case .sequence(let items): items.contains(where: mentionsMatrix)
+        default: node.text?.contains("${matrix.") == true
+        }
+    }
+
+    /// Where lists stand that no job adds to, with their keys.
+    private static func lists(in node: YAMLNode) -> [SourceRange] {
+        guard case .mapping(let entries) = node.content else { return [] }
+        return entries.flatMap { entry in
+            if case .sequence = entry.value.content { return [entry.keyRange, entry.value.range] }
+            return lists(in: entry.value)
+        }
+    }
+}
