@@ -55,7 +55,7 @@ final class CutEdge: @unchecked Sendable {
 
     /// One picture on; on `queue`.
     private func advance() throws {
-        if let sample = try producer.next() {
+        if let sample = try producer.nextAtOnce() {
             pictures += 1
             let time = sample.presentationTime.ticks(in: tick)
             _ = try sample.withFrame { try evidence.keep($0, at: time) }

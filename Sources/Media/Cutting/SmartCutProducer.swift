@@ -67,7 +67,9 @@ final class SmartCutProducer: SampleProducer {
         }
     }
 
-    func next() throws -> SampleBuffer? {
+    func next() throws -> SampleSupply { SampleSupply(try nextPacket()) }
+
+    private func nextPacket() throws -> SampleBuffer? {
         do {
             while true {
                 switch stage {

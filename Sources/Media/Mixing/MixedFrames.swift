@@ -18,24 +18,28 @@ final class MixedFrames: FrameStream {
         var frame: Frame?
         var start: Int64 = 0
         var isFinished = false
+        /// All that it has of the block is in the sum.
+        var isMixed = false
 
         init(_ producer: any SampleProducer, ramp: GainRamp) {
             self.producer = producer
             self.ramp = ramp
         }
 
-        /// Reads on where nothing is held.
-        func fill() throws {
+        /// Reads on where nothing is held; false where nothing can be told yet.
+        func fill() throws -> Bool {
             while frame == nil, !isFinished {
-                guard let sample = try producer.next() else {
-                    isFinished = true
-                    return
+                switch try producer.next() {
+                case .pending: return false
+                case .ended: isFinished = true
+                case .sample(let sample):
+                    let pts = sample.pts
+                    guard let next = sample.takeFrame(), next.sampleCount > 0 else { continue }
+                    start = pts
+                    frame = consume next
                 }
-                let pts = sample.pts
-                guard let next = sample.takeFrame(), next.sampleCount > 0 else { continue }
-                start = pts
-                frame = consume next
             }
+            return true
         }
 
         var end: Int64 { start + Int64(frame?.sampleCount ?? 0) }
@@ -54,25 +58,47 @@ final class MixedFrames: FrameStream {
 
     var formChange: MediaTime? { inputs.compactMap(\.producer.formChange).min() }
 
-    func next(into frame: borrowing Frame) throws -> Bool {
-        for input in inputs { try input.fill() }
-        let going = inputs.filter { !$0.isFinished }
-        guard let first = going.map(\.start).min(), let last = going.map(\.end).max() else { return false }
-        // Where nobody has anything, nothing is mixed: who reads the sum fills gaps.
-        let from = max(position ?? first, first)
-        let until = min(from + Self.block, last)
-        let sum = try Frame.silence(format, samples: Int32(clamping: until - from))
-        for input in going {
-            while !input.isFinished, input.start < until {
-                try add(input, to: sum, from: from, until: until)
-                if input.end <= until { input.frame = nil } else { break }
-                try input.fill()
+    /// The block that is being mixed: inputs may keep it waiting.
+    private var sum: Frame?
+    private var from: Int64 = 0
+    private var until: Int64 = 0
+
+    func next(into frame: borrowing Frame) throws -> FrameSupply {
+        if sum == nil {
+            for input in inputs where try !input.fill() { return .pending }
+            let going = inputs.filter { !$0.isFinished }
+            guard let first = going.map(\.start).min(), let last = going.map(\.end).max() else {
+                return .ended
             }
+            // Where nobody has anything, nothing is mixed: who reads the sum fills gaps.
+            from = max(position ?? first, first)
+            until = min(from + Self.block, last)
+            sum = try Frame.silence(format, samples: Int32(clamping: until - from))
+            for input in inputs { input.isMixed = false }
         }
-        sum.pts = from
+        guard let mixed = sum.take() else { return .ended }
+        for input in inputs where !input.isMixed {
+            guard try mix(input, into: mixed) else {
+                sum = consume mixed
+                return .pending
+            }
+            input.isMixed = true
+        }
+        mixed.pts = from
         position = until
-        frame.take(sum)
-        return true
+        frame.take(mixed)
+        return .frame
+    }
+
+    /// Adds what a track has of the block; false where more of it must come first.
+    private func mix(_ input: Input, into sum: borrowing Frame) throws -> Bool {
+        while true {
+            guard try input.fill() else { return false }
+            guard !input.isFinished, input.start < until else { return true }
+            try add(input, to: sum, from: from, until: until)
+            guard input.end <= until else { return true }
+            input.frame = nil
+        }
     }
 
     /// Adds what a track has between two positions.

@@ -37,6 +37,10 @@ public final class AssetReader: @unchecked Sendable {
     }
     /// The outputs, in the order they were added.
     public private(set) var outputs: [AssetReaderTrackOutput] = []
+    /// Outputs that want frames of the same track have them from one decoder, the slowest pacing the others: so none may
+    /// be left unread, and each is read by a thread of its own, or through a session. Without it each output decodes for
+    /// itself. Set before reading starts.
+    public var sharesDecoders = false
     /// Threads of each video decoder, 0 for as many as it likes. Half the processors by default: the encoder
     /// that follows needs the others, and every thread holds a picture more.
     public var decoderThreads = max(1, activeProcessorCount / 2)
@@ -96,8 +100,9 @@ public final class AssetReader: @unchecked Sendable {
         for output in outputs { output.cancel() }
     }
 
-    private var factory: ProducerFactory {
+    private func factory(_ sharing: DecoderSharing) -> ProducerFactory {
         ProducerFactory(
+            sharing: sharing,
             source: asset.source, container: contents.container, timeZero: contents.timeZero,
             limits: asset.limits, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
@@ -112,7 +117,14 @@ public final class AssetReader: @unchecked Sendable {
                     reason: .truncated(
                         expected: contents.fileSize + contents.missingBytes, got: contents.fileSize)))
         }
-        let factory = factory
+        let sharing = DecoderSharing(outputs, isOn: sharesDecoders)
+        if sharesDecoders { joinTallies() }
+        for output in outputs {
+            output.ending = { @Sendable [weak output] in
+                if let output { sharing.end(output) }
+            }
+        }
+        let factory = factory(sharing)
         do {
             let shared = outputs.filter { factory.canShare($0) }
             let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
@@ -124,6 +136,18 @@ public final class AssetReader: @unchecked Sendable {
             }
         } catch let error as InputError {
             throw MediaError.input(error)
+        }
+    }
+}
+
+extension AssetReader {
+    /// What a shared decoder leaves out is left out of all that come from it.
+    private func joinTallies() {
+        var tallies: [Int: DamageTally] = [:]
+        for output in outputs where output.settings.isDecoded && output.mix == nil {
+            let tally = tallies[output.track.index] ?? output.damage
+            tallies[output.track.index] = tally
+            output.damage = tally
         }
     }
 }

@@ -34,6 +34,10 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         var isFilling = false
         var isFinished = false
         var isCancelled = false
+        /// The producer was told to wait, and may go on since.
+        var wasWoken = false
+        /// Who found nothing is to be told when something comes.
+        var isAwaited = false
         var error: (any Error)?
         var formChange: MediaTime?
     }
@@ -42,7 +46,14 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private let ready = Guarded(Ready())
     private var producer: (any SampleProducer)?
     private let dropped = Atomic<Int>(0)
-    let damage = DamageTally()
+    /// Where outputs share a decoder, they share this too. Set before reading starts.
+    var damage = DamageTally()
+    /// Called, on any queue, when something comes where there was nothing yet. Set before reading starts.
+    var arrival: (@Sendable () -> Void)?
+    /// Called when nothing more is wanted. Set before reading starts.
+    var ending: (@Sendable () -> Void)?
+    /// Who calls `copyNextSampleBuffer` of an output that shares its decoder waits here.
+    private let arrived = DispatchSemaphore(value: 0)
     /// What the edges of a cut were made of.
     let cutEvidence = CutEvidence()
 
@@ -103,18 +114,33 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     }
 
     func cancel() {
-        ready.withLock { ready in
+        let isAwaited = ready.withLock { ready in
             ready.isCancelled = true
             ready.samples = UniqueDeque()
             ready.bytes = 0
+            return Self.takeAwaited(&ready)
         }
+        ending?()
+        if isAwaited { tell() }
         // What the producer holds (decoder, demuxer) goes when its queue gets round to it.
         queue.async { @Sendable in self.producer = nil }
     }
 
     /// The next sample, or nil when there is no more: at the end, after an error (which the reader's status
-    /// and this call's `throws` tell), or after a cancel (AVFoundation's `copyNextSampleBuffer()`).
+    /// and this call's `throws` tell), or after a cancel (AVFoundation's `copyNextSampleBuffer()`). Where outputs share
+    /// a decoder (`AssetReader.sharesDecoders`), it may wait until the others are read.
     public func copyNextSampleBuffer() throws -> SampleBuffer? {
+        while true {
+            switch try nextSample() {
+            case .sample(let sample): return sample
+            case .ended: return nil
+            case .pending: arrived.wait()
+            }
+        }
+    }
+
+    /// The same for who doesn't wait: told that there is nothing yet, it is called by `arrival`.
+    func nextSample() throws -> SampleSupply {
         while true {
             var shouldFill = false
             var isDone = false
@@ -137,11 +163,33 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
                 return nil
             }
             if shouldFill { scheduleFill() }
-            if let sample { return sample }
+            if let sample { return .sample(sample) }
             if let failure { throw failure }
-            if isDone { return nil }
-            queue.sync { if needsOne() { produce() } }
+            if isDone { return .ended }
+            let isPending = queue.sync { needsOne() && produce() }
+            guard isPending else { continue }
+            let mustWait = ready.withLock { ready in
+                guard needsOne(ready), !ready.wasWoken else { return false }
+                ready.isAwaited = true
+                return true
+            }
+            if mustWait { return .pending }
         }
+    }
+
+    /// What the producer waits for has come.
+    func wake() {
+        ready.withLock { $0.wasWoken = true }
+        fillAhead()
+    }
+
+    private static func takeAwaited(_ ready: inout Ready) -> Bool {
+        defer { ready.isAwaited = false }
+        return ready.isAwaited
+    }
+
+    private func tell() {
+        if let arrival { arrival() } else { arrived.signal() }
     }
 
     /// Packets cost next to nothing to make, a change of queue much more: they are made many at a time.
@@ -154,8 +202,10 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// More are made once no more than so many are left.
     private var lowWater: Int { turn > 1 ? 8 : Int.max }
 
-    private func needsOne() -> Bool {
-        ready.withLock { $0.samples.isEmpty && !$0.isFinished && !$0.isCancelled }
+    private func needsOne() -> Bool { ready.withLock { needsOne($0) } }
+
+    private func needsOne(_ ready: borrowing Ready) -> Bool {
+        ready.samples.isEmpty && !ready.isFinished && !ready.isCancelled
     }
 
     private func fillAhead() {
@@ -169,48 +219,71 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
 
     private func scheduleFill() {
         queue.async { @Sendable in
-            self.produce()
+            let isPending = self.produce()
             // One turn at a time: a caller who waits for the queue comes next.
             let goesOn = self.ready.withLock { ready in
                 let hasRoom =
                     ready.samples.count < Self.aheadSamples
                     && (ready.bytes < Self.aheadBytes || ready.samples.count < 2)
-                ready.isFilling = hasRoom && !ready.isFinished && !ready.isCancelled
+                ready.isFilling =
+                    hasRoom && !ready.isFinished && !ready.isCancelled && (!isPending || ready.wasWoken)
                 return ready.isFilling
             }
             if goesOn { self.scheduleFill() }
         }
     }
 
-    /// Makes the samples of one turn; on `queue`.
-    private func produce() {
-        guard let producer else { return }
+    /// Makes the samples of one turn; on `queue`. True where there is nothing to make them of yet.
+    private func produce() -> Bool {
+        guard let producer else { return false }
+        ready.withLock { $0.wasWoken = false }
+        var failure: (any Error)?
         do {
-            for count in 1...turn {
-                var made = try producer.next()
-                if made == nil {
-                    ready.withLock { $0.isFinished = true }
-                    break
-                }
+            var count = 0
+            while case .sample(let sample) = try supply(of: producer) {
+                var made: SampleBuffer? = consume sample
+                var isAwaited = false
                 let goesOn = ready.withLock { ready in
                     guard !ready.isCancelled, let sample = made.take() else { return false }
                     ready.bytes += sample.byteCount
                     ready.samples.append(sample)
+                    isAwaited = Self.takeAwaited(&ready)
                     return ready.bytes < Self.aheadBytes
                 }
-                if !goesOn || count == turn { return }
+                if isAwaited { tell() }
+                count += 1
+                if !goesOn || count == turn { return false }
             }
+            if isHeldBack { return true }
         } catch {
-            ready.withLock { ready in
-                ready.error = error
-                ready.isFinished = true
-            }
+            failure = error
+        }
+        let isAwaited = ready.withLock { ready in
+            ready.error = failure
+            ready.isFinished = true
+            return Self.takeAwaited(&ready)
         }
         dropped.store(producer.droppedSamples, ordering: .relaxed)
         let change = producer.formChange
         ready.withLock { $0.formChange = change }
         self.producer = nil
+        ending?()
+        if isAwaited { tell() }
+        return false
     }
+
+    /// The producer's answer, of which it is noted whether it waits; on `queue`.
+    private func supply(of producer: any SampleProducer) throws -> SampleSupply {
+        isHeldBack = false
+        switch try producer.next() {
+        case .sample(let sample): return .sample(sample)
+        case .ended: return .ended
+        case .pending:
+            isHeldBack = true
+            return .pending
+        }
+    }
+    private var isHeldBack = false
 
     /// Finished, and whether with an error.
     var outcome: (isFinished: Bool, error: (any Error)?) {

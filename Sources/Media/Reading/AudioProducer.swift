@@ -48,22 +48,22 @@ final class AudioProducer: SampleProducer {
         filter = settings.filters.map { AudioFilterStage(chain: $0) }
     }
 
-    func next() throws -> SampleBuffer? {
+    func next() throws -> SampleSupply {
         while !isFinished {
             if let frame = resampled.take() {
-                if let sample = try resample(frame) { return sample }
+                if let sample = try resample(frame) { return .sample(sample) }
                 continue
             }
             if let frame = try filter?.receive() {
-                if let sample = try resample(frame) { return sample }
+                if let sample = try resample(frame) { return .sample(sample) }
                 continue
             }
             if pendingSilence > 0 {
-                if let sample = try silence() { return sample }
+                if let sample = try silence() { return .sample(sample) }
                 continue
             }
             if let frame = pendingFrame.take() {
-                if let sample = try convert(frame) { return sample }
+                if let sample = try convert(frame) { return .sample(sample) }
                 continue
             }
             if isDraining {
@@ -71,16 +71,16 @@ final class AudioProducer: SampleProducer {
                     try filter.finish()
                     continue
                 }
-                return try drained()
+                return SampleSupply(try drained())
             }
             let frame = try Frame()
-            guard try frames.next(into: frame) else {
-                isDraining = true
-                continue
+            switch try frames.next(into: frame) {
+            case .frame: try place(frame)
+            case .pending: return .pending
+            case .ended: isDraining = true
             }
-            try place(frame)
         }
-        return nil
+        return .ended
     }
 
     private func prepare(_ frame: borrowing Frame) {

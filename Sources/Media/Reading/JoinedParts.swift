@@ -33,25 +33,28 @@ final class JoinedSamples: SampleProducer {
         return current?.formChange.map { offset + $0 }
     }
 
-    func next() throws -> SampleBuffer? {
+    func next() throws -> SampleSupply {
         while index < parts.count {
             let part = parts[index]
             let producer = try current ?? part.make()
             current = producer
-            if var sample = try producer.next() {
+            switch try producer.next() {
+            case .pending: return .pending
+            case .sample(var sample):
                 let unit = tick ?? sample.timeBase
                 let moved = part.offset.ticks(in: unit) - part.range.start.ticks(in: unit)
                 let shift = unit.rescale(moved, to: sample.timeBase)
                 sample.pts += shift
                 sample.dts += shift
-                return sample
+                return .sample(sample)
+            case .ended:
+                dropped += producer.droppedSamples
+                changed = formChange
+                current = nil
+                index += 1
             }
-            dropped += producer.droppedSamples
-            changed = formChange
-            current = nil
-            index += 1
         }
-        return nil
+        return .ended
     }
 }
 
@@ -69,14 +72,18 @@ final class JoinedFrames: FrameStream {
     var droppedSamples: Int { samples.droppedSamples }
     var formChange: MediaTime? { samples.formChange }
 
-    func next(into frame: borrowing Frame) throws -> Bool {
-        guard let sample = try samples.next() else { return false }
-        let (pts, duration) = (sample.pts, sample.duration)
-        timeBase = sample.timeBase
-        guard let next = sample.takeFrame() else { return false }
-        next.pts = pts
-        next.duration = duration
-        frame.take(next)
-        return true
+    func next(into frame: borrowing Frame) throws -> FrameSupply {
+        switch try samples.next() {
+        case .pending: return .pending
+        case .ended: return .ended
+        case .sample(let sample):
+            let (pts, duration) = (sample.pts, sample.duration)
+            timeBase = sample.timeBase
+            guard let next = sample.takeFrame() else { return .ended }
+            next.pts = pts
+            next.duration = duration
+            frame.take(next)
+            return .frame
+        }
     }
 }

@@ -43,7 +43,9 @@ final class PassthroughProducer: SampleProducer {
     /// Nothing is heard of the packet that was read last.
     private var isUnheard = false
 
-    func next() throws -> SampleBuffer? {
+    func next() throws -> SampleSupply { SampleSupply(try nextHeard()) }
+
+    private func nextHeard() throws -> SampleBuffer? {
         if let sample = ready.popFirst() { return sample }
         while let sample = try nextPacket() {
             if hasBegun, isUnheard {

@@ -30,7 +30,7 @@ extension AssetTrack {
         let producer = PassthroughProducer(
             packets: packets, context: ProducerContext(track: self, timeZero: contents.timeZero, range: nil))
         do {
-            while try producer.next() != nil {}
+            while try producer.nextAtOnce() != nil {}
         } catch MediaError.unorderedTimes(_, let time) {
             return .unordered(at: time)
         } catch MediaError.hiddenBetween(_, let time) {

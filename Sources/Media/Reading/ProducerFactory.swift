@@ -3,6 +3,7 @@ internal import LibAV
 /// Makes what an output's samples come from: demuxer, decoder, mixer, and one after the other where stretches are
 /// joined.
 struct ProducerFactory {
+    let sharing: DecoderSharing
     let source: Asset.Source
     /// What a file was found to be (`AssetContents.container`).
     let container: String
@@ -29,9 +30,13 @@ struct ProducerFactory {
     /// The demuxer that some outputs share.
     func lane(for outputs: [AssetReaderTrackOutput]) throws -> DemuxLane? {
         guard case .file(let path) = source else { return nil }
+        var tallies: [DamageTally] = []
+        for output in outputs where !tallies.contains(where: { $0 === output.damage }) {
+            tallies.append(output.damage)
+        }
         return try DemuxLane(
-            path: path, streams: outputs.flatMap { $0.tracks.map(\.index) }, limits: limits,
-            interrupt: interrupt, damage: outputs.map(\.damage), container: container)
+            path: path, streams: sharing.streams(of: outputs), limits: limits,
+            interrupt: interrupt, damage: tallies, container: container)
     }
 
     func producer(for output: AssetReaderTrackOutput, lane: DemuxLane?) throws -> any SampleProducer {
@@ -82,26 +87,26 @@ struct ProducerFactory {
         of output: AssetReaderTrackOutput, as settings: ReaderOutputSettings, tick: Rational?
     ) -> [JoinedPart] {
         var offset = MediaTime.zero
-        return ranges.map { range in
+        return ranges.enumerated().map { part, range in
             let begin = offset
             offset = offset + range.duration
             return JoinedPart(range: range, offset: begin) {
-                try piece(output, settings, range: range, lane: nil, tick: tick, offset: begin)
+                try piece(output, settings, range: range, part: part, lane: nil, tick: tick, offset: begin)
             }
         }
     }
 
     // MARK: One stretch
 
-    /// `offset` is where the stretch begins in the whole.
+    /// `offset` is where the stretch begins in the whole, `part` which one it is.
     private func piece(
-        _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings, range: TimeRange?,
+        _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings, range: TimeRange?, part: Int = 0,
         lane: DemuxLane?, tick: Rational? = nil, offset: MediaTime = .zero
     ) throws -> any SampleProducer {
         switch source {
         case .pattern(let pattern):
             return try generated(
-                pattern, output, settings, range: range, tick: tick,
+                pattern, output, settings, range: range, part: part, tick: tick,
                 origin: (range?.start ?? .zero) - offset)
         case .file(let path):
             func context(_ track: AssetTrack) -> ProducerContext {
@@ -116,17 +121,28 @@ struct ProducerFactory {
                 return try smartCut(
                     cut, path: path, context: context(output.track), evidence: output.cutEvidence)
             }
-            let inputs = try output.tracks.map { track in
-                let context = context(track)
-                return (try packets(of: track, path: path, lane: lane, context: context), context)
-            }
-            if let mix = output.mix, case .audio(let audio) = settings {
-                let frames = try inputs.map {
-                    (try DecodedFrames(packets: $0.0, threads: 1, limits: limits) as any FrameStream, $0.1)
+            func decoded(_ track: AssetTrack, threads: Int) throws -> any FrameStream {
+                try sharing.frames(of: track, part: part, for: output) {
+                    let packets = try packets(of: track, path: path, lane: lane, context: context(track))
+                    return try DecodedFrames(packets: packets, threads: threads, limits: limits)
                 }
-                return mixer(of: mix, audio, frames, origin: (range?.start ?? .zero) - offset)
             }
-            return try producer(settings, packets: inputs[0].0, context: inputs[0].1)
+            switch settings {
+            case .video(let video):
+                let frames = try decoded(output.track, threads: decoderThreads)
+                return VideoProducer(frames: frames, context: context(output.track), settings: video)
+            case .audio(let audio):
+                if let mix = output.mix {
+                    let frames = try output.tracks.map { (try decoded($0, threads: 1), context($0)) }
+                    return mixer(of: mix, audio, frames, origin: (range?.start ?? .zero) - offset)
+                }
+                let frames = try decoded(output.track, threads: 1)
+                return AudioProducer(frames: frames, context: context(output.track), settings: audio)
+            case .passthrough, .wholePackets, .smartCut, .subtitle:
+                let context = context(output.track)
+                let packets = try packets(of: output.track, path: path, lane: lane, context: context)
+                return try producer(settings, packets: packets, context: context)
+            }
         }
     }
 
@@ -185,12 +201,7 @@ struct ProducerFactory {
             return try SubtitleProducer(packets: packets, context: context, codec: codec)
         case .passthrough, .smartCut: return PassthroughProducer(packets: packets, context: context)
         case .wholePackets: return PassthroughProducer(packets: packets, context: context, keepsWhole: true)
-        case .video(let settings):
-            let frames = try DecodedFrames(packets: packets, threads: decoderThreads, limits: limits)
-            return VideoProducer(frames: frames, context: context, settings: settings)
-        case .audio(let settings):
-            let frames = try DecodedFrames(packets: packets, threads: 1, limits: limits)
-            return AudioProducer(frames: frames, context: context, settings: settings)
+        case .video, .audio: throw MediaError.misuse("frames come from a decoder")
         }
     }
 
@@ -236,14 +247,16 @@ struct ProducerFactory {
     /// A generator never ends by itself; the pattern's own length does.
     private func generated(
         _ pattern: TestPattern, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
-        range: TimeRange?, tick: Rational?, origin: MediaTime
+        range: TimeRange?, part: Int, tick: Rational?, origin: MediaTime
     ) throws -> any SampleProducer {
         let end = min(range?.end ?? pattern.duration, pattern.duration)
         var context = ProducerContext(
             track: output.track, timeZero: .zero, range: TimeRange(start: range?.start ?? .zero, end: end))
         context.tick = tick
         do {
-            let frames = try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
+            let frames = try sharing.frames(of: output.track, part: part, for: output) {
+                try GeneratedFrames(pattern: pattern, mediaType: output.track.mediaType)
+            }
             switch settings {
             case .passthrough, .wholePackets, .smartCut, .subtitle:
                 throw MediaError.misuse("a test pattern has no packets to copy")

@@ -1,9 +1,25 @@
 internal import LibAV
 
+/// What comes next of an output's samples.
+enum SampleSupply: ~Copyable {
+    case sample(SampleBuffer)
+    /// Nothing yet: a decoder that others read too is held back by one of them. Who asked is woken.
+    case pending
+    case ended
+}
+
+/// What comes next of a stream of frames.
+enum FrameSupply {
+    case frame
+    /// See `SampleSupply`.
+    case pending
+    case ended
+}
+
 /// Makes one track's samples one after the other; confined to its output's queue.
 protocol SampleProducer: AnyObject {
-    /// The next sample, or nil at the end.
-    func next() throws -> SampleBuffer?
+    /// The next sample, where there is one.
+    func next() throws -> SampleSupply
     /// Samples that were left out because their times did not increase.
     var droppedSamples: Int { get }
     /// When pictures first had another shape than before, or sound another rate or other channels; from the start of the
@@ -11,7 +27,24 @@ protocol SampleProducer: AnyObject {
     var formChange: MediaTime? { get }
 }
 
+extension SampleSupply {
+    /// The sample, or where there is none, the end.
+    init(_ sample: consuming SampleBuffer?) {
+        if let sample { self = .sample(sample) } else { self = .ended }
+    }
+}
+
 extension SampleProducer {
+    /// The next sample of a producer that nothing holds back, or nil at the end.
+    func nextAtOnce() throws -> SampleBuffer? {
+        switch try next() {
+        case .sample(let sample): return sample
+        case .ended: return nil
+        case .pending:
+            throw MediaError.misuse("samples were asked for at once of a decoder that others read too")
+        }
+    }
+
     var formChange: MediaTime? { nil }
 }
 
@@ -44,8 +77,8 @@ struct ProducerContext: Sendable {
 
 /// Frames one after the other: from a decoder, or from a generator.
 protocol FrameStream: AnyObject {
-    /// Puts the next frame into `frame`, with its pts in `timeBase` on the file's own clock; false at the end.
-    func next(into frame: borrowing Frame) throws -> Bool
+    /// Puts the next frame into `frame`, with its pts in `timeBase` on the file's own clock, where there is one.
+    func next(into frame: borrowing Frame) throws -> FrameSupply
     var timeBase: Rational { get }
     /// Frames that were left out on the way here because their times did not increase.
     var droppedSamples: Int { get }
@@ -115,14 +148,14 @@ final class DecodedFrames: FrameStream {
     }
 
     /// Nothing more comes. Some forms of a codec are taken without a word and give nothing (FLAC of 32 bits in 5.1).
-    private func end() throws -> Bool {
+    private func end() throws -> FrameSupply {
         guard !hasDecoded, sent > 0, !packets.hasSought, packets.damage.count.skipped == 0 else {
-            return false
+            return .ended
         }
         throw MediaError.undecodable(track: name, packets: sent)
     }
 
-    func next(into frame: borrowing Frame) throws -> Bool {
+    func next(into frame: borrowing Frame) throws -> FrameSupply {
         var time: MediaTime?
         do {
             while true {
@@ -135,7 +168,7 @@ final class DecodedFrames: FrameStream {
                         try packets.damage.meet(.damaged(track: name, at: shown), at: shown)
                         continue
                     }
-                    return true
+                    return .frame
                 case .ended: return try end()
                 case .needsInput:
                     if isDraining { return try end() }
@@ -188,10 +221,10 @@ final class GeneratedFrames: FrameStream {
         timeBase = graph.timeBase
     }
 
-    func next(into frame: borrowing Frame) throws -> Bool {
+    func next(into frame: borrowing Frame) throws -> FrameSupply {
         switch try graph.receive(into: frame) {
-        case .ready: true
-        case .ended, .needsInput: false
+        case .ready: .frame
+        case .ended, .needsInput: .ended
         }
     }
 }

@@ -30,24 +30,27 @@ final class VideoProducer: SampleProducer {
         converter = VideoConverter(settings: settings, context: context, tick: tick)
     }
 
-    func next() throws -> SampleBuffer? {
+    func next() throws -> SampleSupply {
         while true {
-            if let sample = try converter.next() { return sample }
-            if converter.isAtEnd { return nil }
-            if let source = try nextSource() {
-                try converter.send(source)
-            } else {
-                try converter.finish()
+            if let sample = try converter.next() { return .sample(sample) }
+            if converter.isAtEnd { return .ended }
+            switch try nextSource() {
+            case .sample(let source): try converter.send(source)
+            case .pending: return .pending
+            case .ended: try converter.finish()
             }
         }
     }
 
-    private func nextSource() throws -> SampleBuffer? {
+    private func nextSource() throws -> SampleSupply {
         while !isFinished {
             let frame = try Frame()
-            guard try frames.next(into: frame) else {
+            switch try frames.next(into: frame) {
+            case .frame: break
+            case .pending: return .pending
+            case .ended:
                 isFinished = true
-                return finalSample()
+                return SampleSupply(finalSample())
             }
             guard frame.pts != noTimestamp else {
                 dropped += 1
@@ -58,8 +61,8 @@ final class VideoProducer: SampleProducer {
             if time < 0 { continue }
             if let end, time >= end {
                 isFinished = true
-                guard let last = held.take() else { return nil }
-                return sample(last, from: heldTime, until: end)
+                guard let last = held.take() else { return .ended }
+                return .sample(sample(last, from: heldTime, until: end))
             }
             guard let previous = held.take() else {
                 hold(frame, at: time)
@@ -80,9 +83,9 @@ final class VideoProducer: SampleProducer {
             }
             let shown = sample(previous, from: heldTime, until: time)
             hold(frame, at: time)
-            return shown
+            return .sample(shown)
         }
-        return nil
+        return .ended
     }
 
     private func hold(_ frame: consuming Frame, at time: Int64) {

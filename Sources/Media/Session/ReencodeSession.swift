@@ -45,8 +45,10 @@ public struct TrackReport: Hashable, Codable, Sendable {
 public final class ReencodeSession: @unchecked Sendable {
     /// The reader; its outputs belong to the session once added.
     public let reader: AssetReader
-    /// The writer; its inputs belong to the session once added.
-    public let writer: AssetWriter
+    /// The writer, of several the first; its inputs belong to the session once added.
+    public var writer: AssetWriter { writers[0] }
+    /// The writers: all finish, or none does.
+    public let writers: [AssetWriter]
     /// Nothing moving for so long is an error with names; nil never is.
     public var stallTimeout: DispatchTimeInterval? = .seconds(60)
 
@@ -54,12 +56,14 @@ public final class ReencodeSession: @unchecked Sendable {
     private final class Lane: @unchecked Sendable {
         let output: AssetReaderTrackOutput
         let input: AssetWriterInput
+        let writer: AssetWriter
         let queue: DispatchQueue
         var hasLeft = false
 
-        init(output: AssetReaderTrackOutput, input: AssetWriterInput, index: Int) {
+        init(output: AssetReaderTrackOutput, input: AssetWriterInput, writer: AssetWriter, index: Int) {
             self.output = output
             self.input = input
+            self.writer = writer
             queue = DispatchQueue(label: "tandem.track.\(index)")
         }
     }
@@ -77,17 +81,25 @@ public final class ReencodeSession: @unchecked Sendable {
     private let isCancelled = Atomic<Bool>(false)
     private let firstError = Guarded<(any Error)?>(nil)
 
-    /// A session over a reader and a writer that are not started.
-    public init(reader: AssetReader, writer: AssetWriter) {
+    /// A session over a reader and a writer that are not started; `others` write from the same reading and decoding.
+    public init(reader: AssetReader, writer: AssetWriter, others: [AssetWriter] = []) {
         self.reader = reader
-        self.writer = writer
+        writers = [writer] + others
     }
 
-    /// Joins an output to an input. Before the session starts.
-    public func addTrack(output: AssetReaderTrackOutput, input: AssetWriterInput) throws {
+    /// Joins an output to an input of one of the writers, the first where none is named. Before the session starts.
+    public func addTrack(
+        output: AssetReaderTrackOutput, input: AssetWriterInput, writer: AssetWriter? = nil
+    ) throws {
+        let writer = writer ?? self.writer
+        guard writers.contains(where: { $0 === writer }) else {
+            throw MediaError.misuse("the writer is none of the session's")
+        }
         try reader.add(output)
         try writer.add(input)
-        tracks.withLock { $0.append(Lane(output: output, input: input, index: $0.count)) }
+        tracks.withLock {
+            $0.append(Lane(output: output, input: input, writer: writer, index: $0.count))
+        }
     }
 
     /// Begins; `completion` is called exactly once, on a private queue, whatever happens.
@@ -112,19 +124,21 @@ public final class ReencodeSession: @unchecked Sendable {
         control.async { @Sendable in
             guard self.hasStarted, !self.hasEnded else { return }
             self.reader.cancelReading()
-            self.writer.cancelWriting()
+            for writer in self.writers { writer.cancelWriting() }
         }
     }
 
     /// How far the slowest track has come, from the session's start.
-    public var progress: MediaTime { writer.inputs.map(\.appendedTime).min() ?? .zero }
+    public var progress: MediaTime { lanes.map(\.input.appendedTime).min() ?? .zero }
 
     /// What was done with each track, in the order they were added.
     public var reports: [TrackReport] {
-        let packets = writer.writtenPackets
-        let stop = writer.stop
-        return zip(lanes, packets).map { lane, packets in
-            TrackReport(
+        let written = writers.map(\.writtenPackets)
+        return lanes.map { lane in
+            let place = writers.firstIndex { $0 === lane.writer } ?? 0
+            let packets = written[place][lane.input.index]
+            let stop = lane.writer.stop
+            return TrackReport(
                 appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets) }
                     ?? lane.input.appendedSamples,
                 filledSamples: lane.input.ending.filledSamples,
@@ -152,10 +166,18 @@ public final class ReencodeSession: @unchecked Sendable {
         do {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
             guard !lanes.isEmpty else { throw MediaError.misuse("a session needs a track") }
-            try writer.startWriting()
+            setPace()
             let range = reader.extent.vended
-            try writer.startSession(atSourceTime: range?.start ?? .zero)
-            if let range, !reader.extent.isOpen { try writer.endSession(atSourceTime: range.end) }
+            for writer in writers {
+                writer.isHeld = writers.count > 1
+                try writer.startWriting()
+                try writer.startSession(atSourceTime: range?.start ?? .zero)
+                if let range, !reader.extent.isOpen { try writer.endSession(atSourceTime: range.end) }
+            }
+            reader.sharesDecoders = true
+            for lane in lanes {
+                lane.output.arrival = { @Sendable [weak self] in self?.resume(lane) }
+            }
             try reader.startReading()
         } catch {
             note(error)
@@ -168,36 +190,79 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
+    private func resume(_ lane: Lane) { lane.queue.async { @Sendable in self.pump(lane) } }
+
     /// Moves samples while the input wants them; on the lane's queue.
     private func pump(_ lane: Lane) {
         guard !lane.hasLeft else { return }
         do {
             while lane.input.isReadyForMoreMediaData {
-                let isFull = writer.stop != nil
-                // The others need not read on either.
-                if isFull { reader.cancelReading() }
-                guard !isFull, let sample = try lane.output.copyNextSampleBuffer() else {
+                let isFull = lane.writer.stop != nil
+                if isFull { stopReading(for: lane) }
+                switch try isFull ? .ended : lane.output.nextSample() {
+                case .sample(let sample): try lane.input.append(sample)
+                // Called again when one comes.
+                case .pending: return
+                case .ended:
                     // After a cancel there is nothing either, and then nothing is finished.
-                    if !isCancelled.load(ordering: .acquiring), writer.status == .working {
+                    if !isCancelled.load(ordering: .acquiring), lane.writer.status == .working {
                         try lane.input.markAsFinished()
                     }
                     return leave(lane)
                 }
-                try lane.input.append(sample)
             }
-        } catch  where writer.stop != nil && writer.status == .working {
+        } catch  where lane.writer.stop != nil && lane.writer.status == .working {
             // What ended the reading of a file that is full.
             try? lane.input.markAsFinished()
             return leave(lane)
         } catch {
             note(error)
-            // The others have nothing to finish for.
-            reader.cancelReading()
-            writer.fail(error)
+            breakOff(error)
             return leave(lane)
         }
         // Not ready: too far ahead, and called again; or the writer has ended.
-        if writer.status != .working { leave(lane) }
+        guard lane.writer.status != .working else { return }
+        // One that failed by itself ends the others too: nobody takes what it doesn't.
+        if let error = lane.writer.error { breakOff(error) }
+        leave(lane)
+    }
+
+    /// The others have nothing to finish for.
+    private func breakOff(_ error: any Error) {
+        reader.cancelReading()
+        for writer in writers { writer.fail(error) }
+    }
+
+    /// A writer that is full wants no more; where all are, nothing is read on.
+    private func stopReading(for lane: Lane) {
+        if writers.allSatisfy({ $0.stop != nil }) { reader.cancelReading() } else { lane.output.cancel() }
+    }
+
+    /// Inputs that come from one decoder go on together.
+    private func setPace() {
+        let lanes = lanes
+        var groups = Array(lanes.indices)
+        for (index, lane) in lanes.enumerated() where lane.output.settings.isDecoded {
+            let tracks = Set(lane.output.tracks.map(\.index))
+            for other in 0..<index
+            where lanes[other].output.settings.isDecoded
+                && !tracks.isDisjoint(with: lanes[other].output.tracks.map(\.index))
+            {
+                let (from, to) = (groups[index], groups[other])
+                for place in groups.indices where groups[place] == from { groups[place] = to }
+            }
+        }
+        guard writers.count > 1 || Set(groups).count < groups.count else { return }
+        var inOrder: [Int] = []
+        var firsts: [Int] = []
+        for writer in writers {
+            firsts.append(inOrder.count)
+            for input in writer.inputs {
+                inOrder.append(lanes.firstIndex { $0.input === input }.map { groups[$0] } ?? -1)
+            }
+        }
+        let pace = SessionPace(groups: inOrder)
+        for (writer, first) in zip(writers, firsts) { writer.join(pace, first: first, companions: writers) }
     }
 
     private func leave(_ lane: Lane) {
@@ -212,28 +277,39 @@ public final class ReencodeSession: @unchecked Sendable {
     private func decide() {
         if isCancelled.load(ordering: .acquiring) {
             reader.cancelReading()
-            writer.cancelWriting()
+            for writer in writers { writer.cancelWriting() }
             return end(.cancelled)
         }
-        if let error = firstError.withLock({ $0 }) ?? writer.error {
-            reader.cancelReading()
-            writer.fail(error)
+        if let error = firstError.withLock({ $0 }) ?? writers.lazy.compactMap(\.error).first {
+            breakOff(error)
             return end(.failed(error))
         }
         // The trailer, the index's way to the front and the disk may take their time; nothing moves meanwhile.
         watchdog?.cancel()
         watchdog = nil
-        writer.finishWriting { @Sendable error in
-            self.control.async { @Sendable in
-                // A cancel that came while the trailer was written: what is there is dropped.
-                if self.isCancelled.load(ordering: .acquiring), self.writer.status != .completed {
-                    self.end(.cancelled)
-                } else if let error {
-                    self.end(.failed(error))
-                } else {
-                    self.end(.completed)
-                }
+        let finishing = DispatchGroup()
+        for writer in writers {
+            finishing.enter()
+            writer.finishWriting { @Sendable error in
+                if let error { self.note(error) }
+                finishing.leave()
             }
+        }
+        finishing.notify(queue: control) { @Sendable in self.conclude() }
+    }
+
+    /// Every writer is through; on `control`.
+    private func conclude() {
+        // A cancel that came while the trailer was written: what is there is dropped.
+        if isCancelled.load(ordering: .acquiring), writers.contains(where: { $0.status != .completed }) {
+            return end(.cancelled)
+        }
+        do {
+            if let error = firstError.withLock({ $0 }) { throw error }
+            for writer in writers { try writer.publishHeld() }
+            end(.completed)
+        } catch {
+            end(.failed(error))
         }
     }
 
@@ -242,7 +318,7 @@ public final class ReencodeSession: @unchecked Sendable {
         hasEnded = true
         watchdog?.cancel()
         watchdog = nil
-        writer.endRequests()
+        for writer in writers { writer.endRequests() }
         let completion = self.completion
         self.completion = nil
         completion?(outcome)
@@ -262,17 +338,16 @@ public final class ReencodeSession: @unchecked Sendable {
     private func look(for timeout: DispatchTimeInterval) {
         guard !hasEnded else { return }
         let mark =
-            writer.writtenBytes &+ reader.packetsRead
-            &+ Int64(writer.inputs.reduce(0) { $0 &+ $1.appendedSamples })
+            writers.reduce(0) { $0 &+ $1.writtenBytes } &+ reader.packetsRead
+            &+ Int64(lanes.reduce(0) { $0 &+ $1.input.appendedSamples })
         guard let last = lastMovement, last.mark == mark else {
             lastMovement = (mark, .now())
             return
         }
         guard DispatchTime.now() > last.at + timeout else { return }
-        let error = MediaError.stalled(writer.stallDescription)
+        let error = MediaError.stalled(writers.map(\.stallDescription).joined(separator: "; "))
         note(error)
-        reader.cancelReading()
-        writer.fail(error)
+        breakOff(error)
         // A pump inside a codec can't be called back; the outcome doesn't wait for it.
         end(.failed(error))
     }

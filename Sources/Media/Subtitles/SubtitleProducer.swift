@@ -44,7 +44,9 @@ final class SubtitleProducer: SampleProducer {
         }
     }
 
-    func next() throws -> SampleBuffer? {
+    func next() throws -> SampleSupply { SampleSupply(try nextMerged()) }
+
+    private func nextMerged() throws -> SampleBuffer? {
         guard merger != nil else { return try nextCue() }
         while true {
             if let sample = merger?.next() {

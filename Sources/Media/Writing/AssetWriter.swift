@@ -38,6 +38,8 @@ public final class AssetWriter: @unchecked Sendable {
     public private(set) var inputs: [AssetWriterInput] = []
 
     private let publishesItself: Bool
+    /// A session of several writers publishes, when all are finished. Set before writing starts.
+    var isHeld = false
     private let queue = DispatchQueue(label: "tandem.mux")
     private var muxer: Muxer?
     /// On `queue` only.
@@ -50,6 +52,7 @@ public final class AssetWriter: @unchecked Sendable {
     private var movieTimescale: Int32 = 1000
     private let state = Guarded(WriterState())
     private let written = Atomic<Int64>(0)
+    private let companions = Guarded<[Companion]>([])
 
     /// A writer into a temporary file, which the caller publishes after `finishWriting`.
     public init(output: TemporaryFile, container: ContainerType) {
@@ -211,6 +214,7 @@ public final class AssetWriter: @unchecked Sendable {
             let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
             input.newestKey = max(input.newestKey, key)
             input.bytes += packet.size
+            if let pace = state.pace { pace.value.append(pace.first + index, key: key, bytes: packet.size) }
             input.waiting.append(WriterState.Waiting(packet: packet, key: key))
             return state.beginDrain()
         }
@@ -221,6 +225,7 @@ public final class AssetWriter: @unchecked Sendable {
         let shouldDrain = state.withLock { state -> Bool in
             state.inputs[index].isFinished = true
             state.inputs[index].request = nil
+            if let pace = state.pace { pace.value.finish(pace.first + index) }
             return state.beginDrain()
         }
         if shouldDrain { scheduleDrain() }
@@ -244,6 +249,7 @@ public final class AssetWriter: @unchecked Sendable {
                 index = found
                 let packet = waiting.packet
                 state.inputs[found].bytes -= packet.size
+                if let pace = state.pace { pace.value.remove(pace.first + found, bytes: packet.size) }
                 if fileLengthLimit == nil { state.inputs[found].packets += 1 }
                 next = consume packet
             }
@@ -328,8 +334,26 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    /// Pumps that slept because their track was ahead, and may go on, are called again.
+    /// Pumps that slept because their track was ahead, and may go on, are called again; those of the session's other
+    /// writers too.
     private func wakeSleepers() {
+        wakeOwnSleepers()
+        for writer in companions.withLock({ $0 }) { writer.value?.wakeOwnSleepers() }
+    }
+
+    /// Joins a session of several writers, or of inputs that share a decoder; before writing starts. `first` is the number
+    /// of this one's first input.
+    func join(_ pace: SessionPace, first: Int, companions: [AssetWriter]) {
+        state.withLock { $0.pace = (pace, first) }
+        self.companions.withLock { $0 = companions.filter { $0 !== self }.map(Companion.init) }
+    }
+
+    private struct Companion: Sendable {
+        weak let value: AssetWriter?
+        init(_ writer: AssetWriter) { value = writer }
+    }
+
+    private func wakeOwnSleepers() {
         let wakes = state.withLock { state -> [(queue: DispatchQueue, block: @Sendable () -> Void)] in
             var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
             for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
@@ -424,10 +448,8 @@ public final class AssetWriter: @unchecked Sendable {
                 }
                 if let error = self.error { throw error }
                 // Whoever publishes brings it to disk first.
-                if self.publishesItself {
-                    try self.output.synchronize()
-                    try self.output.publish(replacing: false)
-                }
+                if self.publishesItself { try self.output.synchronize() }
+                if self.publishesItself, !self.isHeld { try self.output.publish(replacing: false) }
                 self.state.withLock { $0.status = .completed }
                 completion(nil)
             } catch {
@@ -444,6 +466,11 @@ public final class AssetWriter: @unchecked Sendable {
             finishWriting { @Sendable error in continuation.resume(returning: error) }
         }
         if let failure { throw failure }
+    }
+
+    /// Publishes what was held; not called of a writer that isn't completed.
+    func publishHeld() throws {
+        if publishesItself, isHeld { try output.publish(replacing: false) }
     }
 
     private func finishGate() throws {

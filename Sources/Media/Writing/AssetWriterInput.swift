@@ -31,7 +31,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     private var inBandSets: InBandSets?
     private var lastTimes: (pts: Int64, dts: Int64) = (0, 0)
     private weak var writer: AssetWriter?
-    private var index = 0
+    private(set) var index = 0
     /// The stretch of the source's time line that is written; the end may come from another thread.
     struct Session: Sendable {
         var start: MediaTime = .zero

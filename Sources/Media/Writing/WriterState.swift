@@ -33,16 +33,21 @@ struct WriterState: @unchecked Sendable {
     /// Where the file ends because no more fits, on the output's time line.
     var stop: MediaTime?
 
+    /// Where it stands among the inputs of a session that has several writers, or inputs that share a decoder.
+    var pace: (value: SessionPace, first: Int)?
+
     /// Ahead of the slowest track by at most so much, once something waits.
-    private static let aheadMicroseconds: Int64 = 2_000_000
-    private static let aheadBytes = 8 << 20
+    static let aheadMicroseconds: Int64 = 2_000_000
+    static let aheadBytes = 8 << 20
 
     /// An input may give more: it is not too far ahead of the slowest.
     func isReady(_ index: Int) -> Bool {
         guard status == .working else { return false }
         let input = inputs[index]
         guard !input.isFinished else { return false }
-        if input.waiting.isEmpty || stop != nil { return true }
+        if stop != nil { return true }
+        if let pace { return pace.value.isReady(pace.first + index) }
+        if input.waiting.isEmpty { return true }
         guard input.bytes < Self.aheadBytes else { return false }
         let slowest = inputs.lazy.filter { !$0.isFinished }.map(\.newestKey).min() ?? Int64.min
         return input.newestKey - max(slowest, 0) < Self.aheadMicroseconds
@@ -75,7 +80,8 @@ struct WriterState: @unchecked Sendable {
 
     /// Forgets what waits.
     func dropWaiting() {
-        for input in inputs {
+        for (index, input) in inputs.enumerated() {
+            pace?.value.finish(index + (pace?.first ?? 0))
             input.waiting = UniqueDeque()
             input.bytes = 0
         }

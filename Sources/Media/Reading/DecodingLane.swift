@@ -1,0 +1,229 @@
+internal import DequeModule
+internal import Dispatch
+internal import LibAV
+internal import Locking
+
+/// One decoder and the frames that wait behind it, on a queue of its own, so that decoding and what becomes of frames
+/// happen at the same time.
+///
+/// Each of its ports gets every frame, all of them references to the same data. A frame is decoded when every port has
+/// room: so the slowest one paces the others, and no more frames wait than the ports have room for. A port that is
+/// given up, because its reader has all it wants, has failed or was cancelled, holds back nobody.
+///
+/// A port that has nothing decodes on its own account, on the lane's queue, where no other port is full; where one is,
+/// it is told to wait and woken when a frame comes.
+///
+/// Unchecked `Sendable`: the frames' source is touched on `queue` only, everything else is behind the mutex.
+final class DecodingLane: @unchecked Sendable {
+    private struct Waiting: ~Copyable {
+        var frames = UniqueDeque<Frame>()
+        var bytes = 0
+    }
+
+    /// A class because arrays hold no noncopyable values.
+    private final class Inbox {
+        var waiting = Waiting()
+        /// Its reader was told to wait, and is to be called.
+        var isAwaited = false
+        var wake: (@Sendable () -> Void)?
+        var isClosed = false
+        var isClaimed = false
+
+        func hasRoom(_ limit: (frames: Int, bytes: Int)) -> Bool {
+            isClosed || waiting.frames.isEmpty
+                || waiting.frames.count < limit.frames && waiting.bytes < limit.bytes
+        }
+    }
+
+    private struct State {
+        var inboxes: [Inbox] = []
+        var isDecoding = false
+        var isFinished = false
+        var error: (any Error)?
+        // What is known of the stream, as of the last frame.
+        var timeBase: Rational
+        var dropped = 0
+        var formChange: MediaTime?
+    }
+
+    private let queue = DispatchQueue(label: "tandem.decode")
+    private let state: Guarded<State>
+    private var frames: (any FrameStream)?
+    private let limit: (frames: Int, bytes: Int)
+    /// Frames decoded at a time: a change of queue costs as much as a short run of audio samples.
+    private let turn: Int
+
+    /// A lane of so many ports, each of which is to be claimed.
+    init(_ frames: any FrameStream, mediaType: MediaType, ports: Int) {
+        self.frames = frames
+        let inboxes = (0..<ports).map { _ in Inbox() }
+        state = Guarded(State(inboxes: inboxes, timeBase: frames.timeBase))
+        let isVideo = mediaType == .video
+        limit = isVideo ? (frames: 3, bytes: 48 << 20) : (frames: 32, bytes: 1 << 20)
+        turn = isVideo ? 1 : 8
+    }
+
+    /// A port. `wake` is called, on any queue, when a port that was told to wait is to ask again.
+    func claim(_ index: Int, wake: @escaping @Sendable () -> Void) -> FramePort {
+        state.withLock { state in
+            state.inboxes[index].wake = wake
+            state.inboxes[index].isClaimed = true
+        }
+        return FramePort(lane: self, index: index)
+    }
+
+    /// Nobody is still to come.
+    var isClaimed: Bool { state.withLock { $0.inboxes.allSatisfy { $0.isClaimed || $0.isClosed } } }
+
+    /// A port that nobody reads, or nobody any more.
+    func close(_ index: Int) {
+        let isLast = state.withLock { state -> Bool in
+            let inbox = state.inboxes[index]
+            inbox.isClosed = true
+            inbox.waiting = Waiting()
+            inbox.wake = nil
+            return state.inboxes.allSatisfy(\.isClosed)
+        }
+        // What the stream holds (decoder, demuxer) goes when the queue gets round to it.
+        if isLast { queue.async { @Sendable in self.frames = nil } } else { decodeAhead() }
+    }
+
+    fileprivate var known: (timeBase: Rational, dropped: Int, formChange: MediaTime?) {
+        state.withLock { ($0.timeBase, $0.dropped, $0.formChange) }
+    }
+
+    fileprivate func next(_ index: Int, into frame: borrowing Frame) throws -> FrameSupply {
+        while true {
+            var shouldDecode = false
+            var failure: (any Error)?
+            var answer: FrameSupply?
+            let found = state.withLock { state -> Frame? in
+                let inbox = state.inboxes[index]
+                if let found = inbox.waiting.frames.popFirst() {
+                    inbox.waiting.bytes -= found.byteCount
+                    shouldDecode = beginDecoding(&state)
+                    return found
+                }
+                if state.isFinished {
+                    failure = state.error
+                    answer = .ended
+                } else if !canDecode(state) {
+                    inbox.isAwaited = true
+                    answer = .pending
+                }
+                return nil
+            }
+            if shouldDecode { scheduleTurn() }
+            if let found {
+                frame.take(found)
+                return .frame
+            }
+            if let failure { throw failure }
+            if let answer { return answer }
+            queue.sync { if isWanted(by: index) { decode() } }
+        }
+    }
+
+    private func isWanted(by index: Int) -> Bool {
+        state.withLock { $0.inboxes[index].waiting.frames.isEmpty && !$0.isFinished && canDecode($0) }
+    }
+
+    /// Every port has room, also those that nobody has claimed yet.
+    private func canDecode(_ state: borrowing State) -> Bool {
+        state.inboxes.allSatisfy { $0.hasRoom(limit) }
+    }
+
+    private func beginDecoding(_ state: inout State) -> Bool {
+        guard !state.isDecoding, !state.isFinished, canDecode(state) else { return false }
+        state.isDecoding = true
+        return true
+    }
+
+    private func decodeAhead() {
+        if state.withLock({ beginDecoding(&$0) }) { scheduleTurn() }
+    }
+
+    private func scheduleTurn() {
+        queue.async { @Sendable in
+            self.decode()
+            // One turn at a time: a port that waits for the queue comes next.
+            let goesOn = self.state.withLock { state in
+                state.isDecoding = !state.isFinished && self.canDecode(state)
+                return state.isDecoding
+            }
+            if goesOn { self.scheduleTurn() }
+        }
+    }
+
+    /// Decodes the frames of one turn; on `queue`.
+    private func decode() {
+        guard let frames else { return }
+        do {
+            for _ in 0..<turn {
+                let frame = try Frame()
+                guard case .frame = try frames.next(into: frame) else {
+                    finish(nil)
+                    return
+                }
+                guard try deliver(frame, of: frames) else { return }
+            }
+        } catch {
+            finish(error)
+        }
+    }
+
+    /// Hands a frame to every port; false where one has no room for another.
+    private func deliver(_ frame: consuming Frame, of stream: any FrameStream) throws -> Bool {
+        var wakes: [@Sendable () -> Void] = []
+        var whole: Frame? = consume frame
+        let goesOn = try state.withLock { state -> Bool in
+            state.timeBase = stream.timeBase
+            state.dropped = stream.droppedSamples
+            state.formChange = stream.formChange
+            let open = state.inboxes.filter { !$0.isClosed }
+            for (position, inbox) in open.enumerated() {
+                let isLast = position == open.count - 1
+                guard let next = isLast ? whole.take() : try whole?.reference() else { break }
+                inbox.waiting.bytes += next.byteCount
+                inbox.waiting.frames.append(next)
+                if inbox.isAwaited, let wake = inbox.wake {
+                    inbox.isAwaited = false
+                    wakes.append(wake)
+                }
+            }
+            return !open.isEmpty && canDecode(state)
+        }
+        for wake in wakes { wake() }
+        return goesOn
+    }
+
+    private func finish(_ error: (any Error)?) {
+        let wakes = state.withLock { state -> [@Sendable () -> Void] in
+            state.isFinished = true
+            state.error = error
+            let awaited = state.inboxes.filter(\.isAwaited)
+            for inbox in awaited { inbox.isAwaited = false }
+            return awaited.compactMap(\.wake)
+        }
+        frames = nil
+        for wake in wakes { wake() }
+    }
+}
+
+/// One reader's end of a decoding lane; given up when it is released.
+final class FramePort: FrameStream {
+    private let lane: DecodingLane
+    private let index: Int
+
+    fileprivate init(lane: DecodingLane, index: Int) {
+        self.lane = lane
+        self.index = index
+    }
+
+    deinit { lane.close(index) }
+
+    func next(into frame: borrowing Frame) throws -> FrameSupply { try lane.next(index, into: frame) }
+    var timeBase: Rational { lane.known.timeBase }
+    var droppedSamples: Int { lane.known.dropped }
+    var formChange: MediaTime? { lane.known.formChange }
+}

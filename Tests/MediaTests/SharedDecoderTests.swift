@@ -1,0 +1,291 @@
+import Dispatch
+import LibAV
+@testable import Media
+import Synchronization
+import TestSupport
+import Testing
+
+/// One decoder for several readers: every one gets every frame, the slowest paces, and none holds back the others once it
+/// has ended, failed or been given up.
+@Suite struct SharedDecoderTests {
+    /// Small frames, which it counts.
+    private final class CountedFrames: FrameStream {
+        let timeBase = Rational(1, 25)
+        let count: Int
+        let failsAtEnd: Bool
+        private let made: Atomic<Int>
+        var decoded: Int { made.load(ordering: .relaxed) }
+
+        init(_ count: Int, failsAtEnd: Bool = false) {
+            self.count = count
+            self.failsAtEnd = failsAtEnd
+            made = Atomic(0)
+        }
+
+        func next(into frame: borrowing Frame) throws -> FrameSupply {
+            guard decoded < count else {
+                if failsAtEnd { throw MediaError.misuse("the end") }
+                return .ended
+            }
+            let format = AudioFormat(sampleFormat: .planarFloat, sampleRate: 48_000, layout: .mono)
+            frame.take(try Frame.silence(format, samples: 64))
+            frame.pts = Int64(decoded)
+            made.add(1, ordering: .relaxed)
+            return .frame
+        }
+    }
+
+    private final class Calls: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    private func port(_ lane: DecodingLane, _ index: Int) -> (FramePort, Calls) {
+        let calls = Calls()
+        return (lane.claim(index) { @Sendable in calls.count.add(1, ordering: .relaxed) }, calls)
+    }
+
+    @Test func theSlowestPacesTheOthers() throws {
+        let frames = CountedFrames(1000)
+        let lane = DecodingLane(frames, mediaType: .video, ports: 2)
+        let (first, wakes) = port(lane, 0)
+        let (second, _) = port(lane, 1)
+        let frame = try Frame()
+        var read = 0
+        while case .frame = try first.next(into: frame) { read += 1 }
+        #expect((1...6).contains(read), "who reads ahead waits for who doesn't")
+        #expect(frames.decoded <= 6, "no more is decoded than there is room for")
+        #expect(wakes.count.load(ordering: .relaxed) == 0)
+        for _ in 0..<3 {
+            let before = frame.pts
+            while case .pending = try first.next(into: frame) { _ = try second.next(into: try Frame()) }
+            #expect(frame.pts == before + 1, "none is left out")
+        }
+        var pending = false
+        let known = wakes.count.load(ordering: .relaxed)
+        while !pending { if case .pending = try first.next(into: frame) { pending = true } }
+        let last = frame.pts
+        while wakes.count.load(ordering: .relaxed) == known { _ = try second.next(into: try Frame()) }
+        guard case .frame = try first.next(into: frame) else {
+            throw JudgeError(message: "woken for nothing")
+        }
+        #expect(frame.pts == last + 1)
+    }
+
+    @Test func whoIsGivenUpHoldsBackNobody() throws {
+        let lane = DecodingLane(CountedFrames(500), mediaType: .video, ports: 3)
+        let (first, _) = port(lane, 0)
+        var second: FramePort? = port(lane, 1).0
+        let frame = try Frame()
+        var read = 0
+        while case .frame = try first.next(into: frame) { read += 1 }
+        _ = try second?.next(into: frame)
+        second = nil
+        guard case .pending = try first.next(into: frame) else {
+            throw JudgeError(message: "the third, which is still to come, lacks frames")
+        }
+        lane.close(2)
+        while case .frame = try first.next(into: frame) { read += 1 }
+        #expect(read == 500)
+    }
+
+    @Test func everybodyLearnsOfAFailure() throws {
+        let lane = DecodingLane(CountedFrames(2, failsAtEnd: true), mediaType: .video, ports: 2)
+        let ports = [port(lane, 0).0, port(lane, 1).0]
+        for port in ports {
+            let frame = try Frame()
+            #expect(throws: MediaError.self) { while case .frame = try port.next(into: frame) {} }
+            #expect(frame.pts == 1, "what came before it is there")
+        }
+    }
+
+    // MARK: Sessions
+
+    /// What an output of the tests is to be.
+    private struct Form {
+        var width = 64
+        var height = 48
+        var encoder = "ffv1"
+        var options: [MetadataEntry] = []
+        var hasAudio = true
+        var limit: Int64?
+    }
+
+    private static func source(seconds: Int64, frameRate: Rational = Rational(25, 1)) -> Asset {
+        Asset(
+            .pattern(
+                TestPattern(
+                    name: "testsrc", width: 160, height: 120, frameRate: frameRate,
+                    duration: MediaTime(value: seconds, timescale: 1), toneFrequency: 440)))
+    }
+
+    private static func session(_ asset: Asset, _ forms: [Form], in scratch: Scratch) throws
+        -> (session: ReencodeSession, outputs: [TemporaryFile])
+    {
+        let contents = try asset.loadSynchronously()
+        let container = try #require(ContainerType.named("mkv"))
+        let outputs = try forms.indices.map {
+            try TemporaryFile(destination: scratch.file("out-\($0).mkv"))
+        }
+        let writers = outputs.map { AssetWriter(output: $0, container: container) }
+        let session = ReencodeSession(
+            reader: try AssetReader(asset: asset), writer: writers[0], others: Array(writers.dropFirst()))
+        for (form, writer) in zip(forms, writers) {
+            writer.fileLengthLimit = form.limit
+            for track in contents.tracks where track.mediaType == .video || form.hasAudio {
+                try add(track, form, to: session, writer)
+            }
+        }
+        return (session, outputs)
+    }
+
+    private static func add(
+        _ track: AssetTrack, _ form: Form, to session: ReencodeSession, _ writer: AssetWriter
+    ) throws {
+        if track.mediaType == .video {
+            var video = EncoderConfiguration(
+                encoder: form.encoder, mediaType: .video, timeBase: track.timeBase)
+            (video.width, video.height) = (form.width, form.height)
+            video.pixelFormat = .yuv420p
+            video.options = form.options
+            let settings = VideoOutputSettings(
+                pixelFormat: .yuv420p, size: PixelSize(width: form.width, height: form.height))
+            try session.addTrack(
+                output: AssetReaderTrackOutput(track: track, settings: .video(settings)),
+                input: AssetWriterInput(mediaType: .video, settings: .encode(video)), writer: writer)
+        } else {
+            var audio = EncoderConfiguration(
+                encoder: "flac", mediaType: .audio, timeBase: Rational(1, track.format.sampleRate))
+            audio.sampleRate = track.format.sampleRate
+            audio.sampleFormat = try #require(SampleFormat(named: "s16"))
+            audio.channelLayout = track.format.channelLayout?.specified
+            try session.addTrack(
+                output: AssetReaderTrackOutput(
+                    track: track, settings: .audio(AudioOutputSettings(sampleFormat: audio.sampleFormat))),
+                input: AssetWriterInput(mediaType: .audio, settings: .encode(audio)), writer: writer)
+        }
+    }
+
+    private static func complete(_ session: ReencodeSession) async throws {
+        switch await session.run() {
+        case .completed: return
+        case .cancelled: throw CancellationError()
+        case .failed(let error): throw error
+        }
+    }
+
+    /// A file of the pattern, so that there are packets to read and to decode.
+    private func file(in scratch: Scratch, seconds: Int64) async throws -> Asset {
+        let (session, outputs) = try Self.session(
+            Self.source(seconds: seconds), [Form(width: 160, height: 120)], in: scratch)
+        try await Self.complete(session)
+        try outputs[0].publish(replacing: false)
+        let path = scratch.file("source.mkv")
+        _ = try program("mv", [scratch.file("out-0.mkv"), path])
+        return Asset(.file(path))
+    }
+
+    /// Time and hash of every frame.
+    private static func hashes(_ path: String) throws -> String {
+        try program("ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "framemd5", "-"]).text
+    }
+
+    @Test func severalOutputsAreWhatEachWouldBeAlone() async throws {
+        let scratch = try Scratch()
+        let asset = try await file(in: scratch, seconds: 3)
+        let forms = [Form(), Form(width: 160, height: 120), Form(width: 96, height: 72, hasAudio: false)]
+        let (session, outputs) = try Self.session(asset, forms, in: scratch)
+        try await Self.complete(session)
+        for output in outputs { try output.publish(replacing: false) }
+        var alone: Int64 = 0
+        for (index, form) in forms.enumerated() {
+            let own = try Scratch()
+            let (single, files) = try Self.session(asset, [form], in: own)
+            try await Self.complete(single)
+            try files[0].publish(replacing: false)
+            alone = max(alone, single.reader.packetsRead)
+            #expect(
+                try Self.hashes(scratch.file("out-\(index).mkv")) == Self.hashes(own.file("out-0.mkv")))
+        }
+        #expect(session.reader.packetsRead == alone, "every packet is read once")
+        #expect(session.reports.map(\.appendedSamples) == [75, 144_000, 75, 144_000, 75])
+    }
+
+    /// An encoder that holds back hundreds of frames beside one that holds back none, and audio between them: nobody waits
+    /// for what somebody else holds.
+    @Test(.timeLimit(.minutes(2)), arguments: [25, 1])
+    func delaysFarApartDoNotWaitInACircle(rate: Int32) async throws {
+        let scratch = try Scratch()
+        let slow = Form(
+            encoder: "libx264",
+            options: [
+                MetadataEntry(key: "rc-lookahead", value: "250"),
+                MetadataEntry(key: "preset", value: "veryfast"),
+            ])
+        let asset = Self.source(seconds: Int64(600 / rate), frameRate: Rational(rate, 1))
+        let (session, _) = try Self.session(
+            asset, [slow, Form(), Form(encoder: "mpeg4", hasAudio: false)], in: scratch)
+        session.stallTimeout = .seconds(20)
+        try await Self.complete(session)
+        #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [600, 600, 600])
+    }
+
+    /// The same between two tracks of one file.
+    @Test(.timeLimit(.minutes(2))) func twoRulesForATrackDoNotWaitInACircle() async throws {
+        let scratch = try Scratch()
+        let asset = Self.source(seconds: 300, frameRate: Rational(1, 1))
+        let slow = Form(
+            encoder: "libx264", options: [MetadataEntry(key: "rc-lookahead", value: "120")])
+        let (session, _) = try Self.session(asset, [slow], in: scratch)
+        let track = try #require(try asset.loadSynchronously().tracks.first { $0.mediaType == .video })
+        try Self.add(track, Form(), to: session, session.writer)
+        session.stallTimeout = .seconds(20)
+        try await Self.complete(session)
+        #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [300, 300])
+    }
+
+    @Test func aLimitEndsItsOwnOutputAlone() async throws {
+        let scratch = try Scratch()
+        let (session, outputs) = try Self.session(
+            Self.source(seconds: 8), [Form(), Form(limit: 200_000)], in: scratch)
+        try await Self.complete(session)
+        for output in outputs { try output.publish(replacing: false) }
+        #expect(try Judge(scratch.file("out-0.mkv")).pictures().times.count == 200)
+        let limited = try Judge(scratch.file("out-1.mkv")).pictures().times.count
+        #expect((1..<200).contains(limited))
+        #expect(outputs[1].size <= 200_000)
+    }
+
+    @Test func theFailureOfOneIsThatOfAll() async throws {
+        let scratch = try Scratch()
+        let (session, _) = try Self.session(
+            Self.source(seconds: 60), [Form(), Form(limit: 1500), Form(encoder: "mpeg4")], in: scratch)
+        guard case .failed(let error) = await session.run() else {
+            throw JudgeError(message: "it must fail")
+        }
+        guard case MediaError.nothingFits = error else { throw error }
+        #expect(session.writers.allSatisfy { $0.status == .failed })
+        #expect(scratch.contents.isEmpty)
+    }
+
+    @Test func randomCancelsOfSeveralOutputsEnd() async throws {
+        let scratch = try Scratch()
+        for round in 0..<12 {
+            let (session, _) = try Self.session(
+                Self.source(seconds: 3), [Form(), Form(encoder: "libx264"), Form(hasAudio: false)],
+                in: scratch)
+            async let outcome = session.run()
+            let moment = round * 6
+            while [.unknown, .working].contains(session.writer.status),
+                session.writer.inputs[0].appendedSamples < moment
+            {
+                await Task.yield()
+            }
+            session.cancel()
+            switch await outcome {
+            case .completed, .cancelled: break
+            case .failed(let error): throw error
+            }
+        }
+        #expect(scratch.contents.isEmpty)
+    }
+}
