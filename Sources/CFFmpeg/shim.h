@@ -65,6 +65,52 @@ static inline const int *tandem_codec_sample_rates(const AVCodec *c) { return c-
 static inline const AVChannelLayout *tandem_codec_layouts(const AVCodec *c) { return c->ch_layouts; }
 static inline const AVRational *tandem_codec_frame_rates(const AVCodec *c) { return c->supported_framerates; }
 
+static inline int tandem_frame_is_interlaced(const AVFrame *f) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    return (f->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return f->interlaced_frame;
+#endif
+}
+
+// A stream's side data moved to its codec parameters in FFmpeg 6.1.
+#define TANDEM_CODED_SIDE_DATA (LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100))
+
+static inline int tandem_stream_side_data_count(const AVStream *s) {
+#if TANDEM_CODED_SIDE_DATA
+    return s->codecpar->nb_coded_side_data;
+#else
+    return s->nb_side_data;
+#endif
+}
+
+static inline const AVPacketSideData *tandem_stream_side_data(const AVStream *s, int index) {
+#if TANDEM_CODED_SIDE_DATA
+    return &s->codecpar->coded_side_data[index];
+#else
+    return &s->side_data[index];
+#endif
+}
+
+// What came with a stream's codec parameters is left, since it is added where it is wanted.
+static inline void tandem_stream_clear_side_data(AVStream *s) {
+#if TANDEM_CODED_SIDE_DATA
+    av_packet_side_data_free(&s->codecpar->coded_side_data, &s->codecpar->nb_coded_side_data);
+#else
+    (void)s;
+#endif
+}
+
+static inline uint8_t *tandem_stream_new_side_data(AVStream *s, enum AVPacketSideDataType type, size_t size) {
+#if TANDEM_CODED_SIDE_DATA
+    AVPacketSideData *data = av_packet_side_data_new(&s->codecpar->coded_side_data,
+                                                     &s->codecpar->nb_coded_side_data, type, size, 0);
+    return data ? data->data : NULL;
+#else
+    return av_stream_new_side_data(s, type, size);
+#endif
+}
+
 // The write callback's buffer became const in FFmpeg 7.
 typedef int (*tandem_read_fn)(void *opaque, uint8_t *data, int size);
 typedef int (*tandem_write_fn)(void *opaque, const uint8_t *data, int size);

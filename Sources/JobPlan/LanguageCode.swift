@@ -13,12 +13,11 @@ enum LanguageCode {
     /// The code as the container writes it; nil where it can't say the language.
     static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
         guard container.hasLanguage(of: type) else { return nil }
-        guard container.hasEditLists || container.name == "ts" else { return code }
+        if case .any = container.languageForm { return code }
         let lower = code.lowercased()
-        // Three letters, and no room for a region.
         let known = sameLanguages.first { $0.contains(lower) } ?? [lower]
         let candidates = [lower] + known
-        if container.name == "mov" { return candidates.first { quickTime.contains($0) } }
+        if case .quickTime = container.languageForm { return candidates.first { quickTime.contains($0) } }
         return candidates.first { $0.utf8.count == 3 && $0.utf8.allSatisfy { (0x61...0x7a).contains($0) } }
     }
 

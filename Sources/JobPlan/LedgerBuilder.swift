@@ -49,11 +49,11 @@ struct MetadataPlanner {
                 !keys.contains(Self.name(of: key, in: source).lowercased())
             {
                 left.append((key, "\(container.name) can't hold it"))
-            } else if key.lowercased() == "creation_time", container.hasEditLists,
+            } else if key.lowercased() == "creation_time", container.takesZeroForNoTime,
                 entry.value.hasPrefix("1970-01-01T00:00:00")
             {
                 left.append((key, "\(entry.value) stands for no time in \(container.name)"))
-            } else if key.lowercased() == "description", ["flac", "ogg"].contains(container.name),
+            } else if key.lowercased() == "description", container.sharedKeys.contains("description"),
                 source.contains(where: { $0.key.lowercased() == "comment" })
             {
                 left.append((key, "\(container.name) has one field for it and the comment"))

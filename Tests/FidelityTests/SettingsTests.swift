@@ -72,9 +72,7 @@ import Testing
     @Test(arguments: [90, 180, 270]) func orientationIsBaked(_ degrees: Int) async throws {
         let scratch = try Scratch()
         try picture("flat.mp4", in: scratch)
-        try ffmpeg(
-            "-i", scratch.file("flat.mp4"), "-c", "copy", "-metadata:s:v:0", "rotate=\(degrees)",
-            scratch.file("a.mp4"))
+        try copyMovie(scratch.file("flat.mp4"), rotatedBy: degrees, to: scratch.file("a.mp4"))
         _ = try success(try await run(job("orientation: bake"), in: scratch.path))
         // ffmpeg turns its input by itself.
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)

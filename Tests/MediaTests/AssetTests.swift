@@ -67,6 +67,8 @@ import Testing
                 _ = try Asset(.file(scratch.file(name))).loadSynchronously()
                 Issue.record("\(name) was opened")
             } catch let error as InputError {
+                // FFmpeg 7 takes no file for a playlist that isn't named or served as one.
+                if error.reason == .unrecognized, name == "hls.mp4" { continue }
                 guard case .refersElsewhere = error.reason else {
                     Issue.record("\(name): \(error)")
                     continue

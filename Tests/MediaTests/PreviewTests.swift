@@ -48,8 +48,7 @@ import Testing
             "-f", "lavfi", "-i",
             "color=red:s=160x180:d=2:r=25[a];color=blue:s=160x180:d=2:r=25[b];[a][b]concat,setsar=2",
             "-c:v", "libx264", "-g", "100", scratch.file("flat.mp4"))
-        try ffmpeg(
-            "-i", scratch.file("flat.mp4"), "-c", "copy", "-metadata:s:v", "rotate=90", scratch.file("a.mp4"))
+        try copyMovie(scratch.file("flat.mp4"), rotatedBy: 90, to: scratch.file("a.mp4"))
         let asset = Asset(.file(scratch.file("a.mp4")), timing: .fast)
         let track = try #require(asset.loadSynchronously().tracks.first)
         let maker = ThumbnailMaker(asset: asset, track: track, box: PixelSize(width: 96, height: 96))

@@ -237,7 +237,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
         let path = order.output.reopenPath
         // libavformat takes such a file for none.
-        if reports.allSatisfy({ $0.writtenPackets == 0 }), !["webvtt", "ass"].contains(plan.container),
+        if reports.allSatisfy({ $0.writtenPackets == 0 }),
+            ContainerType.named(plan.container)?.mayBeEmpty != true,
             plan.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !plan.tracks.isEmpty
         {
             throw JobFailure(

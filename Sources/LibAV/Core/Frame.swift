@@ -74,7 +74,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     /// Colour as tagged on the frame.
     public var color: ColorDescription { ColorDescription(frame: raw) }
     /// Coded as two fields.
-    public var isInterlaced: Bool { raw.pointee.interlaced_frame != 0 }
+    public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
     /// It carries closed captions (CEA-608 or 708, as ATSC A/53 has them).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
     /// The decoder met errors in it. A picture before the first key frame is not meant: it is as it was coded.

@@ -326,8 +326,8 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     private static func sideData(_ stream: UnsafeMutablePointer<AVStream>) -> [StreamSideData] {
-        (0..<Int(stream.pointee.nb_side_data)).map { i in
-            let datum = stream.pointee.side_data[i]
+        (0..<tandem_stream_side_data_count(stream)).compactMap { i in
+            guard let datum = tandem_stream_side_data(stream, i)?.pointee else { return nil }
             let kind: String
             switch datum.type {
             case AV_PKT_DATA_DISPLAYMATRIX: kind = "displaymatrix"

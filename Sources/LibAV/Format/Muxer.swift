@@ -127,9 +127,10 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
             let flag = av_disposition_from_string(name)
             if flag > 0 { stream.pointee.disposition |= flag }
         }
+        tandem_stream_clear_side_data(stream)
         for datum in sideData {
             guard
-                let copy = av_stream_new_side_data(
+                let copy = tandem_stream_new_side_data(
                     stream, AVPacketSideDataType(datum.type), datum.bytes.count)
             else {
                 throw .outOfMemory("av_stream_new_side_data")

@@ -31,15 +31,3 @@ public struct CoverArt: Sendable {
         }
     }
 }
-
-extension ContainerType {
-    /// It can hold a cover of that libav codec beside its tracks.
-    public func canHoldCover(codec: String) -> Bool {
-        switch name {
-        case "mp4", "m4a": ["mjpeg", "png", "bmp"].contains(codec)
-        case "mp3", "flac": ["mjpeg", "png", "bmp", "gif", "tiff"].contains(codec)
-        case "mkv": CoverArt.types[codec] != nil
-        default: false
-        }
-    }
-}

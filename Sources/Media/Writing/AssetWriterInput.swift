@@ -26,10 +26,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Samples are a part of their source: codecs whose headers tell of the whole get others. Set before writing starts.
     public var isPart = false
 
-    private var flac: FLACRenumbering?
-    private var klv: KLVFraming?
-    private var inBandSets: InBandSets?
-    private var lastTimes: (pts: Int64, dts: Int64) = (0, 0)
+    /// What copied packets go through.
+    private var packetStages: [any PacketStage] = []
     private weak var writer: AssetWriter?
     private(set) var index = 0
     /// The stretch of the source's time line that is written; the end may come from another thread.
@@ -71,10 +69,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     public func markAsFinished() throws {
         guard let writer else { return }
         do {
-            if let flac {
-                let packet = try Packet.bringing(header: flac.finishedHeader)
-                (packet.pts, packet.dts) = lastTimes
-                writer.enqueue(packet, input: index)
+            for place in packetStages.indices {
+                try packetStages[place].finish { packet in try push(packet, from: place + 1, to: writer) }
             }
             try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
             if let stage = stage as? AudioEncoderStage {
@@ -158,15 +154,9 @@ public final class AssetWriterInput: @unchecked Sendable {
             if pts >= end { return }
             duration = min(duration, end - pts)
         }
-        guard var packet = sample.takePacket() else {
+        guard let packet = sample.takePacket() else {
             throw MediaError.misuse("a passthrough input takes packets, not frames")
         }
-        if let flac {
-            packet = try flac.next(packet)
-            lastTimes = (pts + duration, dts + duration)
-        }
-        if inBandSets != nil { packet = try inBandSets!.inserted(into: packet) }
-        if klv != nil { packet = try klv!.framed(packet, track: label) }
         // A codec's delay before zero is hidden by the muxer, the one of a track that begins late by nobody else.
         if !hasCopied, pts > 0 {
             let told = packet.skippedSamples
@@ -195,7 +185,12 @@ public final class AssetWriterInput: @unchecked Sendable {
         packet.pts = pts
         packet.dts = dts
         packet.duration = duration
-        writer.enqueue(packet, input: index)
+        try push(packet, from: 0, to: writer)
+    }
+
+    private func push(_ packet: consuming Packet, from place: Int, to writer: AssetWriter) throws {
+        guard place < packetStages.count else { return writer.enqueue(packet, input: index) }
+        try packetStages[place].push(packet) { packet in try push(packet, from: place + 1, to: writer) }
     }
     private var hasCopied = false
     /// Samples follow one another whatever times their packets have: movies and bare files say nothing else of PCM.
@@ -264,15 +259,10 @@ public final class AssetWriterInput: @unchecked Sendable {
             if format.parameters.codecName == "flac",
                 isPart || !FLACRenumbering.saysLength(format.parameters.extradata)
             {
-                flac = FLACRenumbering(header: format.parameters.extradata)
+                packetStages += FLACRenumbering(header: format.parameters.extradata).map { [$0] } ?? []
             }
-            if container.name == "ts" { inBandSets = InBandSets(format.parameters) }
-            if container.name == "ts", format.parameters.codecName == "klv" {
-                klv = KLVFraming()
-                return try format.parameters.asSynchronousMetadata()
-            }
-            guard let flac else { return format.parameters }
-            return try format.parameters.with(extradata: flac.unfinishedHeader, level: nil, codecTag: nil)
+            packetStages += try container.packetStages(format.parameters, label)
+            return try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
         case .encode(let configuration):
             do {
                 let encoder = try FrameEncoder.open(

@@ -2,10 +2,13 @@ internal import LibAV
 
 /// Makes a stream of its own of some frames of a FLAC stream: frames count from 0 again, and the header says how long
 /// the part is. The whole's length, checksum and numbers would be wrong, and readers go by them. Confined to one queue.
-final class FLACRenumbering {
+final class FLACRenumbering: PacketStage {
     private var header: [UInt8]
     private var frames: UInt64 = 0
     private var samples: UInt64 = 0
+
+    /// Where the last frame ends, in its packet's ticks.
+    private var end: (pts: Int64, dts: Int64) = (0, 0)
 
     private static let headerSize = 34
 
@@ -25,10 +28,24 @@ final class FLACRenumbering {
     }
 
     /// The header as long as nobody knows how many frames there will be.
-    var unfinishedHeader: [UInt8] { header }
+    func parameters(of input: CodecParameters) throws -> CodecParameters {
+        try input.with(extradata: header, level: nil, codecTag: nil)
+    }
+
+    func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+        end = (packet.pts + packet.duration, packet.dts + packet.duration)
+        try next(try self.next(packet))
+    }
+
+    /// Brings the finished header.
+    func finish(into next: (consuming Packet) throws -> Void) throws {
+        let packet = try Packet.bringing(header: finishedHeader)
+        (packet.pts, packet.dts) = end
+        try next(packet)
+    }
 
     /// The header with the number of samples.
-    var finishedHeader: [UInt8] {
+    private var finishedHeader: [UInt8] {
         var header = header
         header[13] |= UInt8(truncatingIfNeeded: samples >> 32) & 0x0f
         for index in 0..<4 {
@@ -38,7 +55,7 @@ final class FLACRenumbering {
     }
 
     /// The next frame with its new number. What is no frame stays as it is.
-    func next(_ packet: consuming Packet) throws(AVError) -> Packet {
+    private func next(_ packet: consuming Packet) throws(AVError) -> Packet {
         guard let (bytes, length) = packet.withBytes({ rewritten($0) }) else { return packet }
         frames += 1
         samples += UInt64(length)

@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Puts H.264's parameter sets into packets at which decoding may begin. In a transport stream they stand nowhere else, and
 /// libavformat 5.1 puts them before IDR pictures alone: not where an open group begins.
-struct InBandSets {
+final class InBandSets: PacketStage {
     private let sets: [UInt8]
     private let lengthSize: Int
     private var hasBegun = false
@@ -18,8 +18,12 @@ struct InBandSets {
         }
     }
 
+    func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+        try next(try inserted(into: packet))
+    }
+
     /// The packet, with them where they are missing.
-    mutating func inserted(into packet: consuming Packet) throws(AVError) -> Packet {
+    private func inserted(into packet: consuming Packet) throws(AVError) -> Packet {
         let isFirst = !hasBegun
         hasBegun = true
         guard packet.isKey || isFirst else { return packet }

@@ -2,11 +2,20 @@ internal import LibAV
 
 /// Puts the header of an access unit before metadata that belong to a time (SMPTE KLV, carried as MISB ST 1402 says for
 /// synchronous metadata). libavformat 5.1 takes the header off when it reads, and doesn't put it back when it writes.
-struct KLVFraming {
+final class KLVFraming: PacketStage {
+    private let track: String
     private var sequence: UInt8 = 0
 
-    /// The packet's bytes behind a header; times and flags are the caller's to set.
-    mutating func framed(_ packet: borrowing Packet, track: String) throws -> Packet {
+    init(track: String) { self.track = track }
+
+    func parameters(of input: CodecParameters) throws -> CodecParameters { try input.asSynchronousMetadata() }
+
+    func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+        try next(try framed(packet))
+    }
+
+    /// The packet's bytes behind a header.
+    private func framed(_ packet: borrowing Packet) throws -> Packet {
         let size = packet.size
         guard size <= Int(UInt16.max) else {
             throw MediaError.misuse(

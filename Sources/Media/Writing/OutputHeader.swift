@@ -113,7 +113,7 @@ struct OutputHeader {
             guard container.canHoldCover(codec: cover.parameters.codecName) else {
                 throw MediaError.misuse("\(container.name) can't hold this cover")
             }
-            if container.name == "mkv", let type = CoverArt.types[cover.parameters.codecName] {
+            if container.attachesCovers, let type = CoverArt.types[cover.parameters.codecName] {
                 try muxer.addAttachment(
                     cover.bytes,
                     metadata: [
@@ -133,8 +133,7 @@ struct OutputHeader {
         var options = [
             (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
         ]
-        // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
-        if container.name == "mp4" { options.append((key: "strict", value: "experimental")) }
+        options += container.muxerOptions
         if isFragmented {
             // What comes before the first fragment stands in front anyway; it is written once the first packets of
             // every track are known, or edit lists would be wrong.
@@ -162,8 +161,7 @@ struct OutputHeader {
 
     /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
     private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
-        guard container.muxer == "matroska" || container.muxer == "webm", parameters.codecName == "opus"
-        else { return 0 }
+        guard container.delayFields.contains(parameters.codecName) else { return 0 }
         return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
     }
 }

@@ -12,7 +12,8 @@ struct OutputSizeModel {
         var headerSize: Int
     }
 
-    private enum Family { case movie, matroska, transport, ogg, other }
+    /// Containers whose framing is alike.
+    enum Family: Sendable { case movie, matroska, transport, ogg, other }
 
     /// The last packet's times of a track: an index has an entry for each change.
     private struct Memory {
@@ -28,14 +29,7 @@ struct OutputSizeModel {
     private var lastSecond = Int64.min
 
     init(container: ContainerType, tracks: [Track]) {
-        family =
-            switch container.name {
-            case _ where container.hasEditLists: .movie
-            case "mkv", "webm": .matroska
-            case "ts": .transport
-            case "ogg": .ogg
-            default: .other
-            }
+        family = container.framing
         self.tracks = tracks
         memories = tracks.map { _ in Memory() }
     }

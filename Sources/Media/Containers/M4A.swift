@@ -1,0 +1,12 @@
+internal import LibAV
+
+extension ContainerModel {
+    /// MPEG-4 with audio alone, as music players take it.
+    static let m4a: ContainerModel = {
+        var model = movie("m4a", muxer: "ipod", ["m4a"], [.audio])
+        model.coverCodecs = ["mjpeg", "png", "bmp"]
+        model.usualLayout = usualFLACLayout
+        model.setDispositions(["default"])
+        return model
+    }()
+}

@@ -1,0 +1,22 @@
+internal import LibAV
+
+extension ContainerModel {
+    /// MPEG-4 (ISO/IEC 14496-14).
+    static let mp4: ContainerModel = {
+        var model = movie("mp4", ["mp4", "m4v"], [.video, .audio, .subtitle, .data])
+        model.dataCodecs = ["gpmd"]
+        model.coverCodecs = ["mjpeg", "png", "bmp"]
+        model.holdsDolbyVision = true
+        model.hasTimecode = true
+        model.saysColor = true
+        model.saysColorRange = true
+        model.usualLayout = usualFLACLayout
+        model.setDispositions([
+            "default", "dub", "comment", "forced", "hearing_impaired", "visual_impaired", "captions",
+            "descriptions",
+        ])
+        // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
+        model.muxerOptions = [(key: "strict", value: "experimental")]
+        return model
+    }()
+}

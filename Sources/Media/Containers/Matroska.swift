@@ -1,0 +1,17 @@
+internal import LibAV
+
+extension ContainerModel {
+    /// Matroska (RFC 9559).
+    static let mkv: ContainerModel = {
+        var model = matroska(
+            "mkv", muxer: "matroska", ["mkv", "mka"], [.video, .audio, .subtitle, .attachment])
+        model.coverCodecs = Set(CoverArt.types.keys)
+        model.attachesCovers = true
+        model.holdsDolbyVision = true
+        model.hasTimecode = true
+        model.setDispositions([
+            "default", "dub", "original", "comment", "forced", "hearing_impaired", "visual_impaired",
+        ])
+        return model
+    }()
+}

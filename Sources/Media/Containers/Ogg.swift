@@ -1,0 +1,20 @@
+internal import LibAV
+
+extension ContainerModel {
+    /// Ogg (RFC 3533).
+    static let ogg: ContainerModel = {
+        var model = audio("ogg", ["ogg", "oga", "opus"], tags: nil)
+        model.codecs = .only(["opus", "vorbis", "flac", "speex"])
+        model.keepsNoTimes = false
+        model.hidesBeginningExcept = ["flac"]
+        // libavformat writes them with Opus alone.
+        model.chapterCodecs = ["opus"]
+        model.sharedKeys = ["description", "comment"]
+        model.languages = [.audio]
+        model.hasTrackTitles = true
+        model.hasTrackTags = true
+        model.usualLayout = usualFLACLayout
+        model.framing = .ogg
+        return model
+    }()
+}

@@ -1,0 +1,33 @@
+internal import LibAV
+
+extension ContainerModel {
+    /// MPEG-2 transport streams (ISO/IEC 13818-1).
+    static let ts: ContainerModel = {
+        var model = ContainerModel(
+            "ts", muxer: "mpegts", ["ts", "m2ts", "mts"], [.video, .audio, .subtitle, .data])
+        model.codecs = .only([
+            "h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "aac", "mp1", "mp2", "mp3", "ac3", "eac3",
+            "dts", "truehd", "opus", "dvb_subtitle", "dvb_teletext",
+        ])
+        // Of ID3 tags libavformat loses the first five bytes when it reads them.
+        model.dataCodecs = ["klv"]
+        model.soundTimeBase = Rational(1, 90_000)
+        model.isMovedToZero = true
+        model.delayedCodecs = ["opus"]
+        model.hasChapters = false
+        model.metadataKeys = []
+        model.languageForm = .threeLetters
+        // There is no descriptor of it for video.
+        model.languages = [.audio, .subtitle]
+        model.hasTrackTitles = false
+        model.dispositions = [
+            .audio: ["hearing_impaired", "visual_impaired", "clean_effects"], .subtitle: ["hearing_impaired"],
+        ]
+        model.framing = .transport
+        model.packetStages = { parameters, track in
+            if parameters.codecName == "klv" { return [KLVFraming(track: track)] }
+            return InBandSets(parameters).map { [$0] } ?? []
+        }
+        return model
+    }()
+}
