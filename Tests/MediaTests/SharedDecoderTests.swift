@@ -88,6 +88,22 @@ import Testing
         #expect(read == 500)
     }
 
+    /// A lane that nobody reads any more is gone, whatever it was doing.
+    @Test func whoHasNoReadersEnds() async throws {
+        for _ in 0..<50 {
+            weak var gone: DecodingLane?
+            do {
+                let lane = DecodingLane(CountedFrames(100_000), mediaType: .audio, ports: 2)
+                gone = lane
+                let ports = [port(lane, 0).0, port(lane, 1).0]
+                for _ in 0..<40 { for port in ports { _ = try port.next(into: try Frame()) } }
+            }
+            for _ in 0..<500 where gone != nil { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(gone == nil)
+            if gone != nil { return }
+        }
+    }
+
     @Test func everybodyLearnsOfAFailure() throws {
         let lane = DecodingLane(CountedFrames(2, failsAtEnd: true), mediaType: .video, ports: 2)
         let ports = [port(lane, 0).0, port(lane, 1).0]

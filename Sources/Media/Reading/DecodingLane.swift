@@ -82,7 +82,9 @@ final class DecodingLane: @unchecked Sendable {
             inbox.isClosed = true
             inbox.waiting = Waiting()
             inbox.wake = nil
-            return state.inboxes.allSatisfy(\.isClosed)
+            guard state.inboxes.allSatisfy(\.isClosed) else { return false }
+            state.isFinished = true
+            return true
         }
         // What the stream holds (decoder, demuxer) goes when the queue gets round to it.
         if isLast { queue.async { @Sendable in self.frames = nil } } else { decodeAhead() }

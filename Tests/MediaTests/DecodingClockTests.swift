@@ -1,0 +1,73 @@
+@testable import Media
+import TestSupport
+import Testing
+
+/// Decoding times are made of presentation times alone: they increase, none is after its frame is shown, and a stream
+/// that reorders deeper than was said is told instead of bent.
+@Suite struct DecodingClockTests {
+    /// Presentation times in decoding order: groups of a frame that refers ahead and those shown before it.
+    private func stream(
+        depth: Int, frames: Int, step: Int64, using random: inout some RandomNumberGenerator
+    ) -> [Int64] {
+        var times: [Int64] = [0]
+        var next: Int64 = 1
+        while times.count < frames {
+            let between = Int64.random(in: 0...Int64(depth), using: &random)
+            times.append(next + between)
+            // In a pyramid, the middle one of those between comes first.
+            var waiting = [(next, next + between - 1)]
+            var level = depth - 1
+            while let (low, high) = waiting.popLast() {
+                guard low <= high else { continue }
+                let middle = level > 0 ? (low + high) / 2 : low
+                level -= 1
+                times.append(middle)
+                waiting.append((middle + 1, high))
+                waiting.append((low, middle - 1))
+            }
+            next += between + 1
+        }
+        return times.map { $0 * step }
+    }
+
+    /// How many frames must be decoded before the first can be shown.
+    private func depth(of times: [Int64]) -> Int {
+        let sorted = times.sorted()
+        var most = 0
+        for (index, time) in times.enumerated() {
+            let place = sorted.firstIndex(of: time) ?? 0
+            most = max(most, index - place)
+        }
+        return most
+    }
+
+    @Test(arguments: 0..<40) func timesIncreaseAndNoneIsLate(seed: UInt64) throws {
+        var random = SeededGenerator(seed)
+        let times = stream(depth: Int(seed % 5), frames: 200, step: 40, using: &random)
+        var clock = DecodingClock(delay: max(1, depth(of: times)), step: 40)
+        var last = Int64.min
+        for pts in times {
+            let made = clock.time(of: pts)
+            let dts = try #require(made)
+            #expect(dts > last && dts <= pts)
+            last = dts
+        }
+    }
+
+    @Test func deeperReorderingIsTold() {
+        var clock = DecodingClock(delay: 1, step: 40)
+        // Four frames are decoded before the first of them is shown.
+        let times: [Int64] = [0, 200, 160, 120, 80, 40]
+        var isTold = false
+        for time in times where clock.time(of: time) == nil { isTold = true }
+        #expect(isTold)
+    }
+
+    @Test func leadingFramesOfAnOpenGroupHaveRoom() throws {
+        var clock = DecodingClock(delay: 2, step: 40)
+        for pts: Int64 in [80, 0, 40, 120] {
+            let dts = clock.time(of: pts)
+            #expect(try #require(dts) <= pts)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import LibAV
+@testable import Media
+import Testing
+
+/// Fragments begin with the first track's key frames, and every packet is as long as the time to the next.
+@Suite struct FragmentPacerTests {
+    private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
+        let packet = try Packet.of([0])
+        (packet.pts, packet.dts, packet.duration) = (time, time, duration)
+        if isKey { packet.markKey() }
+        return packet
+    }
+
+    private func pacer(_ kinds: [MediaType] = [.audio, .video]) -> FragmentPacer {
+        FragmentPacer(
+            tracks: kinds.map { ($0, Rational(1, 100)) }, interval: MediaTime(value: 1, timescale: 1))
+    }
+
+    @Test func aPacketLastsUntilTheNext() throws {
+        let pacer = pacer()
+        var lengths: [Int64] = []
+        for time: Int64 in [0, 4, 8, 30, 34] {
+            if let ready = pacer.take(try packet(time, duration: 4), track: 1) {
+                lengths.append(ready.duration)
+            }
+        }
+        while let last = pacer.next() { lengths.append(last.duration) }
+        #expect(lengths == [4, 4, 22, 4, 4], "also over a hole; the last one as it says")
+        #expect(pacer.end(of: 1) == 38)
+        #expect(pacer.end(of: 0) == nil)
+    }
+
+    @Test func fragmentsBeginAtKeyFramesOfTheVideo() throws {
+        let pacer = pacer()
+        var begins: [Int64] = []
+        for time in stride(from: Int64(0), to: 500, by: 4) {
+            _ = pacer.begins(with: try packet(time), track: 0) { _ in false }
+            let video = try packet(time, isKey: time % 60 == 0)
+            if pacer.begins(with: video, track: 1, isFinished: { _ in false }) { begins.append(time) }
+        }
+        #expect(begins == [120, 240, 360, 480], "the first key frame after each second")
+    }
+
+    @Test func whereKeyFramesAreFarApartFragmentsBeginAnyway() throws {
+        let pacer = pacer([.video])
+        let begins = try (0..<100).filter { index in
+            pacer.begins(with: try packet(Int64(index) * 10, isKey: index == 0), track: 0) { _ in false }
+        }
+        #expect(begins == [20, 40, 60, 80])
+    }
+
+    @Test func noFragmentEndsBeforeEveryTrackHasBegun() throws {
+        let pacer = pacer()
+        for time: Int64 in [0, 100, 200] {
+            #expect(!pacer.begins(with: try packet(time, isKey: true), track: 1) { _ in false })
+        }
+        #expect(pacer.begins(with: try packet(300, isKey: true), track: 1) { $0 == 0 }, "it never will")
+    }
+
+    @Test func cuesGoThroughAtOnce() throws {
+        let pacer = pacer([.video, .subtitle])
+        guard let cue = pacer.take(try packet(7, duration: 90), track: 1) else {
+            Issue.record("it was kept")
+            return
+        }
+        #expect(cue.duration == 90)
+    }
+}
