@@ -112,7 +112,7 @@ static int open_sockets(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | 
 
 static int open_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
-enum { MOST_DESCRIPTORS = 16 };
+enum { MOST_DESCRIPTORS = 64 };
 
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count) {
     if (count > MOST_DESCRIPTORS) {

@@ -27,26 +27,69 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out/o.mkv")))
     }
 
+    /// Of several outputs the last can't have its name after all: those that had theirs give them back, and what they had
+    /// replaced is there again.
+    @Test(arguments: [false, true]) func outputsArePublishedTogetherOrNotAtAll(isRerun: Bool) throws {
+        let scratch = try folderWithSource()
+        let jobs = { (title: String) in
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                metadata: { set: { title: \(title) } }
+                destination: "out/${output}.mkv"
+                outputs:
+                  a: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+                  b: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+                  c: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+            """
+        }
+        if isRerun {
+            try scratch.write(jobs("first"), to: "jobs.yaml")
+            #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        }
+        try scratch.write(jobs("second"), to: "jobs.yaml")
+        // While the worker waits, somebody else's file takes the third one's place.
+        let script = """
+            mkdir -p out; ls -i out/a.mkv out/b.mkv > before 2>/dev/null
+            "$0" run --report r.html jobs.yaml 2>log & pid=$!
+            sleep 2; rm -f out/c.mkv; echo theirs > out/c.mkv; wait $pid; echo $?
+            ls -i out/a.mkv out/b.mkv > after 2>/dev/null; ls -A out
+            """
+        let result = try program(
+            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+        let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
+        #expect(log.contains("c.mkv"), "\(log)")
+        #expect(result.text == (isRerun ? "1\na.mkv\nb.mkv\nc.mkv\n" : "1\nc.mkv\n"), "\(result.text) \(log)")
+        #expect(
+            try String(contentsOfFile: scratch.file("before"), encoding: .utf8)
+                == String(contentsOfFile: scratch.file("after"), encoding: .utf8))
+        #expect(try String(contentsOfFile: scratch.file("out/c.mkv"), encoding: .utf8) == "theirs\n")
+    }
+
     /// x264 and x265 don't look whether their notes could be written: the second pass would go by half of them.
     @Test func notesThatAreCutShortAreSeen() throws {
         let files = try PassFiles()
+        let place = TrackPlace(output: 0, track: 0)
         let whole =
             "#options: 64x48 fps=25/1\n" + (0..<10).map { "in:\($0) out:\($0) type:P q:20.00 ;\n" }.joined()
         func put(_ text: String) throws {
-            try Data(text.utf8).write(to: URL(filePath: files.path(ofTrack: 0)))
+            try Data(text.utf8).write(to: URL(filePath: files.path(of: place)))
         }
         try put(whole)
-        try files.check(0, encoder: "libx264", frames: 10)
-        try files.check(0, encoder: "libx265", frames: 10)
+        try files.check(place, encoder: "libx264", frames: 10)
+        try files.check(place, encoder: "libx265", frames: 10)
         for (text, frames) in [
             (String(whole.dropLast(3)), 10), (String(whole.dropLast(40)), 10), (whole, 11), ("", 10),
             (String(whole.prefix(30)), 10),
         ] {
             try put(text)
-            #expect(throws: (any Error).self) { try files.check(0, encoder: "libx264", frames: frames) }
+            #expect(throws: (any Error).self) { try files.check(place, encoder: "libx264", frames: frames) }
         }
         // Others keep theirs in memory.
-        try files.check(0, encoder: "libvpx-vp9", frames: 10)
+        try files.check(place, encoder: "libvpx-vp9", frames: 10)
     }
 
     /// What never ends in the state's database is interrupted, and the next statement is none the worse for it.

@@ -22,7 +22,7 @@ import Testing
             _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
         ) -> any WorkHandle {
             let round = round
-            let tracks = order.plan.tracks.count
+            let tracks = order.plan.outputs.map(\.tracks.count)
             let makesPreview = order.makesPreview
             return own.perform(order) { @Sendable outcome in
                 var dice = Dice(UInt64(round) + 1)

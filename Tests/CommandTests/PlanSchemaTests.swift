@@ -32,12 +32,17 @@ import Testing
               - { audio: all, mix: true, encode: { codec: flac } }
             expect: { frames: 18, size: { max: 5MB }, audio: { channels: mono } }
             destination: six.mkv
+          seven:
+            asset: ./a.mp4
+            outputs:
+              a: { tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: seven-a.mkv }
+              b: { tracks: [ { audio: first, copy: true } ], limit: { duration: 500ms }, destination: seven-b.m4a }
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
     /// The jobs that can be planned, with a variable whose name is no key of ours.
     private static let sound =
-        ["one", "two", "three", "four", "six"].flatMap { ["--only", $0] } + ["--set", "camelCase=1"]
+        ["one", "two", "three", "four", "six", "seven"].flatMap { ["--only", $0] } + ["--set", "camelCase=1"]
 
     private func folder() throws -> Scratch {
         let scratch = try folderWithSource()

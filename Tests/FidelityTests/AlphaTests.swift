@@ -60,7 +60,7 @@ import Testing
             _ = try success(records)
             #expect(try alpha(scratch.file(name)) == shown)
             #expect(
-                try #require(records.first?.plan).ledger.contains {
+                try #require(records.first?.plan).outputs[0].ledger.contains {
                     $0.item.lowercased() == "tag alpha_mode" && $0.outcome == .copied
                 })
         }
@@ -76,14 +76,17 @@ import Testing
         let encoded = try await run(
             job(source, "encode: { codec: vp9, preset: realtime }", "a.mp4"), in: scratch.path)
         _ = try success(encoded)
-        #expect(try #require(encoded.first?.plan).notes.contains { $0.contains("the alpha plane is left") })
+        #expect(
+            try #require(encoded.first?.plan).outputs[0].notes.contains {
+                $0.contains("the alpha plane is left")
+            })
         _ = try success(
             try await run(job(source, "encode: { codec: vp9, preset: realtime }", "a.webm"), in: scratch.path)
         )
         let copied = try await run(job("./a.webm", "copy: true", "b.mp4"), in: scratch.path)
         _ = try success(copied)
         #expect(
-            try #require(copied.first?.plan).ledger.contains {
+            try #require(copied.first?.plan).outputs[0].ledger.contains {
                 $0.item == "alpha plane" && $0.outcome == .left
             })
         let wrong = decode(job("./a.webm", "encode: { codec: vp9, pixel_format: yuva420p }", "c.mp4"))

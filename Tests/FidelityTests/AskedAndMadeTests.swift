@@ -92,7 +92,7 @@ import Testing
         let rule = "audio: first, encode: { codec: \(codec), sample_rate: \(rate) }"
         let (file, _) = decode(yaml(rule, to: "o.mkv"), directory: scratch.path)
         let result = Planner.plan([try #require(file)])
-        guard case .encode(let encoding)? = result.plan.jobs.first?.tracks[0].action else {
+        guard case .encode(let encoding)? = result.plan.jobs.first?.outputs[0].tracks[0].action else {
             Issue.record("\(result.diagnostics.diagnostics)")
             return
         }
@@ -177,7 +177,7 @@ import Testing
         if container == "ts" {
             let (file, _) = decode(text, directory: scratch.path)
             let planned = Planner.plan([try #require(file)]).plan
-            let ledger = planned.jobs.flatMap(\.ledger)
+            let ledger = planned.jobs.flatMap(\.outputs).flatMap(\.ledger)
             let left = ledger.filter { $0.outcome == .left }.map(\.item).joined(separator: " ")
             #expect(left.contains("creation_time") && left.contains("location"), "\(ledger)")
             return
@@ -198,9 +198,9 @@ import Testing
         #expect(result.warnings.isEmpty, "\(result.warnings)")
         let planned = Planner.plan([try #require(decode(text, directory: scratch.path).file)]).plan
         #expect(
-            planned.jobs[0].ledger.contains {
+            planned.jobs[0].outputs[0].ledger.contains {
                 $0.outcome == .left && $0.item == "tag CREATION_TIME" || $0.item == "tag creation_time"
-            }, "\(planned.jobs[0].ledger)")
+            }, "\(planned.jobs[0].outputs[0].ledger)")
     }
 
     /// What the source's own tag loses is a warning; what the job sets is there, or there is no output. In a worker too,

@@ -184,7 +184,7 @@ import Testing
             }
             _ = try success(records)
             #expect(try dovi(target) == isKept)
-            let entry = try #require(records[0].plan?.ledger.first { $0.item == "side data dovi" })
+            let entry = try #require(records[0].plan?.outputs[0].ledger.first { $0.item == "side data dovi" })
             #expect((entry.outcome == .copied) == isKept, "\(target)")
         }
         let outcomes = try await run(

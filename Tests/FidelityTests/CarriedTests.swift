@@ -287,7 +287,7 @@ import Testing
                   j: { asset: ./\(source), tracks: [ { audio: first, copy: true } ], destination: \(name) }
                 """, in: scratch.path)
             _ = try success(records)
-            let ledger = try #require(records.first?.plan?.ledger)
+            let ledger = try #require(records.first?.plan?.outputs[0].ledger)
             #expect(ledger.contains { $0.item == "hidden beginning" } == isSaid, "\(name)")
         }
     }
@@ -305,7 +305,7 @@ import Testing
                   j: { asset: ./\(format).wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: \(format).flac }
                 """, in: scratch.path)
             _ = try success(records)
-            let notes = try #require(records.first?.plan?.notes)
+            let notes = try #require(records.first?.plan?.outputs[0].notes)
             #expect(notes.contains { $0.contains("24 bits") } == (format == "s32"), "\(format): \(notes)")
         }
     }
@@ -330,7 +330,7 @@ import Testing
         let source = try Judge(scratch.file("s.mkv")).decodedPictures()
         for target in ["mkv", "mp4"] {
             _ = try success(records, target)
-            let range = try #require(records.first { $0.id == target }?.plan?.range)
+            let range = try #require(records.first { $0.id == target }?.plan?.inputs[0].range)
             #expect(range.start.seconds <= 0.5 && range.end.seconds >= 1.3)
             let wanted = source.filter {
                 $0.time > range.start.seconds - 0.01 && $0.time < range.end.seconds - 0.01
@@ -461,7 +461,7 @@ import Testing
                   j: { asset: ./s.mp4, tracks: [ { video: first, encode: { codec: h264, frame_rate: \(rate) } } ], destination: \(rate).mp4 }
                 """, in: scratch.path)
             _ = try success(records)
-            let notes = try #require(records.first?.plan?.notes)
+            let notes = try #require(records.first?.plan?.outputs[0].notes)
             #expect(notes.contains { $0.contains("closed captions") } == isNoted, "\(notes)")
         }
     }

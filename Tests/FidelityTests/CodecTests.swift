@@ -96,7 +96,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
         guard let codec = rendition.audioCodec else { return }
         #expect(try judge.stream("a:0", "codec_name")["codec_name"] as? String == codec)
-        #expect(result.tracks.last?.appendedSamples == 2 * rendition.sampleRate)
+        #expect(result.outputs[0].tracks.last?.appendedSamples == 2 * rendition.sampleRate)
         let sound = try judge.sound(rate: rendition.sampleRate)
         let reference = try Judge(source).sound(rate: rendition.sampleRate)
         let found = lag(reference, sound, reach: 2400)
@@ -231,7 +231,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 Issue.record("\(id): \(record.outcome)")
                 continue
             }
-            let stream = try Judge(result.destination).stream("0", "codec_name")
+            let stream = try Judge(result.outputs[0].destination).stream("0", "codec_name")
             #expect(stream["codec_name"] as? String == pairs[id], "\(id)")
         }
     }

@@ -205,7 +205,7 @@ import Testing
                     let id = "\(codec)-\(range)-\(target)"
                     _ = try success(records, id)
                     let output = try said("\(id).\(target)")
-                    let ledger = try #require(records.first { $0.id == id }?.plan?.ledger)
+                    let ledger = try #require(records.first { $0.id == id }?.plan?.outputs[0].ledger)
                     let entry = ledger.first { $0.item.hasPrefix("colour") }
                     #expect((entry != nil) == (source != output), "\(id): \(source) \(output)")
                     #expect(entry?.item.contains("full range") ?? false == (source[3] != output[3]), "\(id)")

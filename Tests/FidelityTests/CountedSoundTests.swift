@@ -136,7 +136,7 @@ import Testing
         yaml = yaml.replacingOccurrences(of: "destination:", with: "cut: keyframe, destination:")
         let records = try await run(yaml, in: scratch.path)
         _ = try success(records)
-        let notes = try #require(records[0].plan?.notes)
+        let notes = try #require(records[0].plan?.outputs[0].notes)
         #expect(notes.contains { $0.contains("is cut between packets") }, "\(notes)")
         // Blocks of 4608 samples: the first that begins at 1.1 s or later.
         let (all, part) = (try decoded(scratch.file("s.flac")), try decoded(scratch.file("o.flac")))

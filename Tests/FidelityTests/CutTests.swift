@@ -129,7 +129,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
         let path = try source.make(in: scratch)
         let output = scratch.file("cut.\(source.output)")
         let yaml = job(path, to: output, cut: "smart")
-        guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+        guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
             Issue.record("it is not cut smartly")
             return
         }
@@ -169,7 +169,8 @@ struct CutSource: Sendable, CustomTestStringConvertible {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
         let plan = try planned(job(path, to: scratch.file("cut.mp4"), cut: "smart"))
-        guard case .smartCut(let cut) = plan.tracks[0].action, let range = plan.range else {
+        guard case .smartCut(let cut) = plan.outputs[0].tracks[0].action, let range = plan.inputs[0].range
+        else {
             Issue.record("it is not cut smartly")
             return
         }
@@ -244,7 +245,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
                     tracks: [{ video: first, copy: true }]
                     destination: \(made)
                 """
-            guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+            guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
                 Issue.record("it is not cut smartly")
                 return
             }
@@ -283,7 +284,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
                 tracks: [{ video: first, copy: true }]
                 destination: \(scratch.file("cut.mp4"))
             """
-        guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+        guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
             Issue.record("it is not cut smartly")
             return
         }
@@ -339,7 +340,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             job(
                 path, to: scratch.file("a.mp4"), cut: "smart",
                 video: "copy: true, encode: { codec: h264, crf: 31, preset: ultrafast }"))
-        guard case .smartCut(let cut) = chosen.tracks[0].action else {
+        guard case .smartCut(let cut) = chosen.outputs[0].tracks[0].action else {
             Issue.record("it is not cut smartly")
             return
         }
@@ -349,7 +350,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             job(
                 path, to: scratch.file("b.mp4"), cut: "smart-or-exact",
                 video: "copy: true, encode: { codec: h264, size: x60 }"))
-        guard case .encode(let encoding) = other.tracks[0].action else {
+        guard case .encode(let encoding) = other.outputs[0].tracks[0].action else {
             Issue.record("another size can't be joined to copied pictures")
             return
         }
@@ -360,14 +361,14 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             job(
                 path, to: scratch.file("d.mp4"), cut: "smart",
                 video: "copy: true, encode: { codec: h264, b_frames: 4, keyframe_interval: 1s }"))
-        #expect(noted.notes.contains { $0.contains("`b_frames`, `keyframe_interval`") })
+        #expect(noted.outputs[0].notes.contains { $0.contains("`b_frames`, `keyframe_interval`") })
 
         // Under `exact`, what can't be copied is compressed anew.
         let exact = try planned(
             job(
                 path, to: scratch.file("c.mp4"), cut: "exact",
                 video: "copy: true, encode: { codec: h264, crf: 20 }"))
-        guard case .encode = exact.tracks[0].action else {
+        guard case .encode = exact.outputs[0].tracks[0].action else {
             Issue.record("the range begins inside a group")
             return
         }
@@ -380,7 +381,9 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             let output = scratch.file("\(source.name)-cut.mp4")
             let yaml = job(path, to: output, cut: "keyframe")
             let plan = try planned(yaml)
-            let (asked, actual) = (try #require(plan.requestedRange), try #require(plan.range))
+            let (asked, actual) = (
+                try #require(plan.inputs[0].requestedRange), try #require(plan.inputs[0].range)
+            )
             #expect(
                 asked == TimeRange(start: MediaTime(value: 713, timescale: 1000), duration: asked.duration))
             #expect(actual.start <= asked.start && actual.end >= asked.end)

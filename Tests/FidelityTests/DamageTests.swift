@@ -63,7 +63,7 @@ import Testing
         #expect(why.contains("s.mp4, track 0 (video), 1.2"), "\(why)")
         let result = try success(
             try await run(job("s.mp4", tracks, policy: "skip", to: "o.mkv"), in: scratch.path))
-        #expect(result.tracks[0].damage.skipped == 1)
+        #expect(result.outputs[0].tracks[0].damage.skipped == 1)
         #expect(
             result.warnings == [
                 "source track 0: 1 damaged packets or pictures skipped, the first at 1.2 s"
@@ -88,7 +88,7 @@ import Testing
         #expect(why.contains("track 0 (audio)"), "\(why)")
         let result = try success(
             try await run(job("s.mka", tracks, policy: "skip", to: "o.wav"), in: scratch.path))
-        #expect(result.tracks[0].damage.skipped == 1)
+        #expect(result.outputs[0].tracks[0].damage.skipped == 1)
         let sound = try Judge(scratch.file("o.wav")).sound(rate: 48_000)
         #expect(sound.count == whole.count)
         let different = sound.indices.filter { sound[$0] != whole[$0] }
@@ -126,9 +126,10 @@ import Testing
         #expect(result.warnings.last?.contains(container == "mkv" ? "it ends at 2." : "of 4 s") == true)
         #expect(
             abs(
-                result.duration.seconds - (try Judge(scratch.file("o.mkv")).pictures().times.last ?? 0) - 0.04
+                result.outputs[0].duration.seconds
+                    - (try Judge(scratch.file("o.mkv")).pictures().times.last ?? 0) - 0.04
             ) < 0.002)
-        #expect(result.tracks[0].appendedSamples < 90)
+        #expect(result.outputs[0].tracks[0].appendedSamples < 90)
         #expect(try Judge(scratch.file("o.mkv")).decodeErrors() == "")
     }
 
@@ -196,7 +197,7 @@ import Testing
                 to: "o.mkv"),
             in: scratch.path)
         let result = try success(outcomes)
-        #expect(result.tracks.allSatisfy { $0.damage.skipped > 0 && $0.damage.first != nil })
+        #expect(result.outputs[0].tracks.allSatisfy { $0.damage.skipped > 0 && $0.damage.first != nil })
         func packets(_ path: String, _ selector: String) throws -> Int {
             let result = try program(
                 "ffmpeg",

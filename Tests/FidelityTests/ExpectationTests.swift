@@ -59,7 +59,9 @@ import Testing
         let outcomes = try await run(job(expect, scratch.file("out.mp4")), in: scratch.path)
         if holds {
             let result = try success(outcomes)
-            #expect(result.expectations.allSatisfy { $0.holds } && !result.expectations.isEmpty)
+            #expect(
+                result.outputs[0].expectations.allSatisfy { $0.holds }
+                    && !result.outputs[0].expectations.isEmpty)
             return
         }
         guard case .failed(let failure) = outcomes[0].outcome else {
@@ -130,11 +132,14 @@ import Testing
             let rest = try #require(line.range(of: pattern)).upperBound
             return try #require(Double(line[rest...].prefix { $0.isNumber || $0 == "." }))
         }
-        let ssim = try #require(Double(result.expectations[0].measured))
-        let psnr = try #require(Double(result.expectations[1].measured.dropLast(3)))
-        #expect(abs(ssim - (try told("All:"))) < 0.0002, "\(result.expectations) \(judge.errors.suffix(400))")
+        let ssim = try #require(Double(result.outputs[0].expectations[0].measured))
+        let psnr = try #require(Double(result.outputs[0].expectations[1].measured.dropLast(3)))
         #expect(
-            abs(psnr - (try told("average:"))) < 0.02, "\(result.expectations) \(judge.errors.suffix(400))")
+            abs(ssim - (try told("All:"))) < 0.0002,
+            "\(result.outputs[0].expectations) \(judge.errors.suffix(400))")
+        #expect(
+            abs(psnr - (try told("average:"))) < 0.02,
+            "\(result.outputs[0].expectations) \(judge.errors.suffix(400))")
     }
 
     @Test func whatFailsIsKeptOnRequest() async throws {

@@ -44,7 +44,7 @@ import Testing
         let whole = try program(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", scratch.file("s.flac"), "-f", "s16le", "-"])
         #expect(strict.output == whole.output[(first * 4)..<(last * 4)])
-        #expect(done.tracks[0].appendedSamples == (last - first) / frame)
+        #expect(done.outputs[0].tracks[0].appendedSamples == (last - first) / frame)
         guard container == "flac" else { return }
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: output)))
         let samples = bytes[22..<26].reduce(Int(bytes[21] & 0x0f)) { $0 << 8 | Int($1) }

@@ -55,7 +55,8 @@ import Testing
         let shown = Self.count - 2
         #expect(wanted.count == shown)
         for (job, name) in [("copy", "copy.\(container)"), ("encoded", "encoded.mkv")] {
-            #expect(abs(try success(outcomes, job).duration.seconds - 0.04 * Double(shown)) < 0.0011)
+            #expect(
+                abs(try success(outcomes, job).outputs[0].duration.seconds - 0.04 * Double(shown)) < 0.0011)
             #expect(try Judge(scratch.file(name)).pictureHashes() == wanted)
         }
         guard container != "ts" else { return }
@@ -85,7 +86,7 @@ import Testing
             """, in: scratch.path)
         // 1.44 s is shown with the leading pictures before it: the group ends behind it.
         let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
-        #expect(abs(try success(outcomes).duration.seconds - 0.04 * Double(count)) < 1e-6)
+        #expect(abs(try success(outcomes).outputs[0].duration.seconds - 0.04 * Double(count)) < 1e-6)
         let have = try Judge(scratch.file("cut.mp4")).pictureHashes()
         let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()[first..<(first + count)]
         #expect(have.count == wanted.count)

@@ -363,7 +363,7 @@ import Testing
                     tracks: [ { video: first, copy: true } ]
                     destination: o.mp4
                 """, in: scratch.path))
-        #expect(result.duration == MediaTime(value: 6, timescale: 5))
+        #expect(result.outputs[0].duration == MediaTime(value: 6, timescale: 5))
         #expect(try Judge(scratch.file("o.mp4")).decodedPictures().count == 30)
         #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
     }

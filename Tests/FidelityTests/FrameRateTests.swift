@@ -48,7 +48,9 @@ import Testing
         for job in jobs {
             let length = job.start.reduce(0) { $0 + $1.1 - $1.0 }
             let result = try success(records, job.id)
-            #expect(abs(result.duration.seconds - length) < 0.0006, "\(job.id): \(result.duration)")
+            #expect(
+                abs(result.outputs[0].duration.seconds - length) < 0.0006,
+                "\(job.id): \(result.outputs[0].duration)")
             let parts = job.rate.split(separator: "/").compactMap { Double($0) }
             let rate = parts[0] / (parts.count > 1 ? parts[1] : 1)
             let wanted = (0..<Int((length * rate - 1e-6).rounded(.up))).map { number in

@@ -176,7 +176,7 @@ import Testing
                     "{ video: first, encode: { codec: h264, preset: ultrafast } }",
                     "    limit: { duration: 1.5s }"),
                 in: scratch.path))
-        #expect(result.tracks.count == 1)
+        #expect(result.outputs[0].tracks.count == 1)
         #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 38)
         for more in ["", "    cut: smart"] {
             _ = try success(try await run(job("{ video: first, copy: true }", more), in: scratch.path))

@@ -39,7 +39,7 @@ import Testing
         let path = try source.make(in: scratch)
         let output = scratch.file("cut.\(source.output)")
         let yaml = job(path, to: output, cut: "smart")
-        guard case .smartCut(let cut) = try planned(yaml).tracks[0].action else {
+        guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
             Issue.record("it is not cut smartly")
             return
         }
@@ -116,20 +116,20 @@ import Testing
         let scratch = try Scratch()
         let path = try CutSource.all[0].make(in: scratch)
         let plan = try planned(job(path, to: scratch.file("o.mp4"), cut: "keyframe"))
-        guard case .smartCut(let cut) = plan.tracks[0].action else {
+        guard case .smartCut(let cut) = plan.outputs[0].tracks[0].action else {
             Issue.record("it is not copied")
             return
         }
         #expect(!cut.hasEdges)
-        #expect(plan.joinedRanges.map(\.start.seconds) == [0.48, 1.44, 0, 1.92])
-        #expect(plan.notes.count { $0.contains("is widened to where") } == 4)
+        #expect(plan.inputs[0].joinedRanges.map(\.start.seconds) == [0.48, 1.44, 0, 1.92])
+        #expect(plan.outputs[0].notes.count { $0.contains("is widened to where") } == 4)
         _ = try success(
             try await run(job(path, to: scratch.file("o.mp4"), cut: "keyframe"), in: scratch.path))
         let (all, made) = (
             try Judge(path).decodedPictures().map(\.hash),
             try Judge(scratch.file("o.mp4")).decodedPictures().map(\.hash)
         )
-        let wanted = plan.joinedRanges.flatMap { range in
+        let wanted = plan.inputs[0].joinedRanges.flatMap { range in
             all[Int((range.start.seconds * 25).rounded())..<min(75, Int((range.end.seconds * 25).rounded()))]
         }
         #expect(made == wanted)
@@ -157,7 +157,7 @@ import Testing
         _ = try success(try await run(plan, in: scratch.path))
         let all = try Judge(scratch.file("s.mp4")).decodedPictures()
         let shown = try Judge(scratch.file("o.mp4")).decodedPictures()
-        let wanted = made.joinedRanges.flatMap { range in
+        let wanted = made.inputs[0].joinedRanges.flatMap { range in
             let (start, end) = (range.start.seconds, range.end.seconds)
             let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0
             return all[first...(all.lastIndex { $0.time < end - 1e-6 } ?? 0)]
@@ -184,7 +184,7 @@ import Testing
                 tracks: [ { video: first, copy: true } ]
                 destination: \(scratch.file("o.mp4"))
             """, in: scratch.path)
-        #expect(try success(outcomes).duration.seconds > 1.9)
+        #expect(try success(outcomes).outputs[0].duration.seconds > 1.9)
     }
 
     @Test func whatCannotBeJoinedIsSaidAtItsLine() async throws {

@@ -98,7 +98,7 @@ import Testing
         }
         for job in jobs {
             _ = try success(records, job.id)
-            let notes = try #require(records.first { $0.id == job.id }?.plan?.notes)
+            let notes = try #require(records.first { $0.id == job.id }?.plan?.outputs[0].notes)
             let made = try heard(scratch.file("\(job.id).\(job.container)"))
             let isKept = speakers.enumerated().allSatisfy { index, speaker in
                 same(speaker).contains { made[$0] == index }
@@ -136,7 +136,9 @@ import Testing
         ]
         for (name, time, length) in expected {
             let result = try success(records, name)
-            #expect(abs(result.duration.seconds - length) < 0.001, "\(name): \(result.duration)")
+            #expect(
+                abs(result.outputs[0].duration.seconds - length) < 0.001,
+                "\(name): \(result.outputs[0].duration)")
             let said = result.warnings.first { $0.contains("rate or channels of its sound changes") }
             let told = said.flatMap { $0.split(separator: " ").compactMap { Double($0) }.last }
             #expect(

@@ -210,7 +210,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
               end: { range: { start: 0.5, end: 2 }, cut: smart, destination: \(scratch.file("d.mp4")) }
             """, in: scratch.path)
         for (job, length) in [("mp4", 2), ("mkv", 2), ("cut", 0.8), ("end", 1.5)] {
-            #expect(abs(try success(outcomes, job).duration.seconds - length) < 0.001, "\(job)")
+            #expect(abs(try success(outcomes, job).outputs[0].duration.seconds - length) < 0.001, "\(job)")
         }
     }
 
@@ -238,7 +238,9 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             """, in: scratch.path)
         let hashes = try Judge(source).pictureHashes()
         for record in outcomes {
-            #expect(abs(try success(outcomes, record.id).duration.seconds - Double(frames) / 25) < 0.001)
+            #expect(
+                abs(try success(outcomes, record.id).outputs[0].duration.seconds - Double(frames) / 25)
+                    < 0.001)
             let output = scratch.file("a." + record.id)
             #expect(try Judge(output).pictureHashes() == hashes)
             let format =

@@ -122,13 +122,13 @@ struct RealFileTests {
         #expect(found.correlation > 0.9)
         // Sound is the last of the job's tracks; chapters may follow as a track of text.
         let all = try after.editDurations()
-        let last = result.tracks.count - 1
+        let last = result.outputs[0].tracks.count - 1
         let edits = last < all.count ? all[last] : nil
         let shown = Int(((edits?.media ?? 0) * Double(rate)).rounded())
-        let appended = result.tracks.last?.appendedSamples ?? 0
+        let appended = result.outputs[0].tracks.last?.appendedSamples ?? 0
         // The edit list shows exactly what was read, and what was read is exactly what the source shows.
         // A start of less than the encoder's delay is filled with silence.
-        #expect(shown == appended + (result.tracks.last?.filledSamples ?? 0))
+        #expect(shown == appended + (result.outputs[0].tracks.last?.filledSamples ?? 0))
         if let samples = file.samples { #expect(appended == samples) }
         if let range = file.range, let start = Double(range.start), let end = Double(range.end),
             source.count == Int(((end - start) * Double(rate)).rounded())

@@ -172,7 +172,7 @@ import Testing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.mkv, tracks: [ { video: first, encode: { \(codec), bitrate: 400k, passes: 2 } } ], destination: o.mkv }\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let rate = Double(result.size) * 8 / 4
+        let rate = Double(result.outputs[0].size) * 8 / 4
         #expect((300_000...520_000).contains(rate), "\(rate) bits a second")
         #expect(try Judge(scratch.file("o.mkv")).pictures().times.count == 100)
         #expect(scratch.contents.sorted() == ["a.mkv", "o.mkv"])
@@ -193,7 +193,7 @@ import Testing
         let (wanted, limit) = (try #require(Double(integrated)), try #require(Double(peak)))
         #expect(abs(loudness - wanted) <= 0.3, "\(loudness) LUFS")
         #expect(truePeak <= limit + 0.05, "\(truePeak) dBTP")
-        #expect(result.loudness.count == 1)
+        #expect(result.outputs[0].loudness.count == 1)
         let samples = try Judge(scratch.file("o.wav")).sound(rate: 44_100).count
         #expect(samples == 6 * 44_100)
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
@@ -230,7 +230,7 @@ import Testing
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { \(encode), channels: stereo, normalize: { integrated: -14, true_peak: -1 } } } ], destination: o.\(type) }\n"
         let result = try success(try await run(yaml, in: scratch.path))
         let (loudness, truePeak) = try measured(scratch.file("o.\(type)"))
-        let said = try #require(result.loudness.first?.after)
+        let said = try #require(result.outputs[0].loudness.first?.after)
         print("measured: \(encode): \(loudness) LUFS, peak \(truePeak) dBTP; said: \(said)")
         #expect(abs(loudness - -14) <= 0.15, "\(loudness) LUFS")
         #expect(truePeak <= -0.9 || !result.warnings.isEmpty, "\(truePeak) dBTP")
@@ -305,7 +305,7 @@ import Testing
         let result = try success(
             try await run(
                 job("fit: stretch, size: 160x120", more: ", limit: { duration: 0.4s }"), in: scratch.path))
-        #expect(result.duration == MediaTime(value: 2, timescale: 5))
+        #expect(result.outputs[0].duration == MediaTime(value: 2, timescale: 5))
         #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 10)
     }
 

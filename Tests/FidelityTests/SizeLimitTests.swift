@@ -73,7 +73,7 @@ import Testing
             if limit > 100_000 { #expect(try size(output) > limit * 3 / 4) }
             #expect(result.warnings.count == 1 && result.warnings[0].contains("of `limit`"))
             _ = try expectPrefix(Judge(output), of: Judge(path), isCopy: true)
-            let end = result.duration.seconds
+            let end = result.outputs[0].duration.seconds
             if container == "mp4" || container == "mov" {
                 try expectSoundEnds(at: end, in: output)
             } else {
@@ -116,7 +116,7 @@ import Testing
             try Judge(path).sound(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
         )
         if container == "mp4" || container == "mov" {
-            try expectSoundEnds(at: result.duration.seconds, in: output)
+            try expectSoundEnds(at: result.outputs[0].duration.seconds, in: output)
         }
         let shift = lag(Array(wanted.prefix(found.count)), found, reach: 480)
         #expect(abs(shift.lag) <= (container == "mp4" || container == "mov" ? 1 : 300), "\(shift)")
@@ -150,7 +150,7 @@ import Testing
         let (wanted, found) = (
             try Judge(path).sound(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
         )
-        #expect(abs(Double(found.count) / 48_000 - result.duration.seconds) < 0.06)
+        #expect(abs(Double(found.count) / 48_000 - result.outputs[0].duration.seconds) < 0.06)
         let shift = lag(Array(wanted.prefix(found.count)), found, reach: 1200)
         #expect(shift.correlation > 0.95, "\(shift)")
     }
@@ -199,7 +199,7 @@ import Testing
                       - { subtitle: first, encode: { codec: \(container == "mp4" ? "mov_text" : "srt") } }
                     destination: o.\(container)
                 """, in: scratch.path))
-        let end = result.duration.seconds
+        let end = result.outputs[0].duration.seconds
         #expect(end > 1.5 && end < 6)
         let judge = Judge(scratch.file("o.\(container)"))
         let chapters = try judge.probe(["-show_chapters"])["chapters"] as? [[String: Any]] ?? []
@@ -245,11 +245,11 @@ import Testing
                     destination: o.mp4
                 """, in: scratch.path))
         let (before, after) = (Judge(scratch.file("s.mp4")), Judge(scratch.file("o.mp4")))
-        #expect(result.duration.seconds > 5 && result.duration.seconds < 19)
+        #expect(result.outputs[0].duration.seconds > 5 && result.outputs[0].duration.seconds < 19)
         #expect(try after.decodedPictures().map(\.hash) == before.decodedPictures().map(\.hash))
         #expect(try after.stream("v:1", "nb_frames")["nb_frames"] as? String == "25")
         let edit = try #require(try after.editDurations()[2])
-        #expect(abs(edit.empty + edit.media - result.duration.seconds) < 0.0001)
+        #expect(abs(edit.empty + edit.media - result.outputs[0].duration.seconds) < 0.0001)
     }
 
     /// Pictures that last: the output may end while one is on screen, and it is not lost.
@@ -291,7 +291,7 @@ import Testing
         } else {
             #expect(result.warnings.isEmpty)
         }
-        let end = result.duration.seconds
+        let end = result.outputs[0].duration.seconds
         for track in 0..<2 {
             let packets = try Judge(output).probe(["-show_packets", "-select_streams", "v:\(track)"])[
                 "packets"]

@@ -79,7 +79,7 @@ import Testing
                     try await run(
                         job("s.wav", "{ audio: first, encode: { codec: ac3 } }", to: "o.\(container)"),
                         in: scratch.path))
-                #expect(result.tracks[0].appendedSamples == count)
+                #expect(result.outputs[0].tracks[0].appendedSamples == count)
                 let delay = 256
                 let got = try samples(scratch.file("o.\(container)")).count
                 #expect(
@@ -162,7 +162,7 @@ import Testing
         let records = try await run(
             job("s.mp3", "{ audio: first, encode: { codec: vorbis } }", to: "o.ogg"), in: scratch.path)
         _ = try success(records)
-        let ledger = try #require(records[0].plan?.ledger)
+        let ledger = try #require(records[0].plan?.outputs[0].ledger)
         #expect(ledger.contains { $0.reason.contains("no chapters beside vorbis") }, "\(ledger)")
     }
 
@@ -189,7 +189,7 @@ import Testing
         let streams = (json["streams"] as? [[String: Any]])?.first?["tags"] as? [String: String] ?? [:]
         let found = try tags(path, "format_tags").merging(streams) { one, _ in one }
         let names = Set(found.keys.map { $0.lowercased() })
-        for entry in try #require(records[0].plan?.ledger) where entry.item.hasPrefix("tag ") {
+        for entry in try #require(records[0].plan?.outputs[0].ledger) where entry.item.hasPrefix("tag ") {
             let key = entry.item.dropFirst(4).lowercased()
             guard keys.contains(key) else { continue }
             // Vorbis comments have one field for both.

@@ -35,8 +35,10 @@ import Testing
         if name == "passthrough" { return }
         for container in preset.containers {
             let plan = try plan(preset, container)
-            #expect(plan.tracks.map(\.source.mediaType) == (name == "m4a" ? [.audio] : [.video, .audio]))
-            guard case .encode(let encoding) = plan.tracks[0].action else {
+            #expect(
+                plan.outputs[0].tracks.map(\.source.mediaType)
+                    == (name == "m4a" ? [.audio] : [.video, .audio]))
+            guard case .encode(let encoding) = plan.outputs[0].tracks[0].action else {
                 Issue.record("not encoded")
                 return
             }
@@ -56,7 +58,7 @@ import Testing
         let own = try #require(file, "\(rendered(sink, written))")
         let job = try #require(Planner.plan([own]).plan.jobs.first)
         let named = try plan(preset, preset.containers[0])
-        for (a, b) in zip(job.tracks, named.tracks) {
+        for (a, b) in zip(job.outputs[0].tracks, named.outputs[0].tracks) {
             guard case .encode(let a) = a.action, case .encode(let b) = b.action else {
                 Issue.record("not encoded")
                 return
@@ -73,7 +75,7 @@ import Testing
     ])
     func sizesHangOnTheSource(_ source: String, _ wanted: String) throws {
         let plan = try plan(try #require(ExportPreset.named("1280x720")), "mp4", size: source)
-        guard case .encode(let encoding) = plan.tracks[0].action else {
+        guard case .encode(let encoding) = plan.outputs[0].tracks[0].action else {
             Issue.record("not encoded")
             return
         }

@@ -27,7 +27,7 @@ import Testing
             """, directory: scratch.path)
         let result = Planner.plan([try #require(file)])
         if let expected {
-            let tags = try #require(result.plan.jobs.first).tracks[0].metadata
+            let tags = try #require(result.plan.jobs.first).outputs[0].tracks[0].metadata
             #expect(tags.first { $0.key == "language" }?.value == expected)
         } else {
             #expect(result.diagnostics.diagnostics.map(\.rule) == [.containerSetting])

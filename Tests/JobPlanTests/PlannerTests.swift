@@ -58,14 +58,14 @@ import Testing
                 destination: out.mkv
             """, in: scratch)
         let job = try #require(result.plan.jobs.first)
-        #expect(job.tracks.map(\.source.index) == [2, 0])
-        let tracks = job.ledger.filter { !$0.item.hasPrefix("tag") && !$0.item.hasPrefix("side") }
+        #expect(job.outputs[0].tracks.map(\.source.index) == [2, 0])
+        let tracks = job.outputs[0].ledger.filter { !$0.item.hasPrefix("tag") && !$0.item.hasPrefix("side") }
         #expect(tracks.map(\.outcome) == [.copied, .left, .encoded])
         #expect(
-            job.metadata == [
+            job.outputs[0].metadata == [
                 MetadataEntry(key: "title", value: "T"), MetadataEntry(key: "comment", value: "x"),
             ])
-        #expect(job.ledger.contains { $0.item == "tag ARTIST" && $0.outcome == .left })
+        #expect(job.outputs[0].ledger.contains { $0.item == "tag ARTIST" && $0.outcome == .left })
         let copy = try JSONDecoder().decode(JobPlan.self, from: try JSONEncoder().encode(job))
         #expect(copy == job)
     }
@@ -165,10 +165,10 @@ import Testing
             """
         let foretold = try #require(try plan(yaml, in: scratch).plan.jobs.last)
         // The picture on screen at 0.5 s began at 0.48 s.
-        #expect(foretold.tracks.map(\.expected.frames) == [26, nil])
-        #expect(foretold.tracks[1].expected.samples == 48_000)
+        #expect(foretold.outputs[0].tracks.map(\.expected.frames) == [26, nil])
+        #expect(foretold.outputs[0].tracks[1].expected.samples == 48_000)
         let result = try success(try await run(yaml, in: scratch.path), "second")
-        #expect(result.tracks.map(\.appendedSamples) == [26, 48_000])
+        #expect(result.outputs[0].tracks.map(\.appendedSamples) == [26, 48_000])
     }
 
     @Test func oneIsNoPlural() {

@@ -36,9 +36,12 @@ import Testing
                 destination: "${out}/${asset.stem}-${matrix.h}.mp4"
             """)
         #expect(found.map(\.id.value) == ["a[h=720]", "a[h=480]"])
-        #expect(found.map(\.destination.path.value) == ["o/web/my.talk-720.mp4", "o/web/my.talk-480.mp4"])
         #expect(
-            found[1].metadata.set.map(\.value) == [
+            found.map(\.outputs[0].destination.path.value) == [
+                "o/web/my.talk-720.mp4", "o/web/my.talk-480.mp4",
+            ])
+        #expect(
+            found[1].outputs[0].metadata.set.map(\.value) == [
                 "a 2 talk my.talk mov media/dir.x 480", "Ulm-none-", "${a} $5 .",
             ])
     }
@@ -47,7 +50,7 @@ import Testing
         let found = try jobs(
             "version: 1\nvars: { n: a }\njobs: { j: { asset: a/b.mp4, \(tail), destination: \"${n}${m}.mp4\" } }",
             set: ["n": "x", "m": "y"])
-        #expect(found[0].destination.path.value == "xy.mp4")
+        #expect(found[0].outputs[0].destination.path.value == "xy.mp4")
     }
 
     /// What is nearer to the job wins: included files in order, then the file, then the job.
@@ -75,10 +78,16 @@ import Testing
               one: { asset: clip, \(tail), destination: "${a}-${b}-${c}.x" }
               two: { asset: clip, \(tail), destination: { path: y.mp4, if_exists: skip } }
             """, in: scratch.path)
-        #expect(found[0].destination.path.value == "house-own-deeper.x")
-        #expect(found[0].destination.ifExists == .replace && !found[0].destination.makesDirectories)
-        #expect(found[0].container?.value.name == "mp4" && found[0].leftover?.value == .warn)
-        #expect(found[1].destination.ifExists == .skip && !found[1].destination.makesDirectories)
+        #expect(found[0].outputs[0].destination.path.value == "house-own-deeper.x")
+        #expect(
+            found[0].outputs[0].destination.ifExists == .replace
+                && !found[0].outputs[0].destination.makesDirectories)
+        #expect(
+            found[0].outputs[0].container?.value.name == "mp4" && found[0].outputs[0].leftover?.value == .warn
+        )
+        #expect(
+            found[1].outputs[0].destination.ifExists == .skip
+                && !found[1].outputs[0].destination.makesDirectories)
     }
 
     /// A path is relative to the file that it stands in, wherever it is used.
@@ -93,7 +102,7 @@ import Testing
         #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
         let job = try #require(file?.jobs.first)
         guard case .file(let path) = job.asset.source else { throw JudgeError(message: "no file") }
-        #expect(file?.absolutePath(job.destination.path) == scratch.file("out.mp4"))
+        #expect(file?.absolutePath(job.outputs[0].destination.path) == scratch.file("out.mp4"))
         #expect(file?.absolutePath(path) == scratch.file("lib/clip.mp4"))
     }
 
@@ -111,8 +120,8 @@ import Testing
                 tracks: [ { video: first, encode: { use: small, bitrate: 2M } }, { video: 1, encode: base } ]
                 destination: c.mp4
             """)
-        guard case .encodeVideo(let first) = found[0].tracks[0].action,
-            case .encodeVideo(let second) = found[0].tracks[1].action
+        guard case .encodeVideo(let first) = found[0].outputs[0].tracks[0].action,
+            case .encodeVideo(let second) = found[0].outputs[0].tracks[1].action
         else { throw JudgeError(message: "no encodings") }
         #expect(first.rateControl?.value == .bitRate(2_000_000) && first.size?.value.height == 360)
         #expect(first.preset?.value == "fast")
@@ -137,7 +146,7 @@ import Testing
             found.map(\.id.value) == [
                 "b[h=3,q=1]", "b[h=4,q=1]", "b[h=3,q=2]", "b[h=4,q=2]", "a[h=3]", "a[h=4]",
             ])
-        #expect(found[1].destination.path.value == "y4-1.mp4")
+        #expect(found[1].outputs[0].destination.path.value == "y4-1.mp4")
     }
 
     /// Patterns are expanded when they are asked for, and what hangs on them with them.
@@ -159,7 +168,9 @@ import Testing
         #expect(
             expanded.jobs.map(\.id.value) == ["a[1/x1.mp4]", "a[2/x2.mp4]", "b[1/x1.mp4]", "b[2/x2.mp4]"])
         #expect(
-            expanded.jobs.map(\.destination.path.value) == ["o/x1.mp4", "o/x2.mp4", "p/x1.mkv", "p/x2.mkv"])
+            expanded.jobs.map(\.outputs[0].destination.path.value) == [
+                "o/x1.mp4", "o/x2.mp4", "p/x1.mkv", "p/x2.mkv",
+            ])
         #expect(!later.hasErrors)
     }
 

@@ -27,7 +27,8 @@ internal import Testing
         var scope = Scope()
         scope.variables = ["name": Scope.Value(text: "")]
         scope.matrix = [("key", Scope.Value(text: ""))]
-        (scope.job, scope.index, scope.asset) = ("job", 1, AssetFacts(id: "a", path: "a"))
+        (scope.job, scope.index, scope.output) = ("job", 1, "hd")
+        scope.asset = AssetFacts(id: "a", path: "a")
         #expect(Set(ReferenceGrammar.variables.map(\.0)) == Set(scope.names + ["env.NAME"]))
     }
 }

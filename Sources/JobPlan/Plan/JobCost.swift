@@ -14,8 +14,9 @@ public struct JobCost: Hashable, Sendable {
     /// Of a plan.
     public init(_ plan: JobPlan) {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
+        var processors = 0.0
         let seconds = max(0, plan.expectedDuration.seconds)
-        for track in plan.tracks {
+        for track in plan.outputs.flatMap(\.tracks) {
             guard case .encode(let encoding) = track.action else {
                 work += seconds / 2000
                 continue
@@ -28,13 +29,14 @@ public struct JobCost: Hashable, Sendable {
             let area = Int64(encoder.width) * Int64(encoder.height)
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
             // One processor a ninth of a 1080p picture: x264's threads have that much to do each.
-            cores = max(cores, Double(min(16, max(1, area / 230_400))))
+            processors += Double(min(16, max(1, area / 230_400)))
             // Pictures that decoder, queue and lookahead keep, of up to three bytes a pixel.
             memory += (area * 80 + sourceArea * 24) * 2
             let rate =
                 (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25
             work += seconds * rate * Double(area + sourceArea / 4) / 20e6 * (encoding.hasTwoPasses ? 1.6 : 1)
         }
+        cores = max(cores, min(16, processors))
         self.cores = plan.scheduling.threads.map(Double.init) ?? cores
         self.memory = memory
         self.work = work

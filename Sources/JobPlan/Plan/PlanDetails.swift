@@ -5,14 +5,14 @@ internal import LibAV
 /// A plan taken apart into named lines, each a thing that an output depends on: what a digest is made of, and what can be
 /// told of two that differ. A part that is in no line is in no digest, so none can change unnamed.
 enum PlanDetails {
-    /// The lines of a plan, without those that are empty.
-    static func of(_ plan: JobPlan) throws -> [MetadataEntry] {
+    /// The lines of an output, without those that are empty.
+    static func of(_ task: OutputTask) throws -> [MetadataEntry] {
         var leaves = LeafEncoder()
         leaves.userInfo[.omitsPlaces] = true
         var keys: [[String]: String] = [:]
         var seen: [String: Int] = [:]
         var lines: [MetadataEntry] = []
-        for leaf in try leaves.leaves(of: plan) {
+        for leaf in try leaves.leaves(of: task) {
             var path = leaf.path
             // Options and tags go by their names: in what order they stand says nothing.
             if let last = path.last, last == "key" || last == "value" {
@@ -58,7 +58,7 @@ enum PlanDetails {
         "tracks": "track", "hasTwoPasses": "passes are two", "transform": "orientation",
     ]
     /// Steps of the way that tell a person nothing.
-    private static let silent: Set<String> = ["_0", "action", "encode", "settings"]
+    private static let silent: Set<String> = ["_0", "action", "encode", "settings", "input", "output"]
 
     private static func name(_ path: [String]) -> String {
         path.filter { !silent.contains($0) }.map { spoken[$0] ?? words($0) }.joined(separator: " ")

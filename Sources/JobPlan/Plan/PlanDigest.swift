@@ -4,7 +4,7 @@ internal import JobSpec
 internal import Media
 public import LibAV
 
-/// Tells whether a job would be done as it was done before: what is done, of which source, with which libraries.
+/// Tells whether an output would be made as it was made before: what is done, of which source, with which libraries.
 ///
 /// Where something was written in a job file, why, and how a run treats the job are no part of it. What is expected of
 /// the output doesn't change it either, and is known apart: an output that is there can be judged. So is what becomes
@@ -32,16 +32,18 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     }
 
     /// Of a plan whose source exists. `content` is the digest of the source's bytes, where it goes by those.
-    public init(_ plan: JobPlan, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
+    public init(_ task: OutputTask, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
         throws
     {
-        let parts = Self.told(of: plan, content: content, programs: programs)
-        let details = try PlanDetails.of(Self.essence(of: plan, isByContent: content != nil))
+        let parts = Self.told(of: task, content: content, programs: programs)
+        let details = try PlanDetails.of(Self.essence(of: task, isByContent: content != nil))
         self.parts = parts
         self.details = details
-        let checks = try plan.expectations.map { "\($0.check.text) \(try PlanDetails.line(of: $0.check))" }
-        expected = plan.expectations.map(\.check.text)
-        skipsDamage = plan.damagePolicy == .skip
+        let checks = try task.output.expectations.map {
+            "\($0.check.text) \(try PlanDetails.line(of: $0.check))"
+        }
+        expected = task.output.expectations.map(\.check.text)
+        skipsDamage = task.input.damagePolicy == .skip
         var hasher = SHA256Hasher()
         for part in parts + details { hasher.update("\(part.key)\0\(part.value)\n") }
         value = hasher.finish()
@@ -106,11 +108,13 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     public static let programs: [MetadataEntry] =
         [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
-    private static func told(of plan: JobPlan, content: String?, programs: [MetadataEntry]) -> [MetadataEntry]
-    {
+    private static func told(
+        of task: OutputTask, content: String?, programs: [MetadataEntry]
+    ) -> [MetadataEntry] {
+        let (input, plan) = (task.input, task.output)
         var parts = programs
         parts += EncoderLibraries.used(by: plan)
-        switch plan.source {
+        switch input.source {
         case .file(let path, let identity):
             // Where its bytes count, it doesn't matter where they lie.
             if content == nil { parts.append(MetadataEntry(key: "source", value: path)) }
@@ -120,7 +124,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         case .job(let id, _): parts.append(MetadataEntry(key: "source", value: "job \(id)"))
         }
         parts.append(MetadataEntry(key: "container", value: plan.container))
-        let stretches = plan.extent.ranges.map { "\($0.start) s to \($0.end) s" }
+        let stretches = input.extent.ranges.map { "\($0.start) s to \($0.end) s" }
         parts.append(
             MetadataEntry(key: "range", value: stretches.isEmpty ? "all" : stretches.joined(separator: ", ")))
         for (index, track) in plan.tracks.enumerated() {
@@ -161,35 +165,46 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         ]
     }
 
-    /// The plan without what doesn't reach the output, and without what is told of it already.
-    private static func essence(of plan: JobPlan, isByContent: Bool) -> JobPlan {
-        var plan = plan
+    /// The task without what doesn't reach the output, and without what is told of it already.
+    private static func essence(of task: OutputTask, isByContent: Bool) -> OutputTask {
+        var task = task
+        (task.job, task.file) = ("", "")
+        task.input = essence(of: task.input, isByContent: isByContent)
+        task.output = essence(of: task.output)
+        return task
+    }
+
+    private static func essence(of input: InputPlan, isByContent: Bool) -> InputPlan {
+        var input = input
+        input.damagePolicy = .fail
+        input.sourceDescription.tracks = []
+        input.sourceDescription.metadata = []
+        input.sourceDescription.chapters = []
+        if case .file(let path, _) = input.source {
+            input.source = .job(id: "", path: isByContent ? "" : path)
+        }
+        return input
+    }
+
+    private static func essence(of output: OutputPlan) -> OutputPlan {
+        var output = output
         // Where the output goes, its own mark and the memory tell.
-        (plan.file, plan.id, plan.base, plan.destination) = ("", "", "", "")
-        plan.needs = []
-        for index in plan.tracks.indices {
-            (plan.tracks[index].tags, plan.tracks[index].askedTags) = ([], [])
+        (output.id, output.input, output.destination) = (nil, 0, "")
+        for index in output.tracks.indices {
+            (output.tracks[index].tags, output.tracks[index].askedTags) = ([], [])
             // What a setting is counts, not who said it.
-            guard case .encode(var encoding) = plan.tracks[index].action else { continue }
+            guard case .encode(var encoding) = output.tracks[index].action else { continue }
             (encoding.settings, encoding.askedColor) = ([], [])
-            plan.tracks[index].action = .encode(encoding)
+            output.tracks[index].action = .encode(encoding)
         }
-        (plan.metadata, plan.askedTags) = ([], [])
-        plan.expectations = []
-        plan.damagePolicy = .fail
-        plan.ledger = []
-        plan.notes = []
-        plan.scheduling = JobScheduling()
-        plan.ifExists = .fail
-        plan.makesDirectories = true
-        plan.expectedSize = nil
-        plan.sourceDescription.tracks = []
-        plan.sourceDescription.metadata = []
-        plan.sourceDescription.chapters = []
-        if case .file(let path, _) = plan.source {
-            plan.source = .job(id: "", path: isByContent ? "" : path)
-        }
-        return plan
+        (output.metadata, output.askedTags) = ([], [])
+        output.expectations = []
+        output.ledger = []
+        output.notes = []
+        output.ifExists = .fail
+        output.makesDirectories = true
+        output.expectedSize = nil
+        return output
     }
 }
 
@@ -198,8 +213,8 @@ public enum EncoderLibraries {
     /// All shared libraries of this process, by the names of their files.
     public static let loaded: [String] = LoadedLibraries.names
 
-    /// Those that a plan's encoders stand on, by the names of their files: `libx264.so.164`.
-    public static func used(by plan: JobPlan) -> [MetadataEntry] {
+    /// Those that an output's encoders stand on, by the names of their files: `libx264.so.164`.
+    public static func used(by plan: OutputPlan) -> [MetadataEntry] {
         let names = Set(
             plan.tracks.compactMap { track -> String? in
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }

@@ -105,14 +105,16 @@ public struct PlanFile: Codable, Sendable {
             guard let found = current[JobKey(file: was.file, id: was.id)] else {
                 return "the job \(was.id) can't be carried out any more"
             }
-            if !found.source.isUnchanged(since: was.source) {
-                return "the source of the job \(was.id) changed"
-            }
-            if found.sourceDescription != was.sourceDescription {
-                return "the source of the job \(was.id) is something else now"
-            }
             var same = found
-            same.source = was.source
+            for (index, (now, then)) in zip(found.inputs, was.inputs).enumerated() {
+                if !now.source.isUnchanged(since: then.source) {
+                    return "the source of the job \(was.id) changed"
+                }
+                if now.sourceDescription != then.sourceDescription {
+                    return "the source of the job \(was.id) is something else now"
+                }
+                same.inputs[index].source = then.source
+            }
             if same != was { return "the job \(was.id) would be done otherwise now" }
         }
         return now.jobs.count == plan.jobs.count ? nil : "there are other jobs now"

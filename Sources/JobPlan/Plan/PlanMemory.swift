@@ -2,12 +2,12 @@ public import JobSpec
 
 /// What earlier runs left behind, as far as a plan must know it.
 public protocol PlanMemory: Sendable {
-    /// A job need not even be planned: it succeeded with this job file, of this source, and its output is untouched.
+    /// A job need not even be planned: it succeeded with this job file, of this source, and its outputs are untouched.
     func isSettled(_ question: SettledQuestion) -> Bool
     /// A file at a destination was published for a job file, though it has no mark of its own.
     func owns(_ path: String, for file: String) -> Bool
-    /// What is at a plan's destination was made by just such a plan, whoever asked for it.
-    func isMade(by plan: JobPlan) -> Bool
+    /// What is at an output's destination was made by just such a plan, whoever asked for it.
+    func isMade(by task: OutputTask) -> Bool
     /// How an output of a job file is marked; nil where that doesn't matter.
     func owner(ofFile path: String, at destination: String) -> String?
 }
@@ -20,8 +20,8 @@ public struct SettledQuestion: Sendable {
     public var job: JobSpec
     /// Its source; nil for test signals.
     public var source: String?
-    /// Where its output goes.
-    public var destination: String
+    /// Where its outputs go.
+    public var outputs: [BatchPlan.Output]
 }
 
 /// Nothing is remembered.
@@ -29,7 +29,7 @@ public struct NoMemory: PlanMemory {
     /// Makes one.
     public init() {}
     /// Never.
-    public func isMade(by plan: JobPlan) -> Bool { false }
+    public func isMade(by task: OutputTask) -> Bool { false }
     /// Nobody asks.
     public func owner(ofFile path: String, at destination: String) -> String? { nil }
     /// Never.
@@ -50,7 +50,7 @@ public struct FullPlanMemory: PlanMemory {
     /// As the run's.
     public func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
     /// As the run's.
-    public func isMade(by plan: JobPlan) -> Bool { base.isMade(by: plan) }
+    public func isMade(by task: OutputTask) -> Bool { base.isMade(by: task) }
     /// As the run's.
     public func owner(ofFile path: String, at destination: String) -> String? {
         base.owner(ofFile: path, at: destination)

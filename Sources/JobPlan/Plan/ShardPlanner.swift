@@ -12,8 +12,8 @@ public enum ShardPlanner {
             byBase[[job.file, job.base], default: []].append(index)
         }
         for (index, job) in plan.jobs.enumerated() {
-            if case .job(let id, _) = job.source, let read = byID[[job.file, id]] {
-                groups.join(index, read)
+            for id in job.readJobs {
+                if let read = byID[[job.file, id]] { groups.join(index, read) }
             }
             for need in job.needs {
                 for other in byBase[[job.file, need]] ?? [] { groups.join(index, other) }

@@ -16,8 +16,9 @@ struct CopyPlanner {
     }
 
     let job: JobSpec
+    let output: OutputSpec
     let container: Located<ContainerType>
-    let source: JobPlan.Source
+    let source: InputPlan.Source
     let scout: any SourceScout
     let description: SourceDescription
     /// What is read, in order; empty for everything.
@@ -127,7 +128,7 @@ struct CopyPlanner {
             return nil
         }
         // What is hidden after the first frame that is shown: players heed no such edit of a fragmented file.
-        let isFragmented = job.fragmentInterval != nil
+        let isFragmented = output.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "`encode` it, or write mp4 or mov\(isFragmented ? " without `fragment`" : "")"
         if !type.hasEditLists, track.sideData.contains(SourceDescription.Track.hiddenBeginning) {

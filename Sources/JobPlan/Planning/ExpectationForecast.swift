@@ -5,12 +5,13 @@ internal import Media
 
 /// What a plan knows of its expectations: one that can't hold is said before anything is done.
 struct ExpectationForecast {
-    private let plan: JobPlan
+    private let task: OutputTask
+    private var plan: OutputPlan { task.output }
     private let output: SourceDescription
 
-    init(_ plan: JobPlan) {
-        self.plan = plan
-        output = SourceDescription(foretoldBy: plan)
+    init(_ task: OutputTask) {
+        self.task = task
+        output = SourceDescription(foretoldBy: task)
     }
 
     /// An error for each that can't hold, at its line.
@@ -25,7 +26,8 @@ struct ExpectationForecast {
 
     /// How long the output is, and how many frames it has, is told by the source.
     private var isMeasured: Bool {
-        plan.damagePolicy == .fail && plan.sizeLimit == nil && plan.tracks.allSatisfy(\.expected.isExact)
+        task.input.damagePolicy == .fail && plan.sizeLimit == nil
+            && plan.tracks.allSatisfy(\.expected.isExact)
     }
 
     /// What there will be instead; nil where it may hold.

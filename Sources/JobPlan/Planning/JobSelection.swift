@@ -52,7 +52,9 @@ struct JobSelection {
             while let job = open.popLast() {
                 guard kept.insert(job.id.value.exact).inserted else { continue }
                 for need in job.needs { open += byBase[need.value.exact] ?? [] }
-                if case .job(_, let run) = job.asset.source, let read = byID[run.exact] { open.append(read) }
+                if case .job(_, let run, _) = job.asset.source, let read = byID[run.exact] {
+                    open.append(read)
+                }
             }
             files[index].jobs.removeAll { !kept.contains($0.id.value.exact) }
         }

@@ -5,9 +5,10 @@ internal import JobSpec
 enum LeftoverCheck {
     /// `chosen` are the tracks that some rule selects.
     static func check(
-        _ job: JobSpec, of description: SourceDescription, chosen: [Int], into sink: inout DiagnosticSink
+        _ output: OutputSpec, of description: SourceDescription, chosen: [Int],
+        into sink: inout DiagnosticSink
     ) {
-        guard let leftover = job.leftover, leftover.value != .drop else { return }
+        guard let leftover = output.leftover, leftover.value != .drop else { return }
         let taken = Set(chosen)
         // Covers and timecode are no rule's business; the ledger has them.
         for track in description.tracks

@@ -4,11 +4,12 @@ internal import JobSpec
 internal import LibAV
 
 extension Planner {
-    /// What stands against a job's destination by itself.
+    /// What stands against an output's destination by itself.
     func checkDestination(
-        _ destination: DestinationPath, job: JobSpec, of file: String, into sink: inout DiagnosticSink
+        _ destination: DestinationPath, of output: OutputSpec, in file: String,
+        into sink: inout DiagnosticSink
     ) {
-        let place = job.destination.path.range
+        let place = output.destination.path.range
         let owner = memory.owner(ofFile: file, at: destination.path)
         if !PathRoot.holds(destination.path) {
             sink.error(
@@ -33,10 +34,10 @@ extension Planner {
         case .foreign:
             // What another job file published may be just what is asked for: the plan will tell.
             if DestinationPath.mark(at: destination.path) == nil {
-                refuse(destination, job, of: file, into: &sink)
+                refuse(destination, output, of: file, into: &sink)
             }
         }
-        if !destination.missing.dropLast().isEmpty, !job.destination.makesDirectories {
+        if !destination.missing.dropLast().isEmpty, !output.destination.makesDirectories {
             sink.error(
                 .destinationUnwritable,
                 "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
@@ -49,45 +50,53 @@ extension Planner {
 
     /// What another job file published stays where it is, unless it is just what this job makes.
     func checkOwner(
-        _ plan: JobPlan, _ destination: DestinationPath, job: JobSpec, into sink: inout DiagnosticSink
+        _ task: OutputTask, _ destination: DestinationPath, of output: OutputSpec,
+        into sink: inout DiagnosticSink
     ) {
-        let owner = memory.owner(ofFile: plan.file, at: destination.path)
+        let owner = memory.owner(ofFile: task.file, at: destination.path)
         guard let owner, let mark = DestinationPath.mark(at: destination.path), mark.owner != owner,
-            !memory.isMade(by: plan)
+            !memory.isMade(by: task)
         else { return }
-        refuse(destination, job, of: plan.file, into: &sink)
+        refuse(destination, output, of: task.file, into: &sink)
     }
 
     private func refuse(
-        _ destination: DestinationPath, _ job: JobSpec, of file: String, into sink: inout DiagnosticSink
+        _ destination: DestinationPath, _ output: OutputSpec, of file: String, into sink: inout DiagnosticSink
     ) {
-        guard job.destination.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
+        guard output.destination.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
         sink.error(
             .destinationExists, "\(DestinationPath.foreign(at: destination.path)): \(destination.path)",
-            at: job.destination.path.range,
+            at: output.destination.path.range,
             help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
     }
 
     /// Two outputs never share a destination, whatever links lead there.
     mutating func checkCollisions(into sink: inout DiagnosticSink) {
-        var first: [DestinationPath: (place: SourceRange, id: String)] = [:]
+        var first: [DestinationPath: (place: SourceRange, job: String, name: String)] = [:]
         for file in files {
             for job in file.jobs {
-                let place = job.destination.path.range
-                guard let path = destinations.resolve(file.absolutePath(job.destination.path)) else {
-                    continue
-                }
-                if let earlier = first[path] {
+                for output in job.outputs {
+                    let place = output.destination.path.range
+                    let name = OutputTask.name(job: job.id.value, output: output.id?.value)
+                    guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
+                        continue
+                    }
+                    guard let earlier = first[path] else {
+                        first[path] = (place, job.id.value, name)
+                        continue
+                    }
+                    let isOneJob = earlier.job == job.id.value
+                    let telling =
+                        isOneJob
+                        ? "what tells the outputs apart must be in the path: `${output}`"
+                        : "what tells the runs apart must be in the path, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
                     sink.error(
-                        .destinationCollision, "two jobs have the destination \(path.path)", at: place,
+                        .destinationCollision,
+                        "two \(isOneJob ? "outputs" : "jobs") have the destination \(path.path)", at: place,
                         notes: earlier.place == place
-                            ? [Diagnostic.Note("they are \(earlier.id) and \(job.id.value)")]
+                            ? [Diagnostic.Note("they are \(earlier.name) and \(name)")]
                             : [Diagnostic.Note("the other one stands here", at: earlier.place)],
-                        help: earlier.place == place
-                            ? "what tells the runs apart must be in the path, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
-                            : nil)
-                } else {
-                    first[path] = (place, job.id.value)
+                        help: earlier.place == place ? telling : nil)
                 }
             }
         }
@@ -96,12 +105,14 @@ extension Planner {
     /// The outputs of a file system together, as far as they can be foretold.
     mutating func checkSpace() {
         var needed: [UInt64: (bytes: Int64, path: DestinationPath, place: SourceRange)] = [:]
-        for job in order {
-            guard let size = job.expectedSize, let path = destinations.resolve(job.destination) else {
+        for output in order.flatMap(\.outputs) {
+            guard let size = output.expectedSize, let path = destinations.resolve(output.destination) else {
                 continue
             }
             let bytes = (needed[path.fileSystem]?.bytes ?? 0) &+ size
-            needed[path.fileSystem] = (bytes, path, needed[path.fileSystem]?.place ?? job.destinationLocation)
+            needed[path.fileSystem] = (
+                bytes, path, needed[path.fileSystem]?.place ?? output.destinationLocation
+            )
         }
         for (bytes, path, place) in needed.values.sorted(by: { $0.place < $1.place }) {
             guard let free = path.freeSpace, bytes > free else { continue }
@@ -130,20 +141,20 @@ extension Planner {
         let jobFiles = Set(
             files.compactMap { FileIdentity(path: $0.path).map { [$0.device, $0.inode] } })
         for file in files {
-            for job in file.jobs {
-                guard let path = destinations.resolve(file.absolutePath(job.destination.path)),
+            for written in file.jobs.flatMap(\.outputs).map(\.destination.path) {
+                guard let path = destinations.resolve(file.absolutePath(written)),
                     let identity = FileIdentity(path: path.path)
                 else { continue }
                 if jobFiles.contains([identity.device, identity.inode]) {
                     sink.error(
                         .destinationIsSource, "the destination is a job file: \(path.path)",
-                        at: job.destination.path.range)
+                        at: written.range)
                 }
                 guard let place = byFile[[identity.device, identity.inode]] else { continue }
                 sink.error(
                     .destinationIsSource,
                     "the destination is a source, and sources are never overwritten: \(path.path)",
-                    at: job.destination.path.range, notes: [Diagnostic.Note("it is read here", at: place)],
+                    at: written.range, notes: [Diagnostic.Note("it is read here", at: place)],
                     help: DestinationPath.mark(at: path.path) == nil
                         ? nil
                         : "it is an output of an earlier run: a pattern must leave out what is made of its files, and `asset: { job: NAME }` reads what another job makes"

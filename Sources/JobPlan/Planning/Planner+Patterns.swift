@@ -36,16 +36,17 @@ extension Planner {
             for job in file.jobs {
                 guard let (pattern, left) = patterns[job.base.exact], left > 0 else { continue }
                 patterns[job.base.exact]?.left = left - 1
-                let path = file.absolutePath(job.destination.path)
-                guard GlobPattern.matches(path: parts(path), parts(file.absolutePath(pattern))) else {
-                    continue
+                let own = job.outputs.map(\.destination.path).first {
+                    GlobPattern.matches(
+                        path: parts(file.absolutePath($0)), parts(file.absolutePath(pattern)))
                 }
+                guard let own else { continue }
                 patterns[job.base.exact]?.left = 0
                 sink.warning(
                     .patternTakesOutputs,
-                    "the pattern `\(pattern.value)` also matches what is made of its files: the next run would take \(path) for a source, and fail",
+                    "the pattern `\(pattern.value)` also matches what is made of its files: the next run would take \(file.absolutePath(own)) for a source, and fail",
                     at: pattern.range,
-                    notes: [Diagnostic.Note("that is written here", at: job.destination.path.range)],
+                    notes: [Diagnostic.Note("that is written here", at: own.range)],
                     help: "give the outputs a folder of their own, or a name that the pattern doesn't match")
             }
         }

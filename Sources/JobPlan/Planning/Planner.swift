@@ -114,7 +114,10 @@ public struct Planner {
         var sources: [FileIdentity] = []
         for file in files.map({ $0.expanded(into: &sink, matching: matches) }) {
             for job in file.jobs {
-                if let path = table.resolve(file.absolutePath(job.destination.path)) { paths.insert(path) }
+                for output in job.outputs {
+                    let path = table.resolve(file.absolutePath(output.destination.path))
+                    if let path { paths.insert(path) }
+                }
             }
             for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
                 guard case .file(let written) = spec.source else { continue }
@@ -133,9 +136,8 @@ public struct Planner {
         else { throw PlanningError(diagnostics: []) }
         var planner = Planner(files: files, scout: scout, memory: NoMemory())
         var sink = DiagnosticSink()
-        guard case .job(_, let path) = plan.source, let identity = FileIdentity(path: path) else {
-            return plan
-        }
+        guard case .job(_, let path)? = plan.inputs.first?.source, let identity = FileIdentity(path: path)
+        else { return plan }
         guard
             let fresh = planner.plan(
                 job, in: index, foreseen: .file(path: path, identity: identity), into: &sink)
@@ -215,7 +217,7 @@ public struct Planner {
     /// Circles were refused when the file was decoded; a run reads at most one other.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
         var chain = [job]
-        while case .job(_, let run)? = chain.last?.asset.source,
+        while case .job(_, let run, _)? = chain.last?.asset.source,
             let position = positions[Key(file: index, id: run)], chain.count <= files[index].jobs.count
         {
             let next = files[index].jobs[position]
@@ -270,41 +272,53 @@ public struct Planner {
     private static func settled(_ question: SettledQuestion) -> BatchPlan.Settled {
         BatchPlan.Settled(
             id: question.job.id.value, base: question.job.base, file: question.file.path,
-            destination: question.destination)
+            outputs: question.outputs)
     }
 
     /// What to ask the memory about a job; nil where it must be planned anyway.
     private mutating func question(_ job: JobSpec, in index: Int) -> SettledQuestion? {
         let file = files[index]
-        guard !job.isTemplate, let destination = destinations.resolve(file.absolutePath(job.destination.path))
-        else { return nil }
-        var question = SettledQuestion(file: file, job: job, source: nil, destination: destination.path)
+        guard !job.isTemplate else { return nil }
+        var question = SettledQuestion(file: file, job: job, source: nil, outputs: [])
+        for output in job.outputs {
+            guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
+                return nil
+            }
+            question.outputs.append(BatchPlan.Output(id: output.id?.value, destination: path.path))
+        }
         switch job.asset.source {
         case .file(let written): question.source = file.absolutePath(written)
         case .pattern: break
-        case .job(_, let run):
-            guard let needed = settled[Key(file: index, id: run)] else { return nil }
-            question.source = needed.destination
+        case .job(_, let run, let output):
+            guard let needed = settled[Key(file: index, id: run)]?.destination(of: output?.value) else {
+                return nil
+            }
+            question.source = needed
         case .url, .glob: return nil
         }
         return question
     }
 
     private mutating func plan(
-        _ job: JobSpec, in index: Int, foreseen: JobPlan.Source?, into sink: inout DiagnosticSink
+        _ job: JobSpec, in index: Int, foreseen: InputPlan.Source?, into sink: inout DiagnosticSink
     ) -> JobPlan? {
         let file = files[index]
-        guard let container = job.container, !job.isTemplate else {
+        guard !job.isTemplate, !job.outputs.contains(where: { $0.container == nil }) else {
             sink.error(.noMatch, "what this job reads was not found", at: job.asset.range)
             return nil
         }
-        guard let destination = destinations.resolve(file.absolutePath(job.destination.path)) else {
-            sink.error(
-                .destinationUnwritable, "`\(job.destination.path.value)` lies in something that is no folder",
-                at: job.destination.path.range)
-            return nil
+        var targets: [DestinationPath] = []
+        for output in job.outputs {
+            let written = output.destination.path
+            guard let path = destinations.resolve(file.absolutePath(written)) else {
+                sink.error(
+                    .destinationUnwritable, "`\(written.value)` lies in something that is no folder",
+                    at: written.range)
+                continue
+            }
+            targets.append(path)
         }
-        guard
+        guard targets.count == job.outputs.count,
             let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
         else { return nil }
         if description.missingBytes > 0, job.onDamage?.value != .skip, case .file(let path, _) = source {
@@ -315,22 +329,30 @@ public struct Planner {
                 at: job.asset.range, notes: [Diagnostic.Note("the path is \(path)")],
                 help: "`on_damage: skip` takes what there is")
         }
-        if foreseen == nil {
-            checkDestination(destination, job: job, of: file.path, into: &sink)
+        var plan = JobPlan(
+            id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
+            location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
+        for (output, destination) in zip(job.outputs, targets) {
+            guard let container = output.container else { continue }
+            if foreseen == nil { checkDestination(destination, of: output, in: file.path, into: &sink) }
+            var planner = OutputPlanner(
+                job: job, output: output, container: container, source: source, description: description,
+                destination: destination, scout: scout)
+            let planned = planner.plan()
+            sink.add(planner.sink)
+            guard let planned else { continue }
+            plan.add(planned.output, madeOf: planned.input)
+            let task = OutputTask(
+                job: plan.id, file: plan.file, input: planned.input, output: planned.output)
+            ExpectationForecast(task).report(into: &sink)
+            if foreseen == nil { checkOwner(task, destination, of: output, into: &sink) }
         }
-        var planner = JobPlanner(
-            job: job, container: container, file: file, source: source, description: description,
-            destination: destination, scout: scout)
-        let plan = planner.plan()
-        sink.add(planner.sink)
-        if let plan { ExpectationForecast(plan).report(into: &sink) }
-        if foreseen == nil, let plan { checkOwner(plan, destination, job: job, into: &sink) }
         return sink.hasErrors ? nil : plan
     }
 
     private mutating func source(
-        _ asset: AssetSpec, in index: Int, foreseen: JobPlan.Source?, into sink: inout DiagnosticSink
-    ) -> (JobPlan.Source, SourceDescription)? {
+        _ asset: AssetSpec, in index: Int, foreseen: InputPlan.Source?, into sink: inout DiagnosticSink
+    ) -> (InputPlan.Source, SourceDescription)? {
         switch asset.source {
         case .pattern(let pattern):
             do {
@@ -342,23 +364,24 @@ public struct Planner {
                 return nil
             }
         case .glob: return nil
-        case .job(let id, let run):
+        case .job(let id, let run, let output):
             if case .file(let path, _)? = foreseen, let foreseen {
                 return describe(path, asset.timing, at: id.range, into: &sink).map { (foreseen, $0) }
             }
-            if let done = settled[Key(file: index, id: run)] {
-                guard let description = describe(done.destination, asset.timing, at: id.range, into: &sink),
-                    let identity = FileIdentity(path: done.destination)
+            if let path = settled[Key(file: index, id: run)]?.destination(of: output?.value) {
+                guard let description = describe(path, asset.timing, at: id.range, into: &sink),
+                    let identity = FileIdentity(path: path)
                 else { return nil }
-                return (.file(path: done.destination, identity: identity), description)
+                return (.file(path: path, identity: identity), description)
             }
-            guard let needed = plans[Key(file: index, id: run)].map({ order[$0] }) else {
+            let tasks = plans[Key(file: index, id: run)].map { order[$0].tasks } ?? []
+            guard let needed = tasks.first(where: { $0.output.id == output?.value }) else {
                 sink.error(
                     .sourceUnreadable,
                     "the job `\(run)`, whose output this one reads, can't be carried out", at: id.range)
                 return nil
             }
-            return (.job(id: run, path: needed.destination), SourceDescription(foretoldBy: needed))
+            return (.job(id: run, path: needed.output.destination), SourceDescription(foretoldBy: needed))
         case .url(let url):
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil

@@ -26,11 +26,11 @@ struct TimecodePlanner {
 
     /// The timecode that the job or the pictures' rule sets; one that can't be is an error.
     static func setting(
-        in job: JobSpec, of track: TrackPlan?, container: ContainerType, into sink: inout DiagnosticSink
+        in output: OutputSpec, of track: TrackPlan?, container: ContainerType, into sink: inout DiagnosticSink
     ) -> String? {
-        let rules = job.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
+        let rules = output.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
         guard
-            let (key, value) = (rules + job.metadata.set).first(where: {
+            let (key, value) = (rules + output.metadata.set).first(where: {
                 $0.key.value.lowercased() == "timecode"
             })
         else { return nil }

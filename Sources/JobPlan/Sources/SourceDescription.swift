@@ -171,8 +171,9 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         }
     }
 
-    /// What a job's output will be.
-    init(foretoldBy plan: JobPlan) {
+    /// What an output will be.
+    init(foretoldBy task: OutputTask) {
+        let plan = task.output
         container = plan.container
         fileSize = 0
         duration = plan.expectedDuration
@@ -221,16 +222,16 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 result.sampleFormat = encoder.sampleFormat
                 result.channelLayout = encoder.channelLayout
                 return result
-            } + Self.attachments(of: plan)
+            } + Self.attachments(of: task)
     }
 
     /// Attachments come after the tracks.
-    private static func attachments(of plan: JobPlan) -> [Track] {
-        plan.attachments.enumerated().compactMap { position, index in
-            guard var track = plan.sourceDescription.tracks.first(where: { $0.index == index }) else {
+    private static func attachments(of task: OutputTask) -> [Track] {
+        task.output.attachments.enumerated().compactMap { position, index in
+            guard var track = task.input.sourceDescription.tracks.first(where: { $0.index == index }) else {
                 return nil
             }
-            track.index = plan.tracks.count + position
+            track.index = task.output.tracks.count + position
             track.id = track.index + 1
             return track
         }

@@ -6,20 +6,22 @@ public import Media
 /// Renders a plan for people.
 public enum PlanText {
     /// The whole plan, with totals.
-    /// `reasons`: why a job would run.
-    public static func render(_ plan: BatchPlan, reasons: (JobPlan) -> RunReasons) -> String {
+    /// `reasons`: why an output would be made.
+    public static func render(_ plan: BatchPlan, reasons: (OutputTask) -> RunReasons) -> String {
         var text = ""
         var current = 0
         for job in plan.jobs {
-            let why = reasons(job)
-            if why.lines.isEmpty || why.onlyJudges { current += 1 }
-            text += render(job, why) + "\n"
+            for task in job.tasks {
+                let why = reasons(task)
+                if why.lines.isEmpty || why.onlyJudges { current += 1 }
+                text += render(task, why) + "\n"
+            }
         }
         var total = MediaTime.zero
-        for job in plan.jobs { total = total + job.expectedDuration }
-        let outputs = plan.jobs.count
+        for output in plan.jobs.flatMap(\.outputs) { total = total + output.expectedDuration }
+        let outputs = plan.jobs.reduce(0) { $0 + $1.outputs.count }
         text += "\(outputs) output\(outputs == 1 ? "" : "s"), \(time(total)) of media"
-        let sizes = plan.jobs.compactMap(\.expectedSize)
+        let sizes = plan.jobs.flatMap(\.outputs).compactMap(\.expectedSize)
         if !sizes.isEmpty {
             text += ", about \(bytes(sizes.reduce(0) { $0.adding(upToLimit: $1) }))"
             if sizes.count < outputs { text += " without \(outputs - sizes.count) that can't be foretold" }
@@ -29,43 +31,46 @@ public enum PlanText {
         return text + "\n"
     }
 
-    private static func render(_ job: JobPlan, _ why: RunReasons) -> String {
+    private static func render(_ task: OutputTask, _ why: RunReasons) -> String {
+        let (input, output) = (task.input, task.output)
         let reasons = why.lines
-        var lines = ["\(job.id)  →  \(job.destination)"]
+        var lines = ["\(task.name)  →  \(output.destination)"]
         for (index, reason) in reasons.prefix(4).enumerated() {
             lines.append("  \(pad(index > 0 ? "" : why.onlyJudges ? "judged" : "runs", 10)) \(reason)")
         }
         if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
-        lines.append("  source     \(source(job))")
-        if let range = job.range {
+        lines.append("  source     \(source(input))")
+        if let range = input.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")
         }
-        for (index, range) in job.joinedRanges.enumerated() {
+        for (index, range) in input.joinedRanges.enumerated() {
             let name = index == 0 ? "joined" : "  then"
             lines.append("  \(pad(name, 10)) \(range.start) s to \(range.end) s (\(range.duration) s)")
         }
-        if let asked = job.requestedRange {
+        if let asked = input.requestedRange {
             lines.append(
                 "  asked for  \(asked.start) s to \(asked.end) s; widened to where copied pictures can begin and end"
             )
         }
-        var container = job.container
-        if job.optimizesForNetwork { container += ", index in front" }
-        if let interval = job.fragmentInterval { container += ", in fragments of \(interval) s" }
-        if job.ifExists != .fail { container += ", if the destination exists: \(job.ifExists.rawValue)" }
+        var container = output.container
+        if output.optimizesForNetwork { container += ", index in front" }
+        if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
+        if output.ifExists != .fail {
+            container += ", if the destination exists: \(output.ifExists.rawValue)"
+        }
         lines.append("  container  \(container)")
-        for (index, track) in job.tracks.enumerated() { lines += render(track, index) }
+        for (index, track) in output.tracks.enumerated() { lines += render(track, index) }
         lines.append("  ledger")
-        lines += ledger(job.ledger)
-        for expectation in job.expectations { lines.append("  expects    \(expectation.check.text)") }
-        if job.damagePolicy == .skip {
+        lines += ledger(output.ledger)
+        for expectation in output.expectations { lines.append("  expects    \(expectation.check.text)") }
+        if input.damagePolicy == .skip {
             lines.append("  damage     what is damaged is skipped and counted")
         }
-        if job.keepsFileTimes { lines.append("  file time  the source's") }
-        for note in job.notes { lines.append("  note       \(note)") }
-        var expected = "  expected   \(time(job.expectedDuration))"
-        if let size = job.expectedSize { expected += ", about \(bytes(size))" }
+        if output.keepsFileTimes { lines.append("  file time  the source's") }
+        for note in output.notes { lines.append("  note       \(note)") }
+        var expected = "  expected   \(time(output.expectedDuration))"
+        if let size = output.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
         return lines.map { SafeText.line($0) + "\n" }.joined()
     }
@@ -139,12 +144,12 @@ public enum PlanText {
         return (parts + [span]).joined(separator: ", ")
     }
 
-    private static func source(_ job: JobPlan) -> String {
-        switch job.source {
+    private static func source(_ input: InputPlan) -> String {
+        switch input.source {
         case .file(let path, _):
-            let about = job.sourceDescription.isDurationExact ? "" : "about "
+            let about = input.sourceDescription.isDurationExact ? "" : "about "
             return
-                "\(path) (\(job.sourceDescription.container), \(about)\(time(job.sourceDescription.duration)))"
+                "\(path) (\(input.sourceDescription.container), \(about)\(time(input.sourceDescription.duration)))"
         case .pattern(let pattern):
             let tone = pattern.toneFrequency.map { ", tone \($0) Hz" } ?? ", silent"
             return

@@ -97,7 +97,7 @@ public final class BatchRunner: @unchecked Sendable {
         self.scout = scout
         self.plan = plan
         // Only what jobs make is planned anew; ten thousand jobs' own words are not kept for nothing.
-        let isChained = plan.jobs.contains { if case .job = $0.source { true } else { false } }
+        let isChained = plan.jobs.contains { !$0.readJobs.isEmpty }
         self.files = isChained ? files : []
         self.policy = policy
         self.state = state
@@ -108,8 +108,8 @@ public final class BatchRunner: @unchecked Sendable {
         queue = JobQueue(plan, work: work)
         workInAll = plan.jobs.reduce(0) { $0 + work($1) }
         var names: [ExactString: Set<String>] = [:]
-        for job in plan.jobs {
-            let (folder, name) = Self.split(job.destination)
+        for output in plan.jobs.flatMap(\.outputs) {
+            let (folder, name) = Self.split(output.destination)
             names[folder.exact, default: []].insert(name)
         }
         namesByFolder = names
@@ -119,10 +119,7 @@ public final class BatchRunner: @unchecked Sendable {
                 + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
         // Before anybody can cancel.
         for _ in plan.jobs { group.enter() }
-        sources = Set(
-            plan.jobs.compactMap { job -> SourceFileKey? in
-                if case .file(_, let identity) = job.source { SourceFileKey(identity) } else { nil }
-            })
+        sources = Set(plan.jobs.flatMap(\.sourceFiles).map { SourceFileKey($0) })
     }
 
     private static func split(_ path: String) -> (folder: String, name: String) {
@@ -204,7 +201,9 @@ public final class BatchRunner: @unchecked Sendable {
 
     private func note(_ settled: BatchPlan.Settled) {
         outcomes[JobKey(file: settled.file, id: settled.id)] = .upToDate
-        end(JobRecord(id: settled.id, file: settled.file, outcome: .upToDate))
+        var record = JobRecord(id: settled.id, file: settled.file, outcome: .upToDate)
+        record.settled = settled.outputs
+        end(record)
     }
 
     /// Tells everybody of it.
@@ -259,7 +258,7 @@ public final class BatchRunner: @unchecked Sendable {
         func failed(_ id: String) -> Bool {
             outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
         }
-        if case .job(let id, _) = job.source, failed(id) {
+        if let id = job.readJobs.sorted().first(where: failed) {
             return "the job `\(id)`, whose output it reads, did not succeed"
         }
         for need in job.needs where !bases.contains(JobKey(file: job.file, id: need)) {
@@ -274,9 +273,10 @@ public final class BatchRunner: @unchecked Sendable {
     /// What a job fills, where that can be foretold, and why there is no room for it beside what runs.
     private func room(for job: JobPlan) -> Room {
         var room = Room(fills: [])
-        if let size = job.expectedSize {
-            add(size, at: job.destination, to: &room) { free in
-                "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(job.expectedDuration)), and \(PlanText.bytes(free)) are free at \(job.destination) (where it is known to be less, `limit: { size }` says so)"
+        for output in job.outputs {
+            guard let size = output.expectedSize else { continue }
+            add(size, at: output.destination, to: &room) { free in
+                "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"
             }
         }
         if let folder = policy.notesFolder, job.expectedNotes > 0 {
@@ -306,7 +306,7 @@ public final class BatchRunner: @unchecked Sendable {
 
     private func start(_ job: JobPlan, _ cost: JobCost, _ room: Room) {
         budget.take(cost)
-        guard case .job = job.source else { return launch(job, cost, room) }
+        guard !job.readJobs.isEmpty else { return launch(job, cost, room) }
         // Foretold until now; the file is there, and is looked at, which may take its time.
         let key = JobKey(file: job.file, id: job.id)
         replanning[key] = (job, cost)
@@ -339,9 +339,11 @@ public final class BatchRunner: @unchecked Sendable {
     }
 
     private func launch(_ plan: JobPlan, _ cost: JobCost, _ room: Room) {
-        let (folder, _) = Self.split(plan.destination)
-        if cleaned.insert(folder.exact).inserted {
-            _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])
+        for output in plan.outputs {
+            let (folder, _) = Self.split(output.destination)
+            if cleaned.insert(folder.exact).inserted {
+                _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])
+            }
         }
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0
@@ -408,7 +410,7 @@ public final class BatchRunner: @unchecked Sendable {
         let job = running.removeValue(forKey: key)
         if let job { budget.give(back: job.cost, afterWaiting: job.isPublishing) }
         workDone += work(plan)
-        if outcome.preview != nil { previewsMade += 1 }
+        if outcome.hasPreview { previewsMade += 1 }
         outcomes[key] = outcome
         if case .notRun = outcome { notRun += 1 }
         if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }

@@ -1,12 +1,13 @@
 public import Diagnostics
+internal import JobPlan
 internal import JobSpec
 public import Media
 
 /// How a job ended.
 public enum JobOutcome: Sendable {
-    /// Its output is published.
+    /// Its outputs are published; those that were up to date stayed as they were.
     case succeeded(JobResult)
-    /// Its output was made by just this before, and nobody touched it since.
+    /// Its outputs were made by just this before, and nobody touched them since.
     case upToDate
     /// Nothing was to be done, and why.
     case skipped(String)
@@ -25,21 +26,48 @@ public enum JobOutcome: Sendable {
         }
     }
 
-    /// What a report shows of the output.
-    public var preview: JobPreview? {
+    /// What a report shows of the outputs, by their names.
+    func previews(ofJob id: String) -> [String: JobPreview] {
         switch self {
-        case .succeeded(let result): result.preview
-        case .failed(let failure): failure.preview
-        default: nil
+        case .succeeded(let result):
+            var previews: [String: JobPreview] = [:]
+            for output in result.outputs {
+                previews[OutputTask.name(job: id, output: output.id)] = output.preview
+            }
+            return previews
+        case .failed(let failure): return failure.preview.map { [id: $0] } ?? [:]
+        default: return [:]
         }
     }
 
-    /// Its output was up to date.
+    /// A report shows something of its outputs.
+    var hasPreview: Bool {
+        switch self {
+        case .succeeded(let result): result.outputs.contains { $0.preview != nil }
+        case .failed(let failure): failure.preview != nil
+        default: false
+        }
+    }
+
+    /// Its outputs were up to date.
     public var isUpToDate: Bool { if case .upToDate = self { true } else { false } }
 }
 
 /// What a job published.
 public struct JobResult: Sendable {
+    /// The outputs that were made, in the plan's order.
+    public var outputs: [OutputResult]
+    /// Wall-clock seconds that it took.
+    public var seconds: Double
+
+    /// Things that a person should know, of all outputs.
+    public var warnings: [String] { outputs.flatMap(\.warnings) }
+}
+
+/// An output that was made and published.
+public struct OutputResult: Sendable {
+    /// Its id; nil for the only one of a job.
+    public var id: String?
     /// The absolute path.
     public var destination: String
     /// Bytes.
@@ -50,8 +78,6 @@ public struct JobResult: Sendable {
     public var duration: MediaTime
     /// What was done with each track.
     public var tracks: [TrackReport]
-    /// Wall-clock seconds that it took.
-    public var seconds: Double
     /// Things that a person should know, such as samples left out.
     public var warnings: [String]
     /// What was expected and measured.

@@ -38,7 +38,7 @@ struct JobQueue {
         for job in plan.jobs { openRuns[JobKey(file: job.file, id: job.base), default: 0] += 1 }
         let runs = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
         for (index, job) in plan.jobs.enumerated() {
-            if case .job(let id, _) = job.source {
+            for id in job.readJobs {
                 let name = JobKey(file: job.file, id: id)
                 if runs.contains(name) {
                     readers[name, default: []].append(index)

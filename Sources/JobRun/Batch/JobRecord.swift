@@ -11,6 +11,8 @@ public struct JobRecord: Sendable {
     /// What was carried out; nil where it was not even planned, or settled before.
     public var plan: JobPlan? { boxed?.plan }
     private let boxed: Box?
+    /// What a job that was settled before published.
+    public var settled: [BatchPlan.Output] = []
     /// Seconds from the run's begin to the job's; nil where it was not started.
     public var begun: Double?
     /// Wall-clock seconds that it took.
@@ -19,7 +21,7 @@ public struct JobRecord: Sendable {
     public var lane = 0
     /// How often it was begun.
     public var attempts = 0
-    /// What a person should know of the output; of one that is up to date, what was said when it was made.
+    /// What a person should know of the outputs; of those that are up to date, what was said when they were made.
     public var warnings: [String] = []
 
     /// A plan is large, and records are many.

@@ -3,24 +3,24 @@ internal import Diagnostics
 internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
-public import JobPlan
+internal import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
 
-/// Carries out one plan: temporary file, work, publish. Only this touches destinations; the work itself may be done by
+/// Carries out one plan: temporary files, work, publish. Only this touches destinations; the work itself may be done by
 /// another process.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
-    /// Why there is no room for its output; nil where there is.
+    /// Why there is no room for its outputs; nil where there is.
     private let lack: String?
     /// The sources of the whole call: none of them is ever replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
-    /// An output that fails its expectations stays, under another name.
+    /// Outputs that fail their expectations stay, under other names.
     private let keepsFailed: Bool
     private let makesPreview: Bool
     private let state: RunState?
@@ -35,7 +35,13 @@ final class JobExecutor: @unchecked Sendable {
     }
     private let running = Guarded(Running())
     private var timer: (any DispatchSourceTimer)?
-    private var digest: PlanDigest?
+    /// The outputs that are made, and where; touched on `queue` only.
+    private var making: [(publisher: OutputPublisher, file: TemporaryFile)] = []
+
+    /// Where the destination of the only output was written; of several, the job.
+    private var place: SourceRange {
+        plan.outputs.count == 1 ? plan.outputs[0].destinationLocation : plan.location
+    }
 
     /// `number` counts the starts of a batch.
     init(
@@ -54,16 +60,20 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     /// Begins; `completion` is called once, on a private queue. `onWork` says that there is something to do, `onPublish`
-    /// that the work is done and its output good.
+    /// that the work is done and its outputs good.
     func start(
         onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (JobOutcome) -> Void
     ) {
         queue.async { @Sendable in
+            let end: @Sendable (JobOutcome) -> Void = { outcome in
+                self.timer?.cancel()
+                completion(outcome)
+            }
             do {
-                try self.begin(onWork, onPublish, completion)
+                try self.begin(onWork, onPublish, end)
             } catch {
-                completion(self.outcome(of: error))
+                end(self.outcome(of: error))
             }
         }
     }
@@ -82,10 +92,6 @@ final class JobExecutor: @unchecked Sendable {
     /// Wall-clock seconds since it was made.
     var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
 
-    private struct Skip: Error {
-        let reason: String
-    }
-
     private func outcome(of error: any Error) -> JobOutcome {
         let (isCancelled, hasTimedOut) = running.withLock { ($0.isCancelled, $0.hasTimedOut) }
         if hasTimedOut, let timeout = plan.scheduling.timeout {
@@ -94,55 +100,100 @@ final class JobExecutor: @unchecked Sendable {
                     "it took longer than its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
         }
         if isCancelled || error is CancellationError { return .cancelled }
-        if let skip = error as? Skip { return .skipped(skip.reason) }
+        if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
         if let failure = error as? JobFailure { return .failed(failure) }
         return .failed(
-            JobFailure("\(error)", at: plan.destinationLocation, isTransient: Transience.isTransient(error)))
+            JobFailure("\(error)", at: place, isTransient: Transience.isTransient(error)))
     }
 
     private func begin(
-        _ onWork: @Sendable () -> Void, _ onPublish: @escaping @Sendable () -> Void,
+        _ onWork: @escaping @Sendable () -> Void, _ onPublish: @escaping @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
-        guard PathRoot.holds(plan.destination) else {
+        for output in plan.outputs where !PathRoot.holds(output.destination) {
             throw JobFailure(
-                "the destination lies outside --root: \(plan.destination)", at: plan.destinationLocation,
-                rule: .destinationUnwritable)
+                "the destination lies outside --root: \(output.destination)",
+                at: output.destinationLocation, rule: .destinationUnwritable)
         }
         try checkSource(when: "since it was planned")
-        if let (found, standing) = state?.standing(plan) {
-            digest = found
-            if let found, standing == .current {
-                state?.adopt(plan)
-                state?.succeeded(plan, digest: found, seconds: state?.seconds(of: plan) ?? 0)
-                return completion(.upToDate)
-            }
-            if let found, standing == .unjudged, plan.isJudgedAgain {
-                return try judge(found, onWork, completion)
+        var (wanted, judged): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
+        for task in plan.tasks {
+            var publisher = OutputPublisher(task: task, sources: sources, state: state)
+            let (digest, standing) = state?.standing(task) ?? (nil, .other)
+            publisher.digest = digest
+            switch standing {
+            case .current:
+                guard let digest else { continue }
+                state?.adopt(task)
+                state?.succeeded(task, digest: digest, seconds: state?.seconds(of: task) ?? 0)
+            case .unjudged where task.output.isJudgedAgain:
+                if let digest { judged.append((publisher, digest)) }
+            case .unjudged, .other: wanted.append(publisher)
             }
         }
-        if let lack { throw JobFailure(lack, at: plan.destinationLocation, rule: .lowSpace) }
-        _ = try replacesExisting()
-        try makeFolder()
-        let output = try TemporaryFile(destination: plan.destination)
-        onWork()
-        let scratch = plan.hasTwoPasses ? try TemporaryFile(destination: plan.destination) : nil
+        guard !wanted.isEmpty || !judged.isEmpty else { return completion(.upToDate) }
+        if let lack, !wanted.isEmpty { throw JobFailure(lack, at: place, rule: .lowSpace) }
+        var skipped: SkippedOutput?
+        wanted = try wanted.filter { publisher in
+            do {
+                _ = try publisher.replacesExisting()
+                return true
+            } catch let error as SkippedOutput {
+                skipped = error
+                return false
+            }
+        }
+        if let skipped, wanted.isEmpty, judged.isEmpty { throw skipped }
         watchTime()
+        let left = wanted
+        guard !judged.isEmpty else {
+            onWork()
+            return try make(left, onPublish, completion)
+        }
+        try judge(judged, onWork) { @Sendable failure in
+            if let failure { return completion(self.outcome(of: failure)) }
+            if left.isEmpty { return completion(.upToDate) }
+            do {
+                try self.make(left, onPublish, completion)
+            } catch {
+                completion(self.outcome(of: error))
+            }
+        }
+    }
+
+    /// Makes some of the plan's outputs.
+    private func make(
+        _ wanted: [OutputPublisher], _ onPublish: @escaping @Sendable () -> Void,
+        _ completion: @escaping @Sendable (JobOutcome) -> Void
+    ) throws {
+        for publisher in wanted {
+            try publisher.makeFolder()
+            making.append((publisher, try TemporaryFile(destination: publisher.task.output.destination)))
+        }
+        let plan = plan(of: wanted)
+        let scratch =
+            plan.hasTwoPasses ? try TemporaryFile(destination: plan.outputs[0].destination) : nil
         var order = WorkOrder(
-            plan: plan, output: output, scratch: scratch, makesPreview: makesPreview)
-        // A report's pictures are not the job's to pay for.
+            plan: plan, outputs: making.map(\.file), scratch: scratch, makesPreview: makesPreview)
+        // A report's images are not the job's to pay for.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
             // After a failure it may be that nothing more is to begin.
-            if case .finished(let findings) = outcome, findings.expectations.allSatisfy(\.holds) {
-                onPublish()
-            }
+            if case .finished(let findings) = outcome, findings.isAsExpected { onPublish() }
             self.queue.async { @Sendable in
                 self.timer?.cancel()
                 scratch?.discard()
-                completion(self.end(outcome, output: output))
+                completion(self.end(outcome))
             }
         }
+        follow(work)
+    }
+
+    private func plan(of publishers: [OutputPublisher]) -> JobPlan {
+        plan.only { output in publishers.contains { $0.task.output.id == output.id } }
+    }
+
+    private func follow(_ work: any WorkHandle) {
         let isCancelled = running.withLock { running in
             running.work = work
             return running.isCancelled
@@ -150,67 +201,70 @@ final class JobExecutor: @unchecked Sendable {
         if isCancelled { work.cancel() }
     }
 
-    /// Holds the output that is there, made by just this plan, against what is expected of it now.
+    /// Holds outputs that are there, made by just this plan, against what is expected of them now. `completion` hears on
+    /// `queue` why one is not as expected, or nothing.
     private func judge(
-        _ digest: PlanDigest, _ onWork: @Sendable () -> Void,
-        _ completion: @escaping @Sendable (JobOutcome) -> Void
+        _ judged: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
+        _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) throws {
-        let output = try TemporaryFile(published: plan.destination)
-        let fingerprint = output.fingerprint
+        let files = try judged.map { try TemporaryFile(published: $0.publisher.task.output.destination) }
+        let fingerprints = files.map(\.fingerprint)
         onWork()
-        watchTime()
-        var order = WorkOrder(plan: plan, output: output, scratch: nil)
+        var order = WorkOrder(plan: plan(of: judged.map(\.publisher)), outputs: files, scratch: nil)
         order.onlyJudges = true
         let work = performer.perform(order) { @Sendable outcome in
             self.queue.async { @Sendable in
-                self.timer?.cancel()
-                completion(self.end(judgement: outcome, of: output, fingerprint, digest))
-            }
-        }
-        let isCancelled = running.withLock { running in
-            running.work = work
-            return running.isCancelled
-        }
-        if isCancelled { work.cancel() }
-    }
-
-    private func end(
-        judgement: WorkOutcome, of output: TemporaryFile, _ fingerprint: String, _ digest: PlanDigest
-    ) -> JobOutcome {
-        do {
-            switch judgement {
-            case .cancelled: throw CancellationError()
-            case .failed(let failure): throw failure
-            case .finished(let findings):
-                if running.withLock({ $0.isCancelled }) { throw CancellationError() }
-                if let failure = self.failure(of: findings, leaving: "; the output of an earlier run stays") {
-                    throw failure
+                do {
+                    try self.end(judgement: outcome)
+                    for (index, (publisher, digest)) in judged.enumerated() {
+                        let output = publisher.task.output
+                        guard files[index].isAt(output.destination),
+                            files[index].fingerprint == fingerprints[index]
+                        else {
+                            throw JobFailure(
+                                "the output was changed while it was judged: \(output.destination)",
+                                at: output.destinationLocation, rule: .destinationExists)
+                        }
+                        self.state?.judged(publisher.task, digest)
+                    }
+                    completion(nil)
+                } catch {
+                    completion(error)
                 }
             }
-            guard output.isAt(plan.destination), output.fingerprint == fingerprint else {
-                throw JobFailure(
-                    "the output was changed while it was judged: \(plan.destination)",
-                    at: plan.destinationLocation, rule: .destinationExists)
+        }
+        follow(work)
+    }
+
+    private func end(judgement: WorkOutcome) throws {
+        switch judgement {
+        case .cancelled: throw CancellationError()
+        case .failed(let failure): throw failure
+        case .finished(let findings):
+            if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+            if let failure = failure(of: findings, leaving: { _ in "; the output of an earlier run stays" }) {
+                throw failure
             }
-            state?.judged(plan, digest)
-            return .upToDate
-        } catch {
-            return outcome(of: error)
         }
     }
 
-    /// What is said where an expectation doesn't hold; nil where all do.
-    private func failure(of findings: WorkFindings, leaving kept: @autoclosure () -> String?) -> JobFailure? {
-        let judged = findings.expectations
-        guard let first = judged.first(where: { !$0.holds }) else { return nil }
+    /// What is said where an expectation doesn't hold; nil where all do. `kept` tells what becomes of such an output, by its
+    /// place.
+    private func failure(of findings: WorkFindings, leaving kept: (Int) -> String?) -> JobFailure? {
+        let failed = findings.outputs.indices.filter { index in
+            findings.outputs[index].expectations.contains { !$0.holds }
+        }
+        let judged = findings.outputs.flatMap(\.expectations)
+        guard let place = failed.first, let first = judged.first(where: { !$0.holds }) else { return nil }
         let rest = judged.count { !$0.holds } - 1
-        let kept = kept()
+        let said = failed.compactMap(kept)
+        let told = said.isEmpty ? nil : said.joined()
         var failure = JobFailure(
-            first.message + (rest > 0 ? " (and \(rest) more)" : "") + (kept ?? ""),
+            first.message + (rest > 0 ? " (and \(rest) more)" : "") + (told ?? ""),
             at: first.expectation.location, rule: .expectationFailed)
-        failure.kept = kept
+        failure.kept = told
         failure.expectations = judged
-        failure.preview = findings.preview
+        failure.preview = findings.outputs[place].preview
         return failure
     }
 
@@ -227,182 +281,80 @@ final class JobExecutor: @unchecked Sendable {
         self.timer = timer
     }
 
-    private func end(_ outcome: WorkOutcome, output: TemporaryFile) -> JobOutcome {
+    private func end(_ outcome: WorkOutcome) -> JobOutcome {
         do {
             switch outcome {
             case .cancelled: throw CancellationError()
             case .failed(let failure): throw failure
             case .finished(let findings):
                 if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+                guard findings.outputs.count == making.count else {
+                    throw MediaError.misuse("\(findings.outputs.count) findings of \(making.count) outputs")
+                }
                 // Somebody else made the same meanwhile: one of the two is enough.
-                if findings.expectations.allSatisfy(\.holds), isMadeAlready {
-                    output.discard()
+                if findings.isAsExpected, making.allSatisfy(\.publisher.isMadeAlready) {
+                    discard()
                     return .upToDate
                 }
-                guard let result = try publish(findings, output: output) else { return .upToDate }
-                return .succeeded(result)
+                let outputs = try publish(findings)
+                return outputs.isEmpty
+                    ? .upToDate : .succeeded(JobResult(outputs: outputs, seconds: elapsed))
             }
         } catch {
-            output.discard()
+            discard()
             return self.outcome(of: error)
         }
     }
 
+    private func discard() { for made in making { made.file.discard() } }
+
     // MARK: Publishing
 
-    /// What is at the destination was made by just this plan, and is not to be made anew.
-    private var isMadeAlready: Bool {
-        guard let digest, state?.isForced == false else { return false }
-        return (DestinationPath.mark(at: plan.destination)?.digest).map { digest.standing(of: $0) != .other }
-            ?? false
-    }
-
-    /// Nil where somebody else published the same a moment before.
-    private func publish(_ findings: WorkFindings, output: TemporaryFile) throws -> JobResult? {
+    /// Publishes all outputs or none: what can fail is done before the first has its name, and where another can't have its
+    /// own after all, those that have theirs give them back.
+    private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
         try checkSource(when: "while it was read")
-        if let failure = failure(of: findings, leaving: keepsFailed ? keep(output) : nil) { throw failure }
-        if JobWarnings(plan: plan, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
-        // Before the mark, which tells the file by its time.
-        if plan.keepsFileTimes, let source = FileIdentity(path: plan.sourceName) {
-            try output.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
+        let failure = failure(of: findings) { index in
+            guard keepsFailed else { return nil }
+            return making[index].publisher.keep(making[index].file)
         }
-        let mark = DestinationPath.Mark(
-            output: output.fingerprint, digest: digest?.value ?? "",
-            owner: RunState.owner(plan.file, at: plan.destination),
-            job: plan.id)
-        let isMarked = output.setAttribute(DestinationPath.attribute, mark.text)
-        try output.synchronize()
-        if !isMarked { try state?.intend(plan, output: mark.output, digest: digest) }
-        // Where somebody was quicker, whose file it is decides again.
-        for _ in 0..<2 {
-            let replaces = try replacesExisting()
-            if replaces, isMadeAlready {
-                output.discard()
-                return nil
-            }
-            do {
-                try output.publish(replacing: replaces)
-                break
-            } catch MediaError.destinationExists {
-                continue
-            }
+        if let failure { throw failure }
+        for index in making.indices {
+            try making[index].publisher.prepare(making[index].file, findings.outputs[index])
         }
-        guard output.isPublished else { throw MediaError.destinationExists }
-        // Whoever moved the folder meanwhile has the output elsewhere.
-        guard output.isAt(plan.destination) else {
-            throw JobFailure(
-                "the output was published, and is not at \(plan.destination): its folder was moved or replaced",
-                at: plan.destinationLocation, rule: .destinationUnwritable)
-        }
-        if let digest { state?.succeeded(plan, digest: digest, seconds: elapsed) }
-        let reports = findings.tracks
-        return JobResult(
-            destination: plan.destination, size: output.size, output: mark.output,
-            duration: reports.map(\.end).max() ?? .zero,
-            tracks: reports, seconds: elapsed, warnings: JobWarnings(plan: plan, findings: findings).lines,
-            expectations: findings.expectations,
-            loudness: findings.loudness, preview: findings.preview)
-    }
-
-    /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
-    /// same job is replaced. Tells what came of it.
-    private func keep(_ output: TemporaryFile) -> String {
-        let name = plan.destination.pathParts.last ?? "output"
-        let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
-        let kept = String(name[..<dot] + ".failed" + name[dot...])
-        let path = String(plan.destination.dropLast(name.count)) + kept
-        let isOurs =
-            DestinationPath.isKeptFailure(of: plan.id, at: path)
-            && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
-        let mark = DestinationPath.Mark(
-            output: output.fingerprint, digest: "", owner: RunState.owner(plan.file, at: plan.destination),
-            job: plan.id)
-        output.setAttribute(DestinationPath.failureAttribute, mark.text)
+        var published: [Int] = []
         do {
-            try output.synchronize()
-            try output.publish(as: kept, replacing: isOurs)
-            return "; kept as \(path)"
-        } catch MediaError.destinationExists {
-            return "; not kept, since \(path) is another file"
+            for (index, made) in making.enumerated() {
+                if try made.publisher.publish(made.file, isOneOfSeveral: making.count > 1) {
+                    published.append(index)
+                }
+            }
         } catch {
-            return "; not kept: \(error)"
+            for index in published.reversed() { making[index].file.withdraw() }
+            throw error
         }
-    }
-
-    /// Whether what is at the destination may be replaced. Throws where it may not.
-    private func replacesExisting() throws -> Bool {
-        if let identity = FileIdentity(path: plan.destination),
-            sources.contains(SourceFileKey(identity))
-        {
-            throw JobFailure(
-                "the destination is a source, and sources are never overwritten: \(plan.destination)",
-                at: plan.destinationLocation, rule: .destinationIsSource)
-        }
-        // What is up to date for any job file is nobody's loss.
-        let owner = isMadeAlready ? nil : RunState.owner(plan.file, at: plan.destination)
-        switch DestinationPath.occupant(of: plan.destination, owner: owner) {
-        case .nothing: return false
-        case .published: return true
-        case .notAFile:
-            throw JobFailure(
-                "the destination is a folder or no regular file: \(plan.destination)",
-                at: plan.destinationLocation,
-                rule: .destinationExists)
-        case .foreign where state?.owns(plan.destination, for: plan.file) == true: return true
-        case .foreign:
-            switch plan.ifExists {
-            case .replace: return true
-            case .skip: throw Skip(reason: "the destination exists")
-            case .fail:
-                throw JobFailure(
-                    "\(DestinationPath.foreign(at: plan.destination)): \(plan.destination)",
-                    at: plan.destinationLocation,
-                    rule: .destinationExists)
+        return published.map { index in
+            let (publisher, file) = making[index]
+            file.forgetReplaced()
+            if let digest = publisher.digest {
+                state?.succeeded(publisher.task, digest: digest, seconds: elapsed)
             }
-        }
-    }
-
-    private func makeFolder() throws {
-        let folder = String(
-            plan.destination[..<(plan.destination.lastSlash ?? plan.destination.startIndex)])
-        if folder.isEmpty || FileIdentity(path: folder) != nil { return }
-        guard plan.makesDirectories else {
-            throw JobFailure(
-                "the folder \(folder) doesn't exist, and `make_directories` is false",
-                at: plan.destinationLocation,
-                rule: .destinationUnwritable)
-        }
-        var path = ""
-        for part in folder.pathParts {
-            path += "/" + part
-            guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-                throw MediaError.system(operation: "making the folder \(path)", errno: errno)
-            }
+            return publisher.result(file, findings.outputs[index])
         }
     }
 
     private func checkSource(when: String) throws {
-        guard case .file(let path, let identity) = plan.source else { return }
-        // Of what a server has, only who fetched it can tell; its worker reads it to the length that was planned.
-        if SourceLocation.isRemote(path) { return }
-        guard let now = FileIdentity(path: path) else {
-            throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
+        for input in plan.inputs {
+            guard case .file(let path, let identity) = input.source else { continue }
+            // Of what a server has, only who fetched it can tell; its worker reads it to the length that was planned.
+            if SourceLocation.isRemote(path) { continue }
+            guard let now = FileIdentity(path: path) else {
+                throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
+            }
+            guard now == identity else {
+                throw JobFailure(
+                    "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
+            }
         }
-        guard now == identity else {
-            throw JobFailure(
-                "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
-        }
-    }
-}
-
-/// A file, changed or not.
-public struct SourceFileKey: Hashable, Sendable {
-    let device: UInt64
-    let inode: UInt64
-
-    /// Of a file that was looked at.
-    public init(_ identity: FileIdentity) {
-        device = identity.device
-        inode = identity.inode
     }
 }

@@ -5,8 +5,9 @@ internal import Media
 
 /// What a finished job tells of its output that no plan could know.
 struct JobWarnings {
-    let plan: JobPlan
-    let findings: WorkFindings
+    let task: OutputTask
+    private var plan: OutputPlan { task.output }
+    let findings: OutputFindings
 
     var lines: [String] {
         var lines: [String] = []
@@ -24,15 +25,16 @@ struct JobWarnings {
             guard plan.tracks.indices.contains(found.track), let line = loudness(found) else { continue }
             lines.append(said(line, of: plan.tracks[found.track]))
         }
-        if plan.sourceDescription.missingBytes > 0 {
-            lines.append("the source is truncated: \(plan.sourceDescription.missingBytes) bytes are missing")
+        if task.input.sourceDescription.missingBytes > 0 {
+            lines.append(
+                "the source is truncated: \(task.input.sourceDescription.missingBytes) bytes are missing")
         }
         return lines
             + tracks.compactMap { track, report in damage(track, report).map { said($0, of: track) } }
     }
 
     /// Where `normalize` didn't bring a track.
-    private func loudness(_ found: JobResult.Normalization) -> String? {
+    private func loudness(_ found: OutputResult.Normalization) -> String? {
         guard found.before.isMeasured else {
             return "too short or too quiet to have a loudness: `normalize` leaves it as it is"
         }
@@ -87,7 +89,7 @@ struct JobWarnings {
 
     /// What is missing of a track under `on_damage: skip`.
     private func damage(_ track: TrackPlan, _ report: TrackReport) -> String? {
-        guard plan.damagePolicy == .skip else { return nil }
+        guard task.input.damagePolicy == .skip else { return nil }
         var parts: [String] = []
         if report.damage.skipped > 0 {
             let first = report.damage.first.map { ", the first at \($0) s" } ?? ""

@@ -29,6 +29,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         var line: Int?
         var source: String?
         var destination: String?
+        var outputs: [Output]?
         var outcome: String?
         var reason: String?
         var rule: String?
@@ -45,6 +46,15 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         var remaining: Double?
         var status: String?
         var outcomes: [String: Int]?
+
+        /// One of several outputs.
+        struct Output: Encodable {
+            var id: String
+            var destination: String?
+            var outcome: String?
+            var size: Int64?
+            var duration: Double?
+        }
 
         struct Running: Encodable, Equatable {
             var job: String
@@ -78,18 +88,28 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         event.files = files
         event.jobs = plan.jobs.count + plan.settled.count + plan.refusals.count
         write(event)
-        func announce(_ id: String, _ file: String, _ line: Int?, _ source: String?, _ destination: String?) {
+        func announce(
+            _ id: String, _ file: String, _ line: Int?, _ source: String?, _ outputs: [BatchPlan.Output]
+        ) {
             var event = Event(event: "job_planned", time: Self.now)
             (event.job, event.file, event.line) = (id, file, line)
-            (event.source, event.destination) = (source, destination)
+            (event.source, event.destination) = (source, outputs.count == 1 ? outputs[0].destination : nil)
+            event.outputs =
+                outputs.isEmpty || outputs[0].id == nil
+                ? nil
+                : outputs.map {
+                    Event.Output(id: OutputTask.name(job: id, output: $0.id), destination: $0.destination)
+                }
             write(event)
         }
-        for job in plan.settled { announce(job.id, job.file, nil, nil, job.destination) }
+        for job in plan.settled { announce(job.id, job.file, nil, nil, job.outputs) }
         for refusal in plan.refusals {
-            announce(refusal.id, refusal.file, refusal.diagnostics.first?.range.line, nil, nil)
+            announce(refusal.id, refusal.file, refusal.diagnostics.first?.range.line, nil, [])
         }
         for job in plan.jobs {
-            announce(job.id, job.file, job.location.line, job.sourceName, job.destination)
+            announce(
+                job.id, job.file, job.location.line, job.sourceName,
+                job.outputs.map { BatchPlan.Output(id: $0.id, destination: $0.destination) })
         }
         queue.sync {
             let timer = DispatchSource.makeTimerSource(queue: queue)
@@ -109,15 +129,26 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
 
     /// See `RunObserver`.
     public func jobFinished(_ record: JobRecord) {
-        let job = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs[0]
+        let entries = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs
+        guard let job = entries.first else { return }
         var event = Event(event: "job_finished", time: Self.now)
-        (event.job, event.file, event.outcome, event.reason) = (job.id, job.file, job.outcome, job.reason)
+        (event.job, event.file, event.outcome) = (record.id, job.file, record.outcome.word)
+        event.reason = job.reason
         (event.rule, event.place, event.attempts, event.seconds) = (
             job.rule, job.place, job.attempts, job.seconds
         )
-        (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
-        event.expectations = job.expectations.isEmpty ? nil : job.expectations
-        event.warnings = job.warnings.isEmpty ? nil : job.warnings
+        if entries.count == 1, job.id == record.id {
+            (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
+        } else {
+            event.outputs = entries.map {
+                Event.Output(
+                    id: $0.id, destination: $0.destination, outcome: $0.outcome, size: $0.size,
+                    duration: $0.duration)
+            }
+        }
+        let expectations = entries.flatMap(\.expectations)
+        event.expectations = expectations.isEmpty ? nil : expectations
+        event.warnings = record.warnings.isEmpty ? nil : record.warnings
         write(event)
     }
 

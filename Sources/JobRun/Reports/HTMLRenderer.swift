@@ -15,8 +15,8 @@ public enum HTMLRenderer {
     public static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
         var found: [JobKey: JobPreview] = [:]
         for record in records {
-            if let preview = record.outcome.preview {
-                found[JobKey(file: record.file, id: record.id)] = preview
+            for (name, preview) in record.outcome.previews(ofJob: record.id) {
+                found[JobKey(file: record.file, id: name)] = preview
             }
         }
         return found

@@ -22,12 +22,13 @@ public struct RunReport: Codable, Sendable {
     public var seconds: Double
     /// `succeeded`, `failed` or `interrupted`.
     public var status: String
-    /// Its jobs: failures first, then in the order they ended.
+    /// Its jobs: failures first, then in the order they ended. Of a job with several outputs that has succeeded, each output
+    /// by itself.
     public var jobs: [Job]
 
-    /// One job of it.
+    /// One job of it, or one output of a job.
     public struct Job: Codable, Sendable {
-        /// Its id.
+        /// Its id; the job's and the output's, as `web/hd`, where it is one of several outputs.
         public var id: String
         /// Its file.
         public var file: String
@@ -99,7 +100,7 @@ public struct RunReport: Codable, Sendable {
         self.begun = begun
         self.seconds = seconds
         self.status = status
-        let jobs = records.map(Self.job)
+        let jobs = records.flatMap(Self.entries)
         self.jobs = jobs.filter { $0.outcome == "failed" } + jobs.filter { $0.outcome != "failed" }
     }
 
@@ -130,38 +131,70 @@ public struct RunReport: Codable, Sendable {
         jobs = [run]
     }
 
-    private static func job(_ record: JobRecord) -> Job {
-        var job = Job(
+    /// A job as it ended: one entry, or one for each of several outputs that are there.
+    private static func entries(_ record: JobRecord) -> [Job] {
+        var whole = Job(
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
             outcome: record.outcome.word,
             begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
-        job.warnings = record.warnings
+        whole.source = record.plan?.sourceName
+        var made: [OutputResult] = []
         switch record.outcome {
-        case .succeeded(let result):
-            job.size = result.size
-            job.duration = result.duration.seconds
-            job.expectations = result.expectations.map(expected)
+        case .succeeded(let result): made = result.outputs
         case .failed(let failure):
-            job.reason = failure.message
-            job.rule = (failure.rule ?? .jobFailed).rawValue
-            job.place = "\(failure.location)"
-            job.line = job.line == 0 ? failure.location.line : job.line
-            job.expectations = failure.expectations.map(expected)
-        case .skipped(let why), .notRun(let why): job.reason = why
+            whole.reason = failure.message
+            whole.rule = (failure.rule ?? .jobFailed).rawValue
+            whole.place = "\(failure.location)"
+            whole.line = whole.line == 0 ? failure.location.line : whole.line
+            whole.expectations = failure.expectations.map(expected)
+        case .skipped(let why), .notRun(let why): whole.reason = why
         case .upToDate, .cancelled: break
         }
-        guard let plan = record.plan else { return job }
-        switch record.outcome {
-        case .succeeded(let result): job.output = result.output
-        case .upToDate, .skipped: job.output = TemporaryFile.fingerprint(path: plan.destination)
-        default: break
+        guard let plan = record.plan else { return settled(record, whole) }
+        // What became of a job that made nothing is said once.
+        if !record.outcome.isSuccess, plan.outputs.count > 1 {
+            whole.warnings = record.warnings
+            return [whole]
         }
-        job.destination = plan.destination
-        job.source = plan.sourceName
-        job.ledger = plan.ledger
-        var samples: [Int] = []
-        if case .succeeded(let result) = record.outcome { samples = result.tracks.map(\.appendedSamples) }
-        job.tracks = plan.tracks.enumerated().map { index, track in
+        return plan.tasks.map { task in
+            let result = made.first { $0.id == task.output.id }
+            return entry(of: task, result, in: whole, record)
+        }
+    }
+
+    /// A job that was settled before it was planned, or that never was.
+    private static func settled(_ record: JobRecord, _ whole: Job) -> [Job] {
+        var whole = whole
+        whole.warnings = record.warnings
+        guard record.settled.count > 1 else { return [whole] }
+        return record.settled.map { output in
+            var job = whole
+            job.id = OutputTask.name(job: record.id, output: output.id)
+            job.destination = output.destination
+            return job
+        }
+    }
+
+    private static func entry(
+        of task: OutputTask, _ result: OutputResult?, in whole: Job, _ record: JobRecord
+    ) -> Job {
+        var job = whole
+        job.id = task.name
+        if case .succeeded = record.outcome, result == nil { job.outcome = JobOutcome.upToDate.word }
+        let isOnly = record.plan?.outputs.count == 1
+        job.warnings = isOnly ? record.warnings : result?.warnings ?? []
+        if let result {
+            job.size = result.size
+            job.duration = result.duration.seconds
+            job.output = result.output
+            job.expectations = result.expectations.map(expected)
+        } else if record.outcome.isSuccess {
+            job.output = TemporaryFile.fingerprint(path: task.output.destination)
+        }
+        job.destination = task.output.destination
+        job.ledger = task.output.ledger
+        let samples = result?.tracks.map(\.appendedSamples) ?? []
+        job.tracks = task.output.tracks.enumerated().map { index, track in
             let (action, settings) = describe(track.action)
             return Track(
                 source: LedgerText.name(track.source), action: action, settings: settings,
@@ -221,12 +254,12 @@ extension RunReport.Job {
         return TemporaryFile.fingerprint(path: destination) == output
     }
 
-    /// A job of which nothing came.
-    init(missing plan: JobPlan, reason: String) {
+    /// An output of which nothing came.
+    init(missing task: OutputTask, reason: String) {
         self.init(
-            id: plan.id, file: plan.file, line: plan.location.line, outcome: "not-run", reason: reason,
-            begun: nil,
-            seconds: 0, lane: 0, attempts: 0, source: plan.sourceName, destination: plan.destination)
+            id: task.name, file: task.file, line: task.output.location.line, outcome: "not-run",
+            reason: reason, begun: nil, seconds: 0, lane: 0, attempts: 0, source: task.input.sourceName,
+            destination: task.output.destination)
     }
 }
 

@@ -169,13 +169,20 @@ public struct ShardFolder: Sendable {
         var jobs: [RunReport.Job] = []
         for shard in shards {
             for plan in shard.plan.jobs {
-                var job =
-                    found[[plan.file, plan.id]]
-                    ?? RunReport.Job(missing: plan, reason: "nothing is known of it")
-                if job.isDone, !job.stands {
-                    job = RunReport.Job(missing: plan, reason: "its output is gone or changed")
+                let entries = plan.tasks.map { task -> RunReport.Job? in
+                    guard let job = found[[plan.file, task.name]], job.isDone, !job.stands else {
+                        return found[[plan.file, task.name]]
+                    }
+                    return RunReport.Job(missing: task, reason: "its output is gone or changed")
                 }
-                jobs.append(job)
+                // A job with several outputs that failed is said once.
+                if entries.contains(where: { $0 == nil }), let whole = found[[plan.file, plan.id]] {
+                    jobs += entries.compactMap(\.self) + [whole]
+                    continue
+                }
+                jobs += zip(plan.tasks, entries).map { task, job in
+                    job ?? RunReport.Job(missing: task, reason: "nothing is known of it")
+                }
             }
         }
         let begun = reports.map(\.begun).min() ?? 0

@@ -1,7 +1,8 @@
+internal import ExactStrings
 public import JobPlan
 public import JobSpec
 
-/// Which jobs of a plan would run, and why.
+/// Which outputs of a plan would be made, and why.
 public struct RunForecast: Sendable {
     private var reasons: [JobKey: RunReasons] = [:]
 
@@ -9,23 +10,33 @@ public struct RunForecast: Sendable {
     public init(
         _ plan: BatchPlan, files: [JobFile], state: RunState, scout: any SourceScout = LocalScout()
     ) throws(StateError) {
+        // Where outputs that would be made go: who reads them reads something new.
+        var made: Set<ExactString> = []
         for job in plan.jobs {
             var job = job
-            let key = JobKey(file: job.file, id: job.id)
-            if case .job(let id, _) = job.source {
-                if let read = reasons[JobKey(file: job.file, id: id)], !read.lines.isEmpty, !read.onlyJudges {
-                    reasons[key] = RunReasons(lines: ["the job `\(id)`, whose output it reads, runs"])
-                    continue
-                }
-                // The output that it reads is there and stays.
-                if let fresh = try? Planner.replan(job, in: files, scout: scout) { job = fresh }
+            let read = job.inputs.compactMap { input -> (job: String, path: String)? in
+                if case .job(let id, let path) = input.source { (id, path) } else { nil }
             }
-            reasons[key] = try state.reasons(for: job)
+            let runs = read.first { made.contains($0.path.exact) }?.job
+            // The output that it reads is there and stays.
+            if runs == nil, !read.isEmpty, let fresh = try? Planner.replan(job, in: files, scout: scout) {
+                job = fresh
+            }
+            for task in job.tasks {
+                let why =
+                    if let runs {
+                        RunReasons(lines: ["the job `\(runs)`, whose output it reads, runs"])
+                    } else {
+                        try state.reasons(for: task)
+                    }
+                reasons[JobKey(file: job.file, id: task.name)] = why
+                if !why.lines.isEmpty, !why.onlyJudges { made.insert(task.output.destination.exact) }
+            }
         }
     }
 
-    /// Why a job would run.
-    public func reasons(for job: JobPlan) -> RunReasons {
-        reasons[JobKey(file: job.file, id: job.id)] ?? RunReasons(lines: [])
+    /// Why an output would be made.
+    public func reasons(for task: OutputTask) -> RunReasons {
+        reasons[JobKey(file: task.file, id: task.name)] ?? RunReasons(lines: [])
     }
 }

@@ -154,11 +154,11 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// See `PlanMemory`.
-    public func isMade(by plan: JobPlan) -> Bool {
-        guard let mark = DestinationPath.mark(at: plan.destination), !mark.digest.isEmpty else {
+    public func isMade(by task: OutputTask) -> Bool {
+        guard let mark = DestinationPath.mark(at: task.output.destination), !mark.digest.isEmpty else {
             return false
         }
-        return digest(of: plan).map { $0.standing(of: mark.digest) != .other } ?? false
+        return digest(of: task).map { $0.standing(of: mark.digest) != .other } ?? false
     }
 
     /// See `PlanMemory`.
@@ -170,33 +170,39 @@ public final class RunState: PlanMemory, Sendable {
     public func isSettled(_ question: SettledQuestion) -> Bool {
         let file = question.file.path
         guard let spec = specs[file.exact] else { return false }
-        var text = "\(spec)\n\(question.job.id.value)\n\(question.destination)\n"
+        var text = "\(spec)\n"
         // Who asks for content has it taken, once.
         if mode == .content { text += "content\n" }
         if let source = question.source {
             guard let word = FileIdentity.word(path: source) else { return false }
             text += "\(source)\n\(word)\n"
         }
-        var hasher = SHA256Hasher()
-        hasher.update(text)
-        let shortcut = hasher.finish()
-        shortcuts.withLock { $0.asked[JobKey(file: file, id: question.job.id.value)] = shortcut }
-        guard !isForced, let record = record(file, question.job.id.value), record.shortcut == shortcut else {
-            return false
+        var isSettled = !isForced && !question.outputs.isEmpty
+        for output in question.outputs {
+            let name = OutputTask.name(job: question.job.id.value, output: output.id)
+            var hasher = SHA256Hasher()
+            hasher.update("\(text)\(name)\n\(output.destination)\n")
+            let shortcut = hasher.finish()
+            shortcuts.withLock { $0.asked[JobKey(file: file, id: name)] = shortcut }
+            guard isSettled else { continue }
+            let record = record(file, name)
+            isSettled =
+                record?.shortcut == shortcut && record?.destination.exact == output.destination.exact
+                && record?.output == TemporaryFile.fingerprint(path: output.destination)
         }
-        return record.destination.exact == question.destination.exact
-            && record.output == TemporaryFile.fingerprint(path: question.destination)
+        return isSettled
     }
 
-    /// The digest of a plan, and how what is at its destination stands to it.
-    public func standing(_ plan: JobPlan) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
-        guard let digest = digest(of: plan) else { return (nil, .other) }
-        guard !isForced, let now = TemporaryFile.fingerprint(path: plan.destination) else {
+    /// The digest of an output's plan, and how what is at its destination stands to it.
+    public func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
+        guard let digest = digest(of: task) else { return (nil, .other) }
+        guard !isForced, let now = TemporaryFile.fingerprint(path: task.output.destination) else {
             return (digest, .other)
         }
-        var kept = [intended(plan, output: now), DestinationPath.mark(at: plan.destination)?.digest]
+        var kept = [intended(task, output: now), DestinationPath.mark(at: task.output.destination)?.digest]
             .compactMap { $0 }
-        if let record = record(plan.file, plan.id), record.destination.exact == plan.destination.exact,
+        if let record = record(task.file, task.name),
+            record.destination.exact == task.output.destination.exact,
             record.output == now
         {
             kept.insert(record.digest, at: 0)
@@ -208,36 +214,36 @@ public final class RunState: PlanMemory, Sendable {
             }
         }
         compare(digest)
-        if best.standing == .other, !kept.isEmpty { digestOtherwise(plan).map(compare) }
+        if best.standing == .other, !kept.isEmpty { digestOtherwise(task).map(compare) }
         return (best.kept.contains("~") ? digest.afterDamage : digest, best.standing)
     }
 
     /// The digest of what is there, where it was published in a run that did not come to say so.
-    private func intended(_ plan: JobPlan, output: String) -> String? {
-        guard let place = folders[plan.file.exact],
-            let intent = known[place]?.intents[plan.destination.exact], intent.output == output
+    private func intended(_ task: OutputTask, output: String) -> String? {
+        guard let place = folders[task.file.exact],
+            let intent = known[place]?.intents[task.output.destination.exact], intent.output == output
         else { return nil }
         return intent.digest
     }
 
     /// Nil where the source can't be read.
-    private func digest(of plan: JobPlan) -> PlanDigest? {
+    private func digest(of task: OutputTask) -> PlanDigest? {
         var content: String?
-        if mode == .content, case .file(let path, let identity) = plan.source {
-            guard let found = self.content(path, identity, file: plan.file) else { return nil }
+        if mode == .content, case .file(let path, let identity) = task.input.source {
+            guard let found = self.content(path, identity, file: task.file) else { return nil }
             content = found
         }
-        return try? PlanDigest(plan, content: content)
+        return try? PlanDigest(task, content: content)
     }
 
     /// The digest by the other way of knowing sources: what is done stays done where that is changed.
-    private func digestOtherwise(_ plan: JobPlan) -> PlanDigest? {
-        guard case .file(let path, _) = plan.source else { return nil }
-        if mode == .content { return try? PlanDigest(plan) }
-        guard let word = FileIdentity.word(path: path), let store = store(of: plan.file),
+    private func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
+        guard case .file(let path, _) = task.input.source else { return nil }
+        if mode == .content { return try? PlanDigest(task) }
+        guard let word = FileIdentity.word(path: path), let store = store(of: task.file),
             let content = try? store.content(path: path, identity: word)
         else { return nil }
-        return try? PlanDigest(plan, content: content)
+        return try? PlanDigest(task, content: content)
     }
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
@@ -251,27 +257,27 @@ public final class RunState: PlanMemory, Sendable {
         return digest
     }
 
-    /// Why a job would run, a line each, or what of its output would be judged; empty where it is up to date.
-    public func reasons(for plan: JobPlan) throws(StateError) -> RunReasons {
-        let mark = DestinationPath.mark(at: plan.destination)
-        let now = TemporaryFile.fingerprint(path: plan.destination)
-        let record = record(plan.file, plan.id)
-        let intent = folders[plan.file.exact].flatMap { known[$0]?.intents[plan.destination.exact] }
+    /// Why an output would be made, a line each, or what of it would be judged; empty where it is up to date.
+    public func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
+        let mark = DestinationPath.mark(at: task.output.destination)
+        let now = TemporaryFile.fingerprint(path: task.output.destination)
+        let record = record(task.file, task.name)
+        let intent = folders[task.file.exact].flatMap { known[$0]?.intents[task.output.destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = RunReasons(lines: [now == nil ? "it never ran" : "nothing is known of an earlier run"])
         // A digest is half of what a plan takes, and here there is nothing to hold it against.
         if isNew, mode == .stat { return unknown }
-        let (found, standing) = standing(plan)
+        let (found, standing) = standing(task)
         guard let digest = found else { return RunReasons(lines: ["the source can't be read"]) }
         let before: PlanDigest?
-        if let record, let store = store(of: plan.file) {
+        if let record, let store = store(of: task.file) {
             before = try store.digest(of: record.job)
         } else {
             before = nil
         }
         switch standing {
         case .current: return RunReasons(lines: [])
-        case .unjudged where plan.isJudgedAgain:
+        case .unjudged where task.output.isJudgedAgain:
             let lines = before.map { digest.expectationChanges(since: $0) } ?? []
             return RunReasons(
                 lines: lines.isEmpty ? ["what is expected of its output was not judged"] : lines,
@@ -279,16 +285,24 @@ public final class RunState: PlanMemory, Sendable {
         case .unjudged, .other: break
         }
         guard let record else { return unknown }
-        if record.destination.exact != plan.destination.exact {
-            return RunReasons(lines: ["its destination was \(record.destination) and is \(plan.destination)"])
+        if record.destination.exact != task.output.destination.exact {
+            return RunReasons(lines: [
+                "its destination was \(record.destination) and is \(task.output.destination)"
+            ])
         }
-        guard let now else { return RunReasons(lines: ["its output is gone: \(plan.destination)"]) }
+        guard let now else { return RunReasons(lines: ["its output is gone: \(task.output.destination)"]) }
         if record.output != now { return RunReasons(lines: ["its output was changed by somebody since"]) }
         return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["it was done otherwise before"])
     }
 
-    /// Seconds that the job took when it last ran.
-    public func seconds(of plan: JobPlan) -> Double? { record(plan.file, plan.id)?.seconds }
+    /// Seconds that the job took when it last made the output.
+    public func seconds(of task: OutputTask) -> Double? { record(task.file, task.name)?.seconds }
+
+    /// Seconds that a job took when it last ran; nil where one of its outputs was never made.
+    public func seconds(of plan: JobPlan) -> Double? {
+        let all = plan.tasks.map { seconds(of: $0) }
+        return all.contains { $0 == nil } ? nil : all.compactMap { $0 }.max()
+    }
 
     private func record(_ file: String, _ id: String) -> StateStore.Record? {
         guard let place = folders[file.exact], let name = names[file.exact] else { return nil }
@@ -306,22 +320,23 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// An output is about to be published whose file system keeps no mark.
-    func intend(_ plan: JobPlan, output: String, digest: PlanDigest?) throws {
-        try store(of: plan.file)?.intend(
-            destination: plan.destination,
+    func intend(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
+        try store(of: task.file)?.intend(
+            destination: task.output.destination,
             StateStore.Intent(output: output, digest: digest?.value ?? ""))
     }
 
-    /// A job succeeded, or was found to be up to date by its plan.
-    func succeeded(_ plan: JobPlan, digest: PlanDigest, seconds: Double) {
-        guard let place = folders[plan.file.exact], let store = stores[place],
-            let output = TemporaryFile.fingerprint(path: plan.destination)
+    /// An output was made, or was found to be up to date by its plan.
+    func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
+        guard let place = folders[task.file.exact], let store = stores[place],
+            let output = TemporaryFile.fingerprint(path: task.output.destination)
         else { return }
-        let shortcut = shortcuts.withLock { $0.asked[JobKey(file: plan.file, id: plan.id)] } ?? ""
+        let shortcut = shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
         store.note(
             StateStore.Record(
-                job: StateStore.JobName(file: store.name(ofFile: plan.file), id: plan.id), shortcut: shortcut,
-                digest: digest.value, destination: plan.destination, output: output, seconds: seconds),
+                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
+                shortcut: shortcut,
+                digest: digest.value, destination: task.output.destination, output: output, seconds: seconds),
             digest: digest)
     }
 
@@ -338,20 +353,29 @@ public final class RunState: PlanMemory, Sendable {
     public func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
             guard let place = folders[record.file.exact], let store = stores[place] else { return record }
-            let name = StateStore.JobName(file: store.name(ofFile: record.file), id: record.id)
-            var record = record
-            switch record.outcome {
-            case .succeeded(let result):
-                if !record.warnings.isEmpty {
-                    store.note(name, StateStore.Warned(output: result.output, lines: record.warnings))
-                }
-            case .upToDate:
-                guard let warned = known[place]?.warned[name],
-                    warned.output == known[place]?.records[name]?.output
-                else { break }
-                record.warnings = warned.lines
-            default: break
+            func name(_ output: String?) -> StateStore.JobName {
+                StateStore.JobName(
+                    file: store.name(ofFile: record.file),
+                    id: OutputTask.name(job: record.id, output: output))
             }
+            func known(_ output: String?) -> [String] {
+                guard let warned = self.known[place]?.warned[name(output)],
+                    warned.output == self.known[place]?.records[name(output)]?.output
+                else { return [] }
+                return warned.lines
+            }
+            var record = record
+            var made: [OutputResult] = []
+            switch record.outcome {
+            case .succeeded(let result): made = result.outputs
+            case .upToDate: break
+            default: return record
+            }
+            for output in made where !output.warnings.isEmpty {
+                store.note(name(output.id), StateStore.Warned(output: output.output, lines: output.warnings))
+            }
+            let outputs = record.plan?.outputs.map(\.id) ?? record.settled.map(\.id)
+            record.warnings += outputs.filter { id in !made.contains { $0.id == id } }.flatMap(known)
             return record
         }
     }
@@ -448,23 +472,24 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// An output that another job file made is this one's from now on.
-    func adopt(_ plan: JobPlan) {
-        guard var mark = DestinationPath.mark(at: plan.destination),
-            mark.owner != Self.owner(plan.file, at: plan.destination)
+    func adopt(_ task: OutputTask) {
+        guard var mark = DestinationPath.mark(at: task.output.destination),
+            mark.owner != Self.owner(task.file, at: task.output.destination)
         else { return }
-        mark.owner = Self.owner(plan.file, at: plan.destination)
-        mark.job = plan.id
-        _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: plan.destination)
+        mark.owner = Self.owner(task.file, at: task.output.destination)
+        mark.job = task.name
+        _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: task.output.destination)
     }
 
     /// An output that was there holds what is expected of it now.
-    func judged(_ plan: JobPlan, _ digest: PlanDigest) {
-        adopt(plan)
-        if var mark = DestinationPath.mark(at: plan.destination) {
+    func judged(_ task: OutputTask, _ digest: PlanDigest) {
+        adopt(task)
+        if var mark = DestinationPath.mark(at: task.output.destination) {
             mark.digest = digest.value
-            _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: plan.destination)
+            _ = TemporaryFile.setAttribute(
+                DestinationPath.attribute, mark.text, path: task.output.destination)
         }
-        succeeded(plan, digest: digest, seconds: seconds(of: plan) ?? 0)
+        succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)
     }
 
     /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.

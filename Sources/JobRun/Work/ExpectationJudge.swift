@@ -12,16 +12,21 @@ public struct JudgedExpectation: Codable, Sendable {
     public var measured: String
     /// It holds.
     public var holds: Bool
+    /// Which of a job's outputs it is of; nil for the only one.
+    public var output: String?
 
     /// What was wanted and what was found.
     public var summary: String { "\(expectation.check.text): \(measured)" }
     /// The same as a complaint.
-    public var message: String { "expected \(expectation.check.text), measured \(measured)" }
+    public var message: String {
+        "\(output.map { "\($0): " } ?? "")expected \(expectation.check.text), measured \(measured)"
+    }
 }
 
 /// Measures a finished output against what its job expects, before it is published.
 struct ExpectationJudge {
-    let plan: JobPlan
+    let task: OutputTask
+    private var plan: OutputPlan { task.output }
     let path: String
     let size: Int64
     /// Asked while a measurement goes on.
@@ -36,7 +41,8 @@ struct ExpectationJudge {
         return try plan.expectations.map { expectation in
             if isCancelled() { throw CancellationError() }
             let (measured, holds) = try measure(expectation.check, asset, contents, &loudness)
-            return JudgedExpectation(expectation: expectation, measured: measured, holds: holds)
+            return JudgedExpectation(
+                expectation: expectation, measured: measured, holds: holds, output: plan.id)
         }
     }
 
@@ -110,7 +116,7 @@ struct ExpectationJudge {
         guard let planned = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
             return .counts(source: 0, output: 0)
         }
-        let source = Asset(plan.assetSource, timing: .fast)
+        let source = Asset(task.input.assetSource, timing: .fast)
         guard
             let original = try source.loadSynchronously().tracks.first(where: {
                 $0.index == planned.source.index
@@ -119,7 +125,7 @@ struct ExpectationJudge {
         var settings = VideoOutputSettings()
         if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
         return try SimilarityMeter(
-            source: source, sourceTrack: original, settings: settings, extent: plan.extent,
+            source: source, sourceTrack: original, settings: settings, extent: task.input.extent,
             output: output, track: track,
             isCancelled: isCancelled
         ).measure(metric)

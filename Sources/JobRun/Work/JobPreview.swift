@@ -24,7 +24,8 @@ public struct JobPreview: Codable, Sendable {
 
 /// Looks at a finished output before it is published.
 struct PreviewMaker {
-    let plan: JobPlan
+    let task: OutputTask
+    private var plan: OutputPlan { task.output }
     let path: String
     /// Asked while it works.
     let isCancelled: @Sendable () -> Bool
@@ -66,7 +67,7 @@ struct PreviewMaker {
         guard let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
             let planned = plan.tracks.first(where: { $0.source.mediaType == .video })
         else { return }
-        let source = Asset(plan.assetSource, timing: .fast)
+        let source = Asset(task.input.assetSource, timing: .fast)
         let original = try source.loadSynchronously().tracks.first { $0.index == planned.source.index }
         let results = ThumbnailMaker(asset: output, track: track, box: Self.box, isCancelled: isCancelled)
         let originals = original.map {
@@ -88,9 +89,9 @@ struct PreviewMaker {
 
     /// The moment of the source that is shown at a moment of the output.
     private func sourceTime(of time: MediaTime) -> MediaTime? {
-        if plan.extent.ranges.isEmpty { return time }
+        if task.input.extent.ranges.isEmpty { return time }
         var left = time
-        for range in plan.extent.ranges {
+        for range in task.input.extent.ranges {
             if left < range.duration { return range.start + left }
             left = left - range.duration
         }

@@ -7,7 +7,7 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// The work of one job: loudness, passes, session, check.
+/// The work of one job: for each of its inputs loudness, passes and session, then the check of each output.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobWork: WorkHandle, @unchecked Sendable {
@@ -19,10 +19,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         var session: ReencodeSession?
         var normalizer: LoudnessNormalizer?
         var isCancelled = false
-        var isInSecondPass = false
+        /// Sessions that have ended, and what the one that runs is of.
+        var sessionsDone = 0
+        var input = 0
     }
     /// What was found of each track's loudness; touched on `queue` only.
-    private var loudness: [Int: LoudnessNormalizer.Result] = [:]
+    private var loudness: [TrackPlace: LoudnessNormalizer.Result] = [:]
+    /// What was found of the outputs that are whole, by their places; touched on `queue` only.
+    private var found: [Int: OutputFindings] = [:]
     private let running = Guarded(Running())
 
     /// Hears that the output is whole, before it is looked at for a report.
@@ -55,16 +59,25 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     var progress: WorkProgress {
-        let (found, isSecond) = running.withLock { ($0.session, $0.isInSecondPass) }
-        guard let session = found else { return WorkProgress() }
+        let state = running.withLock { ($0.session, $0.sessionsDone, $0.input) }
+        guard let session = state.0 else { return WorkProgress() }
+        let outputs = plan.outputs.filter { $0.input == state.2 }
         let media = session.progress.seconds
-        let total = plan.expectedDuration.seconds
+        let total = outputs.map(\.expectedDuration).max()?.seconds ?? 0
         var fraction = total > 0 ? min(1, media / total) : 0
-        if let limit = plan.sizeLimit {
-            fraction = max(fraction, min(1, Double(session.writer.writtenBytes) / Double(limit)))
+        let full = zip(outputs, session.writers).map { output, writer in
+            output.sizeLimit.map { Double(writer.writtenBytes) / Double($0) } ?? 0
         }
-        guard plan.hasTwoPasses else { return WorkProgress(fraction: fraction, media: media) }
-        return WorkProgress(fraction: (fraction + (isSecond ? 1 : 0)) / 2, media: media)
+        fraction = max(fraction, min(1, full.min() ?? 0))
+        return WorkProgress(
+            fraction: min(1, (Double(state.1) + fraction) / Double(sessionsInAll)), media: media)
+    }
+
+    /// One for each input, and one more for each whose tracks are looked at once before.
+    private var sessionsInAll: Int {
+        plan.inputs.indices.reduce(0) { count, input in
+            count + 1 + (plan.outputs.contains { $0.input == input && $0.hasTwoPasses } ? 1 : 0)
+        }
     }
 
     private func outcome(of error: any Error) -> WorkOutcome {
@@ -84,7 +97,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         case .reading(_, _, let error)? where error.isInvalidData: break
         default: return ""
         }
-        return plan.damagePolicy == .fail
+        return plan.inputs.contains { $0.damagePolicy == .fail }
             ? " (`on_damage: skip` leaves out what is damaged, and says how much)" : ""
     }
 
@@ -99,47 +112,62 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private var sourceName: String {
-        if case .pattern = plan.source { return plan.sourceName }
+        if case .pattern? = plan.inputs.first?.source { return plan.sourceName }
         return plan.sourceName.pathParts.last ?? plan.sourceName
     }
 
     /// Which part of the job file asked for what failed.
     private func location(of error: any Error) -> SourceRange {
+        let only = plan.outputs.count == 1 ? plan.outputs.first : nil
+        let tracks = plan.outputs.flatMap { output in output.tracks.enumerated().map { ($0, $1) } }
         switch error as? MediaError {
-        case .writing, .system, .destinationExists: plan.destinationLocation
-        case .nothingFits, .overLimit: plan.sizeLimitLocation ?? plan.location
+        case .writing, .system, .destinationExists: return only?.destinationLocation ?? plan.location
+        case .nothingFits, .overLimit:
+            return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
             .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
             .undecodable(let track, _), .unorderedTimes(let track, _), .hiddenBetween(let track, _),
             .noPackets(let track, _), .lostPackets(let track, _, _),
             .changedHeaders(let track, _):
-            plan.tracks.first { track.hasPrefix("track \($0.source.index) ") }?.location ?? plan.location
-        case .encoding(let track, _), .unfit(let track, _, _, _):
-            plan.tracks.enumerated().first {
-                track == "\($0.element.source.mediaType.rawValue) \($0.offset)"
-            }?.element.location
+            return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
                 ?? plan.location
-        default: plan.location
+        case .encoding(let track, _), .unfit(let track, _, _, _):
+            // Each writer counts its own tracks: of several outputs' it may be any.
+            let meant = Set(
+                tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
+            return meant.count == 1 ? meant.first ?? plan.location : plan.location
+        default: return plan.location
         }
     }
 
     /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care.
     private func settleMemory() {
-        let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
+        let isCopy = plan.outputs.flatMap(\.tracks).allSatisfy {
+            if case .copy = $0.action { true } else { false }
+        }
         if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
     private func begin(_ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
         settleMemory()
         if order.onlyJudges { return completion(.finished(try judge())) }
-        let builder = SessionBuilder(plan: plan)
+        try make(input: 0, completion)
+    }
+
+    /// Makes the outputs of an input, then those of the next ones.
+    private func make(input: Int, _ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
+        guard plan.inputs.indices.contains(input) else { return completion(.finished(try findings())) }
+        running.withLock { $0.input = input }
+        let builder = SessionBuilder(plan: plan, input: input)
         try measureLoudness(builder)
-        guard plan.hasTwoPasses, let scratch = order.scratch else {
+        guard let scratch = order.scratch else {
             return try encode(builder, passes: [:], files: nil, completion)
         }
         let files = try PassFiles()
         // What the first pass writes is nobody's.
-        let first = try builder.buildFirstPass(output: scratch, files: files)
+        guard let first = try builder.buildFirstPass(scratch: scratch, files: files) else {
+            return try encode(builder, passes: [:], files: nil, completion)
+        }
         try begin(first.session)
         first.session.start { @Sendable outcome in
             self.queue.async { @Sendable in
@@ -151,15 +179,16 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                     }
                     // The output has room where this was.
                     scratch.empty()
-                    self.running.withLock { $0.isInSecondPass = true }
-                    var passes: [Int: EncoderPass] = [:]
-                    for (position, input) in zip(first.positions, first.session.writer.inputs) {
-                        if case .encode(let encoding) = self.plan.tracks[position].action {
+                    self.running.withLock { $0.sessionsDone += 1 }
+                    var passes: [TrackPlace: EncoderPass] = [:]
+                    for (place, input) in zip(first.tracks, first.session.writer.inputs) {
+                        let track = self.plan.outputs[place.output].tracks[place.track]
+                        if case .encode(let encoding) = track.action {
                             try files.check(
-                                position, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
+                                place, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
                         }
-                        passes[position] = .second(
-                            statistics: files.path(ofTrack: position), text: input.passStatistics)
+                        passes[place] = .second(
+                            statistics: files.path(of: place), text: input.passStatistics)
                     }
                     try self.encode(builder, passes: passes, files: files, completion)
                 } catch {
@@ -169,17 +198,23 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
-    /// The session that makes the output. `files` are kept until it has ended.
+    /// The session that makes the outputs of an input. `files` are kept until it has ended.
     private func encode(
-        _ builder: SessionBuilder, passes: [Int: EncoderPass], files: PassFiles?,
+        _ builder: SessionBuilder, passes: [TrackPlace: EncoderPass], files: PassFiles?,
         _ completion: @escaping @Sendable (WorkOutcome) -> Void
     ) throws {
-        let session = try builder.build(output: order.output, loudness: loudness, passes: passes)
+        let session = try builder.build(files: order.outputs, loudness: loudness, passes: passes)
         try begin(session)
         session.start { @Sendable outcome in
             self.queue.async { @Sendable in
                 withExtendedLifetime(files) {
-                    completion(self.end(outcome, session: session))
+                    do {
+                        try self.end(outcome, of: session, builder)
+                        self.running.withLock { $0.sessionsDone += 1 }
+                        try self.make(input: builder.input + 1, completion)
+                    } catch {
+                        completion(self.outcome(of: error))
+                    }
                 }
             }
         }
@@ -195,76 +230,102 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     /// The first of two passes over sound that is to be brought to a loudness.
     private func measureLoudness(_ builder: SessionBuilder) throws {
-        for (position, normalizer, encoding) in try builder.normalizers() {
+        for (place, normalizer, encoding) in try builder.normalizers() {
             let goesOn = running.withLock { running in
                 running.normalizer = normalizer
                 return !running.isCancelled
             }
             guard goesOn else { throw CancellationError() }
             let encoder = encoding.encoder
-            loudness[position] = try normalizer.chain(
+            loudness[place] = try normalizer.chain(
                 after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
                 sampleRate: encoder.sampleRate)
         }
     }
 
-    private func end(_ outcome: SessionOutcome, session: ReencodeSession) -> WorkOutcome {
-        do {
-            switch outcome {
-            case .cancelled: throw CancellationError()
-            case .failed(let error): throw error
-            case .completed: return .finished(try check(session))
-            }
-        } catch {
-            return self.outcome(of: error)
+    /// Looks at each output of a session that has ended.
+    private func end(_ outcome: SessionOutcome, of session: ReencodeSession, _ builder: SessionBuilder) throws
+    {
+        switch outcome {
+        case .cancelled: throw CancellationError()
+        case .failed(let error): throw error
+        case .completed: break
+        }
+        var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
+        for (index, writer) in zip(builder.outputs, session.writers) {
+            let count = plan.outputs[index].tracks.count
+            found[index] = try check(
+                index, reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
+                stop: writer.stop)
+            (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
         }
     }
+
+    private var isCancelled: @Sendable () -> Bool { { self.running.withLock { $0.isCancelled } } }
 
     /// Holds what is there against what is expected of it.
     private func judge() throws -> WorkFindings {
-        let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
-        let judged = try ExpectationJudge(
-            plan: plan, path: order.output.reopenPath, size: order.output.size, isCancelled: isCancelled
-        ).judge()
+        let outputs = try zip(plan.tasks, order.outputs).map { task, file in
+            let judged = try ExpectationJudge(
+                task: task, path: file.reopenPath, size: file.size, isCancelled: isCancelled
+            ).judge()
+            return OutputFindings(tracks: [], stop: nil, expectations: judged, loudness: [], preview: nil)
+        }
         if isCancelled() { throw CancellationError() }
-        return WorkFindings(tracks: [], stop: nil, expectations: judged, loudness: [], preview: nil)
+        return WorkFindings(outputs: outputs)
     }
 
-    /// Reads the finished file back: is it what was planned, and what was expected?
-    private func check(_ session: ReencodeSession) throws -> WorkFindings {
-        let (reports, stop) = (session.reports, session.writer.stop)
-        let plan = plan.stopped(at: stop)
-        let isCancelled: @Sendable () -> Bool = { self.running.withLock { $0.isCancelled } }
-        let path = order.output.reopenPath
+    /// Reads a finished file back: is it what was planned, and what was expected?
+    private func check(
+        _ index: Int, reports: [TrackReport], evidence: [CutEvidence], stop: MediaTime?
+    ) throws -> OutputFindings {
+        let task = plan.tasks[index].stopped(at: stop)
+        let (output, file) = (task.output, order.outputs[index])
         // libavformat takes such a file for none.
         if reports.allSatisfy({ $0.writtenPackets == 0 }),
-            ContainerType.named(plan.container)?.mayBeEmpty != true,
-            plan.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !plan.tracks.isEmpty
+            ContainerType.named(output.container)?.mayBeEmpty != true,
+            output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
         {
             throw JobFailure(
-                "no cue is shown in what is asked for, and \(plan.container) can't be without one",
-                at: plan.location)
+                said(
+                    "no cue is shown in what is asked for, and \(output.container) can't be without one",
+                    of: output), at: output.location)
         }
         let losses: [String]
         switch OutputVerifier(
-            plan: plan, reports: reports, cutEvidence: session.cutEvidence, stop: stop,
-            isCancelled: isCancelled
-        ).verdict(path: path) {
+            task: task, reports: reports, cutEvidence: evidence, stop: stop, isCancelled: isCancelled
+        ).verdict(path: file.reopenPath) {
         case .whole(let found): losses = found
-        case .wrong(let problem): throw JobFailure(problem, at: plan.location)
+        case .wrong(let problem): throw JobFailure(said(problem, of: output), at: output.location)
         }
         let judged = try ExpectationJudge(
-            plan: plan, path: path, size: order.output.size, isCancelled: isCancelled
+            task: task, path: file.reopenPath, size: file.size, isCancelled: isCancelled
         ).judge()
         if isCancelled() { throw CancellationError() }
-        var findings = WorkFindings(
+        return OutputFindings(
             tracks: reports, stop: stop, losses: losses, expectations: judged,
-            loudness: loudness.sorted { $0.key < $1.key }.map {
-                JobResult.Normalization(track: $0.key, before: $0.value.before, after: $0.value.after)
+            loudness: loudness.filter { $0.key.output == index }.sorted { $0.key.track < $1.key.track }.map {
+                OutputResult.Normalization(
+                    track: $0.key.track, before: $0.value.before, after: $0.value.after)
             }, preview: nil)
+    }
+
+    /// Of a job with several outputs, which one it is about.
+    private func said(_ problem: String, of output: OutputPlan) -> String {
+        output.id.map { "output \($0): \(problem)" } ?? problem
+    }
+
+    /// Everything that was found, all outputs being whole; with what a report shows of them.
+    private func findings() throws -> WorkFindings {
+        var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { found[$0] })
         guard order.makesPreview else { return findings }
         onChecked(findings)
-        findings.preview = try PreviewMaker(plan: plan, path: path, isCancelled: isCancelled).make()
+        for (index, task) in plan.tasks.enumerated() {
+            let task = task.stopped(at: findings.outputs[index].stop)
+            findings.outputs[index].preview = try PreviewMaker(
+                task: task, path: order.outputs[index].reopenPath, isCancelled: isCancelled
+            ).make()
+        }
         return findings
     }
 }

@@ -4,8 +4,9 @@ internal import Media
 
 /// Reopens a finished output before it is published and compares it with the plan and with what was appended.
 struct OutputVerifier {
-    let plan: JobPlan
+    let task: OutputTask
     let reports: [TrackReport]
+    private var plan: OutputPlan { task.output }
     /// What the edges of tracks' cuts were made of.
     let cutEvidence: [CutEvidence]
     /// Where the output ends because no more fits.
@@ -84,7 +85,7 @@ struct OutputVerifier {
     private func cutProblem(
         _ cut: SmartCut, _ planned: TrackPlan, _ output: Asset, _ track: AssetTrack, _ evidence: CutEvidence
     ) -> String? {
-        guard case .file(let sourcePath, _) = plan.source else { return nil }
+        guard case .file(let sourcePath, _) = task.input.source else { return nil }
         do {
             let source = Asset(.file(sourcePath), timing: .fast)
             guard
@@ -182,7 +183,7 @@ struct OutputVerifier {
         let source = "source track \(planned.source.index)"
         if expected.isExact {
             // What was skipped is missing; it is counted and reported instead.
-            if plan.damagePolicy == .skip { return nil }
+            if task.input.damagePolicy == .skip { return nil }
             if let frames = expected.frames,
                 frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
             {
@@ -206,7 +207,7 @@ struct OutputVerifier {
         guard planned.source.hasOwnDuration else { return nil }
         let promised = expected.timeRange.end
         let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
-        if promised - report.end > slack, plan.damagePolicy == .fail {
+        if promised - report.end > slack, task.input.damagePolicy == .fail {
             return
                 "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged"
         }

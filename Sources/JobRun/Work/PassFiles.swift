@@ -18,13 +18,13 @@ final class PassFiles: Sendable {
     }
 
     /// Where the encoder of a track keeps its notes.
-    func path(ofTrack position: Int) -> String { "\(folder)/\(position).log" }
+    func path(of track: TrackPlace) -> String { "\(folder)/\(track.output)-\(track.track).log" }
 
     /// Throws where an encoder's notes are not all there: it doesn't look whether they could be written.
-    func check(_ position: Int, encoder: String, frames: Int) throws {
+    func check(_ track: TrackPlace, encoder: String, frames: Int) throws {
         // Others keep theirs in memory.
         guard ["libx264", "libx265"].contains(encoder) else { return }
-        guard let stream = fopen(path(ofTrack: position), "re") else {
+        guard let stream = fopen(path(of: track), "re") else {
             throw MediaError.system(operation: "the first pass's notes", errno: errno)
         }
         defer { fclose(stream) }

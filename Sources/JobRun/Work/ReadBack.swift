@@ -6,7 +6,7 @@ internal import Media
 /// Compares what was asked for with what the finished file says: muxers and encoders lower, replace and drop settings without
 /// a word, and differ in which.
 struct ReadBack {
-    let plan: JobPlan
+    let plan: OutputPlan
     let contents: AssetContents
     /// The output's own tracks, as `plan.tracks` has them.
     let tracks: [AssetTrack]

@@ -4,21 +4,25 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Builds the reader, the writer and the session that a plan says.
+/// Builds the reader, the writers and the session that a plan says for one of its inputs.
 struct SessionBuilder {
     let plan: JobPlan
+    /// Which of the plan's inputs.
+    let input: Int
 
-    /// `loudness` is what was found of each track, by the track's position in the output.
+    private var source: InputPlan { plan.inputs[input] }
+    /// The outputs that are made of it, by their places in the plan.
+    var outputs: [Int] { plan.outputs.indices.filter { plan.outputs[$0].input == input } }
+
+    /// `files` are those of all the plan's outputs, `loudness` is what was found of each track.
     func build(
-        output: TemporaryFile, loudness: [Int: LoudnessNormalizer.Result], passes: [Int: EncoderPass]
+        files: [TemporaryFile], loudness: [TrackPlace: LoudnessNormalizer.Result],
+        passes: [TrackPlace: EncoderPass]
     ) throws -> ReencodeSession {
-        let asset = Asset(plan.assetSource, timing: .fast)
+        let asset = Asset(source.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
-        guard let container = ContainerType.named(plan.container) else {
-            throw MediaError.misuse("there is no container \(plan.container)")
-        }
         // Whether a file here changed the supervisor sees; what a server has is seen here alone.
-        if case .file(let path, let identity) = plan.source, SourceLocation.isRemote(path),
+        if case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
             contents.fileSize != identity.size
         {
             throw JobFailure(
@@ -26,73 +30,90 @@ struct SessionBuilder {
                 at: plan.location, rule: .sourceUnreadable)
         }
         let reader = try AssetReader(asset: asset)
-        reader.extent = plan.extent
-        let writer = AssetWriter(output: output, container: container)
-        writer.metadata = plan.metadata
-        writer.chapters = plan.chapters
-        writer.shouldOptimizeForNetworkUse = plan.optimizesForNetwork
-        writer.movieFragmentInterval = plan.fragmentInterval
-        writer.fileLengthLimit = plan.sizeLimit
-        if case .file(let path) = plan.assetSource {
-            writer.attachments = try AttachedFile.read(path: path, tracks: plan.attachments)
-            writer.covers = try CoverArt.read(path: path, tracks: plan.covers)
-        }
-        let session = ReencodeSession(reader: reader, writer: writer)
-        for (position, track) in plan.tracks.enumerated() {
-            guard let source = contents.tracks.first(where: { $0.index == track.source.index }),
-                source.mediaType == track.source.mediaType
-            else { throw MediaError.misuse("source track \(track.source.index) is no longer there") }
-            try add(
-                track, of: source, in: contents, filters: loudness[position]?.filters, pass: passes[position],
-                to: session)
+        reader.extent = source.extent
+        let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0]) }
+        guard let first = writers.first else { throw MediaError.misuse("an input of which nothing is made") }
+        let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
+        for (index, writer) in zip(outputs, writers) {
+            for (position, track) in plan.outputs[index].tracks.enumerated() {
+                guard let found = contents.tracks.first(where: { $0.index == track.source.index }),
+                    found.mediaType == track.source.mediaType
+                else { throw MediaError.misuse("source track \(track.source.index) is no longer there") }
+                let place = TrackPlace(output: index, track: position)
+                try add(
+                    track, of: found, in: contents, filters: loudness[place]?.filters, pass: passes[place],
+                    to: session, writer, isPart: plan.outputs[index].sizeLimit != nil)
+            }
         }
         return session
     }
 
-    /// A session that looks at the tracks of two passes alone; what it writes is of no use. With the positions of
-    /// those tracks in the output.
+    private func writer(for output: OutputPlan, to file: TemporaryFile) throws -> AssetWriter {
+        guard let container = ContainerType.named(output.container) else {
+            throw MediaError.misuse("there is no container \(output.container)")
+        }
+        let writer = AssetWriter(output: file, container: container)
+        writer.metadata = output.metadata
+        writer.chapters = output.chapters
+        writer.shouldOptimizeForNetworkUse = output.optimizesForNetwork
+        writer.movieFragmentInterval = output.fragmentInterval
+        writer.fileLengthLimit = output.sizeLimit
+        if case .file(let path) = source.assetSource {
+            writer.attachments = try AttachedFile.read(path: path, tracks: output.attachments)
+            writer.covers = try CoverArt.read(path: path, tracks: output.covers)
+        }
+        return writer
+    }
+
+    /// A session that looks at the tracks of two passes alone; what it writes is of no use. With those tracks; nil where
+    /// there are none.
     func buildFirstPass(
-        output: TemporaryFile, files: PassFiles
-    ) throws -> (session: ReencodeSession, positions: [Int]) {
-        let asset = Asset(plan.assetSource, timing: .fast)
+        scratch: TemporaryFile, files: PassFiles
+    ) throws -> (session: ReencodeSession, tracks: [TrackPlace])? {
+        guard outputs.contains(where: { plan.outputs[$0].hasTwoPasses }) else { return nil }
+        let asset = Asset(source.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
         let reader = try AssetReader(asset: asset)
-        reader.extent = plan.extent
-        let session = ReencodeSession(
-            reader: reader, writer: AssetWriter(output: output, container: container))
-        var positions: [Int] = []
-        for (position, track) in plan.tracks.enumerated() {
-            guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
-                let source = contents.tracks.first(where: { $0.index == track.source.index })
-            else { continue }
-            positions.append(position)
-            var plain = track
-            plain.transform = nil
-            try add(
-                plain, of: source, in: contents, filters: nil,
-                pass: .first(statistics: files.path(ofTrack: position)),
-                to: session)
+        reader.extent = source.extent
+        let writer = AssetWriter(output: scratch, container: container)
+        let session = ReencodeSession(reader: reader, writer: writer)
+        var tracks: [TrackPlace] = []
+        for index in outputs {
+            for (position, track) in plan.outputs[index].tracks.enumerated() {
+                guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
+                    let found = contents.tracks.first(where: { $0.index == track.source.index })
+                else { continue }
+                let place = TrackPlace(output: index, track: position)
+                tracks.append(place)
+                var plain = track
+                plain.transform = nil
+                try add(
+                    plain, of: found, in: contents, filters: nil,
+                    pass: .first(statistics: files.path(of: place)), to: session, writer, isPart: false)
+            }
         }
-        return (session, positions)
+        return (session, tracks)
     }
 
-    /// What measures the loudness of each track that is to be brought to one, by the track's position.
+    /// What measures the loudness of each track that is to be brought to one.
     func normalizers() throws -> [(
-        position: Int, normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding
+        place: TrackPlace, normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding
     )] {
-        let wanted = plan.tracks.enumerated().compactMap { position, track in
-            if case .encode(let encoding) = track.action, let target = encoding.loudness {
-                (position, track, encoding, target)
-            } else {
-                nil
+        var wanted: [(TrackPlace, TrackPlan, TrackPlan.Encoding, LoudnessTarget)] = []
+        for index in outputs {
+            for (position, track) in plan.outputs[index].tracks.enumerated() {
+                guard case .encode(let encoding) = track.action, let target = encoding.loudness else {
+                    continue
+                }
+                wanted.append((TrackPlace(output: index, track: position), track, encoding, target))
             }
         }
         guard !wanted.isEmpty else { return [] }
-        let asset = Asset(plan.assetSource, timing: .fast)
+        let asset = Asset(source.assetSource, timing: .fast)
         let contents = try asset.loadSynchronously()
-        let container = ContainerType.named(plan.container)
-        return wanted.compactMap { position, track, encoding, target in
+        return wanted.compactMap { place, track, encoding, target in
+            let container = ContainerType.named(plan.outputs[place.output].container)
             let isLossless = CodecCatalog.codec(encoding.codec, of: .audio)?.isLossless ?? false
             let lossy =
                 isLossless
@@ -104,9 +125,9 @@ struct SessionBuilder {
                 }
             return contents.tracks.first { $0.index == track.source.index }.map {
                 (
-                    position,
+                    place,
                     LoudnessNormalizer(
-                        asset: asset, track: $0, mix: track.mix, extent: plan.extent, target: target,
+                        asset: asset, track: $0, mix: track.mix, extent: source.extent, target: target,
                         encoding: lossy),
                     encoding
                 )
@@ -116,7 +137,7 @@ struct SessionBuilder {
 
     private func add(
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
-        pass: EncoderPass?, to session: ReencodeSession
+        pass: EncoderPass?, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
     ) throws {
         let settings: ReaderOutputSettings
         let input: AssetWriterInput
@@ -125,10 +146,10 @@ struct SessionBuilder {
         case .copy:
             let isExact =
                 source.mediaType != .audio
-                || plan.joinedRanges.isEmpty
-                    && (session.writer.container.hasEditLists || plan.range == nil)
+                || self.source.joinedRanges.isEmpty
+                    && (writer.container.hasEditLists || self.source.range == nil)
             settings = isExact ? .passthrough : .wholePackets
-            sampleTimeBase = countedTimeBase(of: source, in: session.writer.container)
+            sampleTimeBase = countedTimeBase(of: source, in: writer.container)
             input = AssetWriterInput(
                 mediaType: source.mediaType,
                 settings: .passthrough(source.format, timeBase: sampleTimeBase ?? source.timeBase))
@@ -152,7 +173,7 @@ struct SessionBuilder {
             encoder.pass = pass
             input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoder))
         }
-        input.isPart = !plan.extent.ranges.isEmpty || plan.damagePolicy == .skip || plan.sizeLimit != nil
+        input.isPart = !self.source.extent.ranges.isEmpty || self.source.damagePolicy == .skip || isPart
         input.transform = track.transform
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate
@@ -161,7 +182,7 @@ struct SessionBuilder {
         let output = try AssetReaderTrackOutput(
             track: source, mix: track.mix, of: contents, settings: settings)
         if sampleTimeBase != nil { output.countsSamples = true }
-        try session.addTrack(output: output, input: input)
+        try session.addTrack(output: output, input: input, writer: writer)
     }
 
     /// The unit in which a copy's sound is counted; nil where the source's times say all that the output can.

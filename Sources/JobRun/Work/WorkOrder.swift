@@ -2,28 +2,30 @@ public import JobPlan
 internal import LibAV
 public import Media
 
-/// What is to be done for a job before anything is published: the media, from the sources to a temporary file that is
+/// What is to be done for a job before anything is published: the media, from the sources to temporary files that are
 /// checked. It can be done in this process or in another one.
 public struct WorkOrder: Sendable {
     /// What is to be done.
     public var plan: JobPlan
-    /// Where the output goes.
-    public var output: TemporaryFile
+    /// Where the plan's outputs go, in their order.
+    public var outputs: [TemporaryFile]
     /// Where the first of two passes writes what nobody needs; nil where there is one pass.
     public var scratch: TemporaryFile?
     /// What is finished is looked at for a report.
     public var makesPreview: Bool
-    /// The output is there already: nothing is made, it is held against what is expected of it.
+    /// The outputs are there already: nothing is made, they are held against what is expected of them.
     public var onlyJudges = false
-    /// Hears that the output is whole, before it is looked at for a report.
+    /// Hears that the outputs are whole, before they are looked at for a report.
     var onChecked: @Sendable () -> Void = {}
     /// Nothing else is done in the process meanwhile.
     var isAlone = false
 
     /// Makes an order.
-    public init(plan: JobPlan, output: TemporaryFile, scratch: TemporaryFile?, makesPreview: Bool = false) {
+    public init(
+        plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false
+    ) {
         self.plan = plan
-        self.output = output
+        self.outputs = outputs
         self.scratch = scratch
         self.makesPreview = makesPreview
     }
@@ -31,6 +33,15 @@ public struct WorkOrder: Sendable {
 
 /// What was found while the work was done.
 public struct WorkFindings: Codable, Sendable {
+    /// Of each output, in the plan's order.
+    public var outputs: [OutputFindings]
+
+    /// All that was expected holds.
+    var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
+}
+
+/// What was found of one output.
+public struct OutputFindings: Codable, Sendable {
     /// What was done with each track.
     public var tracks: [TrackReport]
     /// Where the output ends because no more fits, on its time line.
@@ -40,16 +51,16 @@ public struct WorkFindings: Codable, Sendable {
     /// What was expected and measured, whether it holds or not.
     public var expectations: [JudgedExpectation]
     /// Tracks whose loudness was changed.
-    public var loudness: [JobResult.Normalization]
+    public var loudness: [OutputResult.Normalization]
     /// What a report shows of it, where it is to.
     public var preview: JobPreview?
 }
 
 /// How work ended.
 public enum WorkOutcome: Codable, Sendable {
-    /// The output is whole and as planned; what is expected of it is judged.
+    /// The outputs are whole and as planned; what is expected of them is judged.
     case finished(WorkFindings)
-    /// It failed; the temporary file is worthless.
+    /// It failed; the temporary files are worthless.
     case failed(JobFailure)
     /// It was cancelled.
     case cancelled
@@ -101,15 +112,14 @@ public struct LocalPerformer: WorkPerformer {
     public func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
-        // The unfinished output is read back by its descriptor, wherever files may be opened.
-        let path = order.output.reopenPath
-        LentFiles.lend(order.output.descriptor, for: path)
+        // Unfinished outputs are read back by their descriptors, wherever files may be opened.
+        for output in order.outputs { LentFiles.lend(output.descriptor, for: output.reopenPath) }
         // What a worker is given is all that there is to go by, here too.
         var bare = order
         bare.plan = order.plan.bare
         let work = JobWork(bare) { @Sendable _ in order.onChecked() }
         work.start { @Sendable outcome in
-            LentFiles.takeBack(path)
+            for output in order.outputs { LentFiles.takeBack(output.reopenPath) }
             completion(outcome)
         }
         return work

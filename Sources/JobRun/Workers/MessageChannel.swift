@@ -53,7 +53,7 @@ struct MessageBuffer {
     /// Reads what there is; waits for it where the descriptor blocks.
     mutating func fill(from descriptor: Int32) -> Arrival {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var received = [Int32](repeating: -1, count: 16)
+        var received = [Int32](repeating: -1, count: 64)
         var count = received.count
         let got = tandem_receive(descriptor, &buffer, buffer.count, &received, &count)
         if got < 0 { return errno == EINTR || errno == EAGAIN ? .some : .end }

@@ -63,21 +63,29 @@ enum Soundness {
             }
     }
 
-    /// Findings for so many tracks. A preview is left out where nobody asked for it, and cut to size otherwise.
-    static func checked(_ outcome: WorkOutcome, tracks: Int, makesPreview: Bool) -> WorkOutcome? {
+    /// Findings of outputs with so many tracks each. A preview is left out where nobody asked for it, and cut to size otherwise.
+    static func checked(_ outcome: WorkOutcome, tracks: [Int], makesPreview: Bool) -> WorkOutcome? {
         guard case .finished(var findings) = outcome else { return outcome }
-        guard findings.tracks.count == tracks else { return nil }
+        guard findings.outputs.count == tracks.count else { return nil }
+        for (index, count) in tracks.enumerated() {
+            let output = findings.outputs[index]
+            guard holds(output, tracks: count) else { return nil }
+            findings.outputs[index].losses = output.losses.prefix(100).map { String($0.prefix(300)) }
+            findings.outputs[index].preview = makesPreview ? output.preview?.bounded : nil
+        }
+        return .finished(findings)
+    }
+
+    private static func holds(_ findings: OutputFindings, tracks: Int) -> Bool {
+        guard findings.tracks.count == tracks else { return false }
         for report in findings.tracks {
             let numbers = [
                 report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
                 report.damage.skipped, report.hiddenSamples, report.captionsLeft,
             ]
-            guard numbers.allSatisfy(counts.contains) else { return nil }
+            guard numbers.allSatisfy(counts.contains) else { return false }
         }
-        if let stop = findings.stop, stop <= .zero { return nil }
-        findings.losses = findings.losses.prefix(100).map { String($0.prefix(300)) }
-        findings.preview = makesPreview ? findings.preview?.bounded : nil
-        return .finished(findings)
+        return findings.stop.map { $0 > .zero } ?? true
     }
 }
 

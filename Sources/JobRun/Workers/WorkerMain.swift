@@ -237,19 +237,20 @@ public enum WorkerMain {
         _ current: Current
     ) {
         if let fault = work.fault { commit(fault, channel) }
-        let own = work.hasScratch ? 2 : 1
-        guard descriptors.count == own + work.sources.count else {
+        let outputs = work.plan.outputs.count
+        let own = outputs + (work.hasScratch ? 1 : 0)
+        guard work.plan.isSound, descriptors.count == own + work.sources.count else {
             complain("an order without its files")
             _exit(1)
         }
-        let output = TemporaryFile(lent: descriptors[0])
-        let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[1]) : nil
-        LentFiles.lend(descriptors[0], for: output.reopenPath)
+        let files = descriptors.prefix(outputs).map { TemporaryFile(lent: $0) }
+        let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[outputs]) : nil
+        for file in files { LentFiles.lend(file.descriptor, for: file.reopenPath) }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             LentFiles.lend(descriptor, for: path)
         }
         var order = WorkOrder(
-            plan: work.plan, output: output, scratch: scratch, makesPreview: work.makesPreview)
+            plan: work.plan, outputs: files, scratch: scratch, makesPreview: work.makesPreview)
         order.isAlone = true
         order.onlyJudges = work.onlyJudges
         let job = JobWork(order) { @Sendable findings in
@@ -262,10 +263,10 @@ public enum WorkerMain {
             current.doing.withLock { $0 = .nothing }
             LentFiles.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
-            withExtendedLifetime((output, scratch)) {}
+            withExtendedLifetime((files, scratch)) {}
             var outcome = outcome
             if work.fault == .lie, case .finished(var findings) = outcome {
-                findings.tracks[0].appendedSamples = .min
+                findings.outputs[0].tracks[0].appendedSamples = .min
                 outcome = .finished(findings)
             }
             if !channel.send(WorkerMessage.Report.done(outcome)) { _exit(0) }

@@ -3,13 +3,13 @@ internal import JobPlan
 /// What supervisor and worker say to each other: `BinaryCoding` after its length in four bytes, descriptors beside it.
 enum WorkerMessage {
     /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
-    static let version = 4
+    static let version = 5
 
     /// From the supervisor.
     enum Order: Codable, Sendable {
         /// What it may do: the first thing that it hears.
         case begin(WorkerMain.Arguments)
-        /// Work; descriptors of output, scratch file and sources come along, in this order.
+        /// Work; descriptors of outputs, scratch file and sources come along, in this order.
         case work(Work)
         /// What is done is to end at once.
         case cancel
@@ -31,13 +31,13 @@ enum WorkerMessage {
     /// Work as it travels.
     struct Work: Codable, Sendable {
         var plan: JobPlan
-        /// Two passes: a second descriptor is the scratch file.
+        /// Two passes: a descriptor after those of the outputs is the scratch file.
         var hasScratch: Bool
         /// The paths of the sources whose descriptors come along.
         var sources: [String]
         /// What is finished is looked at for a report.
         var makesPreview: Bool
-        /// The output is there already, and is judged.
+        /// The outputs are there already, and are judged.
         var onlyJudges: Bool
         /// What is to go wrong, for tests.
         var fault: WorkerFault?
@@ -49,7 +49,7 @@ enum WorkerMessage {
         case ready(version: Int, lacking: Int32)
         /// How far the work has come, and a number that grows while anything happens at all.
         case progress(WorkProgress, activity: UInt64)
-        /// The output is whole; what is looked at now is for a report.
+        /// The outputs are whole; what is looked at now is for a report.
         case checked(WorkFindings)
         /// How the work ended.
         case done(WorkOutcome)

@@ -138,7 +138,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     /// See `WorkPerformer`.
     public func isPrepared(for job: JobPlan) -> Bool {
-        guard case .file(let path, _) = job.source else { return true }
+        guard let path = job.sourcePaths.first else { return true }
         return workers.withLock { workers in
             guard let looker = workers.lookers[path.exact] else { return true }
             return workers.idle.contains { ObjectIdentifier($0) == looker }
@@ -195,10 +195,12 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         _ completion: @escaping @Sendable (WorkOutcome) -> Void
     ) {
         let worker: WorkerProcess
-        let output = order.output
+        guard let output = order.outputs.first else {
+            return completion(.failed(JobFailure("an order without an output", at: order.plan.location)))
+        }
         do {
-            let path: String? = if case .file(let path, _) = order.plan.source { path } else { nil }
-            worker = try take(for: path, network: path.map(SourceLocation.isRemote) ?? false)
+            let paths = order.plan.sourcePaths
+            worker = try take(for: paths.first, network: paths.contains(where: SourceLocation.isRemote))
         } catch {
             return completion(
                 .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))

@@ -40,17 +40,18 @@ final class WorkerProcess: @unchecked Sendable {
     /// What it was asked for.
     private struct Task {
         let completion: @Sendable (Ending) -> Void
-        /// Kept open until the worker has it for certain; nil for a look.
-        let output: TemporaryFile?
+        /// Kept open until the worker has them for certain; none for a look.
+        let outputs: [TemporaryFile]
         /// Settings are tried, which takes no time to speak of.
         var isTrial = false
         /// Seconds that it may take in all, however much moves.
         var patience: Double?
         let begun = DispatchTime.now()
-        var tracks = 0
+        /// How many tracks each output has, of work.
+        var tracks: [Int] = []
         var makesPreview = false
         var onChecked: @Sendable () -> Void = {}
-        /// What was found of an output that is whole.
+        /// What was found of outputs that are whole.
         var findings: WorkFindings?
         var isCancelled = false
         var activity: UInt64 = 0
@@ -179,7 +180,7 @@ final class WorkerProcess: @unchecked Sendable {
             self.shown.withLock { $0 = WorkProgress() }
             var sources: [(path: String, descriptor: Int32)] = []
             defer { for source in sources { close(source.descriptor) } }
-            if case .file(let path, _) = order.plan.source, !SourceLocation.isRemote(path) {
+            for path in order.plan.localSources {
                 let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                 guard descriptor >= 0 else {
                     let error = MediaError.system(operation: "opening \(path)", errno: errno)
@@ -205,13 +206,14 @@ final class WorkerProcess: @unchecked Sendable {
                                     isTransient: byItself)))
                     case .seen, .escaped: break
                     }
-                }, output: order.output, tracks: order.onlyJudges ? 0 : order.plan.tracks.count,
+                }, outputs: order.outputs,
+                tracks: order.plan.outputs.map { order.onlyJudges ? 0 : $0.tracks.count },
                 makesPreview: order.makesPreview,
                 onChecked: order.onChecked)
             let work = WorkerMessage.Work(
                 plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
                 makesPreview: order.makesPreview, onlyJudges: order.onlyJudges, fault: fault)
-            let files = [order.output.descriptor] + (order.scratch.map { [$0.descriptor] } ?? [])
+            let files = order.outputs.map(\.descriptor) + (order.scratch.map { [$0.descriptor] } ?? [])
             guard
                 self.channel.send(
                     WorkerMessage.Order.work(work), descriptors: files + sources.map(\.descriptor))
@@ -258,7 +260,7 @@ final class WorkerProcess: @unchecked Sendable {
                     case .died(let why, let byItself): completion(.died(why, byItself: byItself))
                     case .done, .cancelled, .escaped: break
                     }
-                }, output: nil, isTrial: question.path == nil,
+                }, outputs: [], isTrial: question.path == nil,
                 patience: question.isBrief ? self.limits.look : nil)
             let look = WorkerMessage.Look(
                 question: question, isLent: !descriptors.isEmpty, fault: fault)
@@ -277,7 +279,7 @@ final class WorkerProcess: @unchecked Sendable {
             self.task = Task(
                 completion: { @Sendable ending in
                     if case .escaped(let findings) = ending { completion(findings) } else { completion(nil) }
-                }, output: nil, isTrial: true)
+                }, outputs: [], isTrial: true)
             if !self.channel.send(WorkerMessage.Order.escape(path: path, process: getpid())) {
                 self.task = nil
                 self.die()
@@ -286,10 +288,11 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Ends the work on an output at once; it is killed where it doesn't follow. Later work is not touched.
+    /// Ends the work on outputs at once, the first of which tells it; it is killed where it doesn't follow. Later work is not
+    /// touched.
     func cancel(_ output: TemporaryFile) {
         queue.async { @Sendable in
-            guard self.task?.output === output, self.task?.isCancelled == false else { return }
+            guard self.task?.outputs.first === output, self.task?.isCancelled == false else { return }
             self.task?.isCancelled = true
             _ = self.channel.send(WorkerMessage.Order.cancel)
             let done = self.jobsDone
@@ -355,7 +358,7 @@ final class WorkerProcess: @unchecked Sendable {
                 task?.lastActivity = .now()
             }
         case .done(let outcome):
-            guard let task, task.output != nil else { return kill("it ended a job that it did not have") }
+            guard let task, !task.outputs.isEmpty else { return kill("it ended a job that it did not have") }
             guard
                 let outcome = Soundness.checked(
                     outcome, tracks: task.tracks, makesPreview: task.makesPreview)
@@ -369,7 +372,7 @@ final class WorkerProcess: @unchecked Sendable {
             self.task?.findings = sound
             task.onChecked()
         case .seen(let sight):
-            guard let task, task.output == nil else { return kill("it answered what nobody asked") }
+            guard let task, task.outputs.isEmpty else { return kill("it answered what nobody asked") }
             if case .answer(let answer) = sight, !Soundness.holds(answer) {
                 return kill("it said what can't be of a source")
             }
@@ -409,7 +412,7 @@ final class WorkerProcess: @unchecked Sendable {
             return kill("it was not done after \(Int(patience)) s")
         }
         let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
-        if still > (task.isTrial ? limits.trial : task.output == nil ? limits.lookStall : limits.stall) {
+        if still > (task.isTrial ? limits.trial : task.outputs.isEmpty ? limits.lookStall : limits.stall) {
             kill("nothing moved in it for \(Int(still)) s")
         }
     }
@@ -450,8 +453,11 @@ final class WorkerProcess: @unchecked Sendable {
         let why = "\(verdict ?? ending)\(said)"
         // The output is whole; only how it looks is not known.
         if var findings = task.findings {
-            findings.preview = JobPreview()
-            findings.preview?.problems = ["the worker died while it looked at the output: \(why)"]
+            for index in findings.outputs.indices {
+                var preview = JobPreview()
+                preview.problems = ["the worker died while it looked at the output: \(why)"]
+                findings.outputs[index].preview = preview
+            }
             return task.completion(.done(.finished(findings)))
         }
         task.completion(.died(why, byItself: verdict == nil))

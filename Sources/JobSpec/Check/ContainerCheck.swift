@@ -2,12 +2,12 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// What the container says of the job, without opening any media.
+/// What the container says of an output, without opening any media.
 enum ContainerCheck {
-    static func check(_ job: JobSpec, into sink: inout DiagnosticSink) {
-        guard let place = job.container else { return }
+    static func check(_ output: OutputSpec, into sink: inout DiagnosticSink) {
+        guard let place = output.container else { return }
         let container = place.value
-        for rule in job.tracks {
+        for rule in output.tracks {
             if !container.mediaTypes.contains(rule.mediaType) {
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue)",
@@ -25,30 +25,30 @@ enum ContainerCheck {
                     help: "of data it holds \(container.dataCodecs.joined(separator: " and "))")
             }
         }
-        if container.isSingleTrack, job.tracks.count > 1 {
+        if container.isSingleTrack, output.tracks.count > 1 {
             sink.error(
-                .containerCodec, "\(container.name) holds one track alone", at: job.tracks[1].range,
-                notes: [Diagnostic.Note("the first rule stands here", at: job.tracks[0].range)])
+                .containerCodec, "\(container.name) holds one track alone", at: output.tracks[1].range,
+                notes: [Diagnostic.Note("the first rule stands here", at: output.tracks[0].range)])
         }
-        if let optimize = job.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
+        if let optimize = output.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
             sink.error(
                 .containerSetting, "\(container.name) has no index that could go to the front",
                 at: optimize.range)
         }
-        if let fragment = job.fragmentInterval, !container.hasFragments {
+        if let fragment = output.fragmentInterval, !container.hasFragments {
             sink.error(
                 .containerSetting, "\(container.name) is not written in fragments", at: fragment.range,
                 notes: place.range == fragment.range
                     ? [] : [Diagnostic.Note("the container comes from here", at: place.range)],
                 help: "mp4, mov and m4a are")
         }
-        for entry in job.metadata.set where entry.key.value.lowercased() == "encoder" {
+        for entry in output.metadata.set where entry.key.value.lowercased() == "encoder" {
             sink.error(
                 .containerSetting, "the tag `encoder` is written by the muxer, which puts its own name there",
                 at: entry.key.range)
         }
         if let keys = container.metadataKeys {
-            for entry in job.metadata.set where !keys.contains(entry.key.value) {
+            for entry in output.metadata.set where !keys.contains(entry.key.value) {
                 sink.error(
                     .containerSetting, "\(container.name) can't hold the tag `\(entry.key.value)`",
                     at: entry.key.range,

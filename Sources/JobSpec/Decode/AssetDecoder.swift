@@ -22,7 +22,16 @@ struct AssetDecoder {
             guard let fields = reader.fields(node, as: Language.jobAsset), let job = fields["job"],
                 let id = reader.text(job.value, "`job`")
             else { return nil }
-            return AssetSpec(source: .job(id, run: id.value), timing: .fast, range: node.range)
+            let output = fields["output"].flatMap { reader.text($0.value, "`output`") }
+            if fields["output"] != nil, output == nil { return nil }
+            if let output, !NodeReader.isIdentifier(output.value) {
+                reader.sink.error(
+                    .invalidName, "`\(output.value)` is no output's id", at: output.range,
+                    help: "ids have letters, digits, `_` and `-`")
+                return nil
+            }
+            return AssetSpec(
+                source: .job(id, run: id.value, output: output), timing: .fast, range: node.range)
         }
         if entries.contains(where: { $0.key == "url" }) { return remote(node) }
         for later in ["images", "image"] {

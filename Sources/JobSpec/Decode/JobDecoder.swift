@@ -14,52 +14,74 @@ struct JobDecoder {
     let base: String
     let isTemplate: Bool
 
+    /// Most outputs of a job: each has a file that is open while the job runs.
+    static let mostOutputs = 32
+
     /// Nil where no job can be made of it; the reader's sink says why, unless it is not known yet.
     func job(_ written: YAMLNode) -> JobSpec? {
-        let node = Substitution(scope: scope, reader: reader).apply(to: written)
-        guard let fields = reader.fields(node, as: Language.job) else { return nil }
+        let parts = OutputNodes(written)
+        let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
+        guard let fields = reader.fields(parts.whole(of: node), as: Language.job) else { return nil }
         let ranges = fields["range"].map { timeRanges($0.value) } ?? []
-        let tracks = fields["tracks"].flatMap { rules($0) } ?? fields["export"].flatMap { exported($0) }
-        let named = reader.word(fields.value("container"), "`container`", of: ContainerType.names)
-        let optimize = reader.boolean(fields.value("optimize_for_network"), "`optimize_for_network`")
-        let fragment = fragmentInterval(fields.value("fragment"))
-        let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
-        let chapters = fields["chapters"].flatMap { chapterList($0.value) }
-        let limit = fields["limit"].map { limits($0.value) }
-        let leftover = reader.word(
-            fields.value("leftover"), "`leftover`", of: Leftover.allCases.map(\.rawValue))
         let damage = reader.word(
             fields.value("on_damage"), "`on_damage`", of: DamagePolicy.allCases.map(\.rawValue))
         let cut = reader.word(fields.value("cut"), "`cut`", of: CutMode.allCases.map(\.rawValue))
-        let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let needs = fields["needs"].map { entry in
             reader.list(entry.value).compactMap { reader.text($0, "a job that is needed") }.filter {
                 definition.hasJob($0, reader: reader)
             }
         }
         let scheduling = scheduling(fields)
-        guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
-        let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
-        guard let tracks, container != nil || isTemplate else { return nil }
+        guard let outputs = outputs(fields, parts) else { return nil }
         let job = JobSpec(
-            id: id, base: base, asset: asset, assetID: assetID, ranges: ranges, tracks: tracks,
-            container: container, optimizeForNetwork: optimize, fragmentInterval: fragment,
-            metadata: metadata, chapters: chapters,
-            durationLimit: limit?.duration, sizeLimit: limit?.size,
+            id: id, base: base, asset: asset, assetID: assetID, ranges: ranges,
             cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
-            expectations: expectations,
             onDamage: damage.flatMap { word in
                 DamagePolicy(rawValue: word.value).map { Located($0, at: word.range) }
             },
-            leftover: leftover.flatMap { word in
-                Leftover(rawValue: word.value).map { Located($0, at: word.range) }
-            },
-            needs: needs ?? [], scheduling: scheduling, destination: destination, isTemplate: isTemplate)
-        ContainerCheck.check(job, into: &reader.sink)
+            needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
-        if let size = job.sizeLimit { checkSizeLimit(job, size.range) }
+        for output in outputs {
+            ContainerCheck.check(output, into: &reader.sink)
+            if let size = output.sizeLimit {
+                SizeLimitCheck(job: job, output: output).check(at: size.range, into: &reader.sink)
+            }
+        }
         if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
         return job
+    }
+
+    /// What is made: one output that the job itself describes, or those under `outputs`. Nil where one of them can't be
+    /// told.
+    private func outputs(_ fields: Fields, _ parts: OutputNodes) -> [OutputSpec]? {
+        guard let entry = parts.outputs else {
+            return decoder(nil, scope).output(fields).map { [$0] }
+        }
+        let named = reader.named(entry, "an output")
+        if case .mapping(let entries) = entry.value.content, entries.isEmpty {
+            reader.sink.error(.invalidValue, "a job needs an output", at: entry.value.range)
+        }
+        if named.count > Self.mostOutputs {
+            reader.sink.error(
+                .fanOut, "a job has at most \(Self.mostOutputs) outputs, and this one has \(named.count)",
+                at: entry.keyRange)
+            return nil
+        }
+        let outputs = named.compactMap { output -> OutputSpec? in
+            var scope = scope
+            scope.output = output.key
+            let node = Substitution(scope: scope, reader: reader).apply(to: parts.output(output.value))
+            guard let fields = reader.fields(node, as: Language.output) else { return nil }
+            return decoder(Located(output.key, at: output.keyRange), scope).output(fields)
+        }
+        guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty else { return nil }
+        return outputs.count == entries.count ? outputs : nil
+    }
+
+    private func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
+        OutputDecoder(
+            reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope),
+            id: id, isTemplate: isTemplate)
     }
 
     /// Every way to cut but `exact` is about copied pictures. Defaults may say it to jobs that have none.
@@ -67,7 +89,7 @@ struct JobDecoder {
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
         }
-        let rules = job.tracks.filter { $0.mediaType == .video }
+        let rules = job.outputs.flatMap(\.tracks).filter { $0.mediaType == .video }
         guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
         reader.sink.error(
             .conflictingKeys,
@@ -84,7 +106,7 @@ struct JobDecoder {
                 .conflictingKeys, "a smart cut is its source byte for byte, so nothing can be skipped in it",
                 at: place, notes: [Diagnostic.Note("`cut` stands here", at: cut.range)])
         }
-        for expectation in job.expectations {
+        for expectation in job.outputs.flatMap(\.expectations) {
             guard case .similarity = expectation.check else { continue }
             reader.sink.error(
                 .conflictingKeys,
@@ -92,73 +114,6 @@ struct JobDecoder {
                 notes: [Diagnostic.Note("`similarity` stands here", at: expectation.location)])
             break
         }
-    }
-
-    /// What is decided by looking at the whole can't be right for what fits.
-    private func checkSizeLimit(_ job: JobSpec, _ place: SourceRange) {
-        func refuse(_ message: String, _ note: String, _ other: SourceRange) {
-            reader.sink.error(
-                .conflictingKeys, message, at: place, notes: [Diagnostic.Note(note, at: other)])
-        }
-        if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
-            refuse(
-                "a smart cut is compared with its whole range, so it can't stop at a size",
-                "`cut` stands here", cut.range)
-        }
-        if let fragment = job.fragmentInterval {
-            refuse(
-                "how much the indexes of fragments need isn't known before, so they can't stop at a size",
-                "`fragment` stands here", fragment.range)
-        }
-        for rule in job.tracks {
-            if rule.mediaType == .data {
-                refuse(
-                    "how much of a track of data belongs to what fits can't be told, so it can't stop at a size",
-                    "the rule stands here", rule.range)
-            }
-            var action: TrackRule.Action? = rule.action
-            if case .copy(_, let otherwise) = rule.action { action = otherwise }
-            guard case .encodeAudio(let spec)? = action else { continue }
-            if let normalize = spec.normalize {
-                refuse(
-                    "sound is brought to a loudness as a whole, so it can't stop at a size",
-                    "`normalize` stands here", normalize.range)
-            }
-            if spec.codec.value.name == "flac" {
-                refuse(
-                    "flac says at its start how long it is and what its checksum is, so it can't stop at a size",
-                    "`codec` stands here", spec.codec.range)
-            }
-        }
-        if let container = job.container, container.value.hasChapters, !container.value.canTakeChaptersLate,
-            case .list? = job.chapters?.value, let chapters = job.chapters
-        {
-            refuse(
-                "\(container.value.name) has its chapters at its start, so they can't follow where it stops",
-                "`chapters` stand here", chapters.range)
-        }
-    }
-
-    private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {
-        guard case .sequence(let items) = list.value.content else {
-            reader.sink.error(
-                .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range)
-            return nil
-        }
-        if items.isEmpty { reader.sink.error(.missingKey, "a job needs a track", at: list.keyRange) }
-        let decoder = TrackRuleDecoder(
-            reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope))
-        let rules = items.compactMap { decoder.rule($0) }
-        return rules.isEmpty || rules.count < items.count ? nil : rules
-    }
-
-    /// The rules of a preset, whose places are the preset's.
-    private func exported(_ entry: YAMLNode.Entry) -> [TrackRule]? {
-        guard let word = reader.word(entry.value, "`export`", of: ExportPreset.names),
-            let preset = ExportPreset.named(word.value)
-        else { return nil }
-        return rules(
-            YAMLNode.Entry(key: "tracks", keyRange: entry.keyRange, value: preset.tracks(at: word.range)))
     }
 
     private func timeRanges(_ node: YAMLNode) -> [RangeSpec] {
@@ -196,27 +151,6 @@ struct JobDecoder {
         return spec
     }
 
-    private func limits(_ node: YAMLNode) -> (duration: Located<TimeExpression>?, size: Located<Int64>?) {
-        guard let fields = reader.fields(node, as: Language.limit) else { return (nil, nil) }
-        let time = reader.time(fields.value("duration"), "`duration`")
-        if let time, case .absolute(let length) = time.value, length <= .zero {
-            reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
-        }
-        return (time, reader.bytes(fields.value("size"), "`size`"))
-    }
-
-    private func fragmentInterval(_ node: YAMLNode?) -> Located<MediaTime>? {
-        guard let time = reader.time(node, "`fragment`", isLength: true) else { return nil }
-        let (least, most) = (MediaTime(value: 1, timescale: 10), MediaTime(value: 60, timescale: 1))
-        guard case .absolute(let length) = time.value, length >= least, length <= most else {
-            reader.sink.error(
-                .invalidValue, "a fragment lasts 0.1 s to 60 s; it is written like 2s or 500ms",
-                at: time.range)
-            return nil
-        }
-        return Located(length, at: time.range)
-    }
-
     private func scheduling(_ fields: Fields) -> JobScheduling {
         var scheduling = JobScheduling()
         if let timeout = reader.time(fields.value("timeout"), "`timeout`", isLength: true) {
@@ -233,133 +167,5 @@ struct JobDecoder {
             reader.integer(fields.value("priority"), "`priority`", in: -1000...1000)?.value ?? 0
         scheduling.threads = reader.integer(fields.value("threads"), "`threads`", in: 1...256)?.value
         return scheduling
-    }
-
-    private func tags(_ node: YAMLNode) -> MetadataSpec {
-        var spec = MetadataSpec()
-        guard let fields = reader.fields(node, as: Language.metadata) else { return spec }
-        if let keep = fields["keep"] {
-            if case .sequence(let items) = keep.value.content {
-                spec.keep = .keys(items.compactMap { reader.text($0, "a tag")?.value })
-            } else if let word = reader.word(keep.value, "`keep`", of: ["all", "none"]) {
-                spec.keep = word.value == "all" ? .all : .none
-            }
-        }
-        spec.set = reader.tags(fields["set"])
-        if let times = fields["file_times"],
-            let word = reader.word(times.value, "`file_times`", of: ["keep", "now"]), word.value == "keep"
-        {
-            spec.fileTimes = word.range
-        }
-        return spec
-    }
-
-    private func chapterList(_ node: YAMLNode) -> Located<ChapterSpec>? {
-        guard case .sequence(let items) = node.content else {
-            return reader.word(node, "`chapters`", of: ["keep", "drop"]).map {
-                Located($0.value == "keep" ? .keep : .drop, at: $0.range)
-            }
-        }
-        var list: [(start: Located<TimeExpression>, title: String)] = []
-        for item in items {
-            guard let fields = reader.fields(item, as: Language.chapter) else { continue }
-            let start = reader.time(fields.value("start"), "`start`")
-            let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
-            guard let start, let title else { continue }
-            if case .absolute(let time) = start.value, case .absolute(let before)? = list.last?.start.value,
-                time <= before, let last = list.last
-            {
-                reader.sink.error(
-                    .invalidValue, "chapters begin one after the other, and this one begins no later",
-                    at: start.range, notes: [Diagnostic.Note("the one before it", at: last.start.range)])
-            }
-            if case .chapter = start.value {
-                reader.sink.error(
-                    .invalidValue, "a chapter can't begin at a chapter; its start is a time of the output",
-                    at: start.range)
-            }
-            list.append((start, title.value))
-        }
-        return Located(.list(list), at: node.range)
-    }
-
-    // MARK: Destination
-
-    private func target(_ node: YAMLNode) -> DestinationSpec? {
-        if node.text != nil {
-            guard let path = destinationPath(node) else { return nil }
-            return DestinationSpec(path: path, ifExists: .fail, makesDirectories: true)
-        }
-        guard let fields = reader.fields(node, as: Language.destination) else { return nil }
-        let ifExists = reader.word(
-            fields.value("if_exists"), "`if_exists`", of: IfExists.allCases.map(\.rawValue))
-        let makes = reader.boolean(fields.value("make_directories"), "`make_directories`")
-        guard let path = fields["path"].flatMap({ destinationPath($0.value) }) else { return nil }
-        return DestinationSpec(
-            path: path, ifExists: ifExists.flatMap { IfExists(rawValue: $0.value) } ?? .fail,
-            makesDirectories: makes?.value ?? true)
-    }
-
-    private func destinationPath(_ node: YAMLNode) -> Located<String>? {
-        // A picture of the path is enough while a pattern's matches are not known.
-        if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
-        guard let path = reader.text(node, "a destination") else { return nil }
-        let name = Self.lastPart(of: path.value)
-        guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255
-        else {
-            reader.sink.error(
-                .invalidValue,
-                path.value.utf8.count > 4096
-                    ? "a path has at most 4096 bytes"
-                    : "a destination names a file of at most 255 bytes, not a folder", at: path.range
-            )
-            return nil
-        }
-        return path
-    }
-
-    /// What stands after the last `/`.
-    private static func lastPart(of path: String) -> Substring {
-        guard let slash = path.utf8.lastIndex(of: 0x2f) else { return path[...] }
-        return path[path.utf8.index(after: slash)...]
-    }
-
-    private func containerType(
-        _ named: Located<String>?, hasKey: Bool, destination: DestinationSpec
-    ) -> Located<ContainerType>? {
-        let path = destination.path.value
-        let name = Self.lastPart(of: path)
-        if let named {
-            // Nobody looks for a movie under the name of a still.
-            if let dot = name.lastIndex(of: "."), dot != name.startIndex, !isTemplate,
-                let other = ForeignWords.help(extension: String(name[name.index(after: dot)...]))
-            {
-                reader.sink.error(
-                    .unknownContainer, "`\(name[dot...])` is no name for \(named.value)",
-                    at: destination.path.range, help: other)
-            }
-            return ContainerType.named(named.value).map { Located($0, at: named.range) }
-        }
-        if hasKey { return nil }
-        let all = ContainerType.all
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            if isTemplate { return nil }
-            reader.sink.error(
-                .unknownContainer, "the destination has no extension that tells the container",
-                at: destination.path.range,
-                help: "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
-            return nil
-        }
-        let fileExtension = String(name[name.index(after: dot)...])
-        if isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
-        guard let type = ContainerType.forExtension(fileExtension) else {
-            reader.sink.error(
-                .unknownContainer, "`.\(fileExtension)` tells no container", at: destination.path.range,
-                help: ForeignWords.help(extension: fileExtension) ?? Suggestion.help(
-                    for: fileExtension.lowercased(), among: all.flatMap(\.extensions))
-                    ?? "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
-            return nil
-        }
-        return Located(type, at: destination.path.range)
     }
 }

@@ -84,7 +84,7 @@ public struct JobFileDecoder {
         return sections.assets.compactMap { entry in
             let node = Substitution(scope: definition.scope, reader: reader).apply(to: entry.value)
             guard let asset = decoder.asset(node) else { return nil }
-            if case .job(let id, _) = asset.source { _ = definition.hasJob(id, reader: reader) }
+            if case .job(let id, _, _) = asset.source { _ = definition.hasJob(id, reader: reader) }
             return (Located(entry.key, at: entry.keyRange), asset)
         }
     }

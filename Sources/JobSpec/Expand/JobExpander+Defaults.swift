@@ -18,9 +18,15 @@ extension JobExpander {
         expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix)
         if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
-            let node = Substitution(scope: scope, reader: own).apply(to: Self.whole(asset))
-            if let (spec, _) = expander.binding(node, scope: scope), case .job(let needed, _) = spec.source {
+            let node = Substitution(scope: scope, reader: own).apply(to: whole(asset))
+            if let (spec, _) = expander.binding(node, scope: scope),
+                case .job(let needed, _, let output) = spec.source
+            {
                 _ = definition.hasJob(needed, reader: own)
+                if let output, !definition.bases.contains(where: { has(output.value, $0.node) }) {
+                    own.sink.error(
+                        .undefinedName, "no job has an output `\(output.value)`", at: output.range)
+                }
             }
         }
         let known = Set(reader.sink.diagnostics.map(\.range))
@@ -37,16 +43,23 @@ extension JobExpander {
         }
     }
 
-    /// The rest of a test signal, whose `pattern` each job has itself.
-    private static func whole(_ asset: YAMLNode) -> YAMLNode {
-        guard case .mapping(let entries) = asset.content, let first = entries.first,
-            let pattern = TestPattern.sources.first,
-            entries.allSatisfy({ $0.key != "pattern" && Language.pattern.has($0.key) })
-        else { return asset }
-        let name = YAMLNode(.scalar(pattern.name, .plain), at: first.keyRange)
-        return YAMLNode(
-            .mapping([YAMLNode.Entry(key: "pattern", keyRange: first.keyRange, value: name)] + entries),
-            at: asset.range)
+    /// The rest of a test signal or of a job's output, whose `pattern` or `job` each job has itself.
+    private func whole(_ asset: YAMLNode) -> YAMLNode {
+        guard case .mapping(let entries) = asset.content, let first = entries.first else { return asset }
+        func with(_ key: String, _ value: String?, _ type: MappingType) -> YAMLNode? {
+            guard let value, entries.allSatisfy({ $0.key != key && type.has($0.key) }) else { return nil }
+            let name = YAMLNode(.scalar(value, .plain), at: first.keyRange)
+            return YAMLNode(
+                .mapping([YAMLNode.Entry(key: key, keyRange: first.keyRange, value: name)] + entries),
+                at: asset.range)
+        }
+        return with("pattern", TestPattern.sources.first?.name, Language.pattern)
+            ?? with("job", definition.bases.first?.id.value, Language.jobAsset) ?? asset
+    }
+
+    private func has(_ output: String, _ job: YAMLNode) -> Bool {
+        guard case .mapping(let outputs)? = job[key: "outputs"]?.content else { return false }
+        return outputs.contains { $0.key == output }
     }
 
     private static let ofOneValue: Set<Rule> = [

@@ -20,7 +20,7 @@ struct JobExpander {
     let matches: Matches?
 
     /// One run before it is decoded.
-    private struct Run: Sendable {
+    struct Run: Sendable {
         let base: Int
         let combination: Matrix.Combination
         /// What tells the run from the job's others, for its id.
@@ -32,7 +32,7 @@ struct JobExpander {
         var isTemplate = false
 
         /// The job whose output it reads.
-        var waitsFor: Located<String>? { if case .job(let id, _) = asset.source { id } else { nil } }
+        var waitsFor: Located<String>? { if case .job(let id, _, _) = asset.source { id } else { nil } }
     }
 
     /// The runs of some jobs, in file order.
@@ -168,7 +168,7 @@ struct JobExpander {
                 hasLookedOn = true
                 continue
             }
-            if case .job(let needed, _) = spec.source, !definition.hasJob(needed, reader: reader) {
+            if case .job(let needed, _, _) = spec.source, !definition.hasJob(needed, reader: reader) {
                 if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
                 hasLookedOn = true
                 continue
@@ -349,7 +349,7 @@ struct JobExpander {
 
     private static let threads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    private static func decode(_ run: Run, definition: BatchDefinition, reader: NodeReader) -> JobSpec? {
+    static func decode(_ run: Run, definition: BatchDefinition, reader: NodeReader) -> JobSpec? {
         let base = definition.bases[run.base]
         var scope = scope(definition, base.id.value, run.combination, run.index)
         scope.asset = run.facts
@@ -359,62 +359,5 @@ struct JobExpander {
             reader: reader, definition: definition, scope: scope, asset: run.asset, assetID: run.assetID,
             id: Located(name, at: base.id.range), base: base.id.value, isTemplate: run.isTemplate
         ).job(base.node)
-    }
-
-    /// The runs of a job that reads others' outputs: one for each of those.
-    private func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
-        var expanded: [Run] = []
-        for run in runs {
-            guard let id = run.waitsFor, let position = definition.positions[id.value] else {
-                expanded.append(run)
-                continue
-            }
-            for job in results[position] {
-                var copy = run
-                copy.asset.source = .job(id, run: job.id.value)
-                copy.facts.path = job.destination.path.value
-                copy.facts.isPattern = job.isTemplate
-                copy.isTemplate = job.isTemplate
-                let label = job.id.value.dropFirst(job.base.count)
-                if !label.isEmpty { copy.label.insert(String(label.dropFirst().dropLast()), at: 0) }
-                expanded.append(copy)
-            }
-        }
-        if expanded.count > Self.limit {
-            if let run = runs.first {
-                reader.sink.error(
-                    .fanOut, "the job comes to more than \(Self.limit) runs",
-                    at: definition.bases[run.base].id.range)
-            }
-            return []
-        }
-        for position in expanded.indices { expanded[position].index = position + 1 }
-        return expanded.compactMap { Self.decode($0, definition: definition, reader: reader) }
-    }
-
-    /// Jobs that wait, after the ones they read. What is in a circle or behind one is left out: `DependencyCheck`
-    /// reports it.
-    private func order(_ waiting: [Int: [Run]]) -> [Int] {
-        var readers: [Int: [Int]] = [:]
-        var open: [Int: Int] = [:]
-        var ready: [Int] = []
-        for job in waiting.keys.sorted() {
-            let needed = Set(
-                (waiting[job] ?? []).compactMap(\.waitsFor).compactMap { definition.positions[$0.value] }
-            )
-            .filter { waiting[$0] != nil }
-            open[job] = needed.count
-            for other in needed { readers[other, default: []].append(job) }
-            if needed.isEmpty { ready.append(job) }
-        }
-        var next = 0
-        while next < ready.count {
-            for reader in readers[ready[next]] ?? [] {
-                open[reader, default: 0] -= 1
-                if open[reader] == 0 { ready.append(reader) }
-            }
-            next += 1
-        }
-        return ready
     }
 }

@@ -21,6 +21,8 @@ struct Scope: Sendable {
     /// The job's id, and the number of this run of it.
     var job: String?
     var index: Int?
+    /// The output's id, inside `outputs`.
+    var output: String?
     /// `asset.id`, `asset.stem` and so on.
     var asset: AssetFacts?
 
@@ -28,6 +30,7 @@ struct Scope: Sendable {
     var names: [String] {
         variables.keys.sorted() + matrix.map { "matrix.\($0.key)" }
             + (job == nil ? [] : ["job", "index"])
+            + (output == nil ? [] : ["output"])
             + (asset == nil ? [] : ["asset.id", "asset.stem", "asset.ext", "asset.dir"])
     }
 
@@ -70,7 +73,8 @@ struct Scope: Sendable {
         if name == "job", let job { return Value(text: job) }
         if name == "index", let index { return Value(text: "\(index)") }
         if name == "output" {
-            throw .undefined("`${output}` is known inside `outputs` only", help: nil)
+            if let output { return Value(text: output) }
+            throw .undefined("`${output}` is known inside `outputs` only", help: nil, isMissing: true)
         }
         if name.hasPrefix("asset.") {
             guard let asset else {

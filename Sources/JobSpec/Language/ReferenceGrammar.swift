@@ -28,6 +28,7 @@ enum ReferenceGrammar {
         ("env.NAME", "of the environment; refused under `--untrusted`", "everywhere"),
         ("job", "the id of the job", "in a job"),
         ("index", "the number of this run of it, from 1", "in a job"),
+        ("output", "the id of the output", "under `outputs`, and in what is merged under them"),
         ("matrix.key", "this run's value of the matrix", "in a job with `matrix`"),
         ("asset.id", "the id of its asset", "in a job, after `asset`"),
         ("asset.stem", "the name of the source without folder and extension", "in a job, after `asset`"),
@@ -83,7 +84,9 @@ enum ReferenceGrammar {
         2. `settings`, `assets` and `defaults` of the file over those of its `include`s, by name.
         3. Short forms are spelt out first: a destination that is a path is `{ path: … }`.
         4. `defaults` go under every job: mappings key by key; lists and single values are replaced as a whole.
-        5. What stands beside `use` over the named settings; what excludes something there takes its place (`bitrate` their `crf`).
+        5. What a job with `outputs` says under their keys goes under each of them in the same way: `destination: { if_exists: replace }`,
+           or `destination: "out/${output}.mp4"`.
+        6. What stands beside `use` over the named settings; what excludes something there takes its place (`bitrate` their `crf`).
 
         Paths are relative to the file that they stand in.
 

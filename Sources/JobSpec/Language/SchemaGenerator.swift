@@ -250,7 +250,16 @@ public enum SchemaGenerator {
         ]
         let required = mapping.keys.filter(\.isRequired).map { JSON.string($0.name) }
         if !required.isEmpty { members.append(("required", .array(required))) }
-        let rules = mapping.alternatives.map(rule) + codecRules(mapping)
+        let stricter = mapping.stricter.map { special in
+            JSON.object([
+                ("if", .object([("not", Self.required(special.without))])),
+                (
+                    "then",
+                    .object([("properties", .object([(special.key, json(special.type, &definitions))]))])
+                ),
+            ])
+        }
+        let rules = mapping.alternatives.map(rule) + stricter + codecRules(mapping)
         if !rules.isEmpty { members.append(("allOf", .array(rules))) }
         return .object(members)
     }

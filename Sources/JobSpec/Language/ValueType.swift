@@ -67,8 +67,17 @@ public final class MappingType: Sendable {
     public let laterKeys: [String]
     /// Keys of which so many must be there.
     public let alternatives: [KeyGroup]
+    /// Keys that have another type where a key isn't there.
+    let stricter: [Stricter]
     /// The key that a single value stands for.
     public let shortForm: String?
+
+    /// What a key must be where another isn't there.
+    struct Stricter: Sendable {
+        let key: String
+        let type: ValueType
+        let without: String
+    }
     private let byName: [String: KeyInfo]
     /// The keys' names, and those that must be there: short enough to be no objects.
     private let names: [String]
@@ -77,8 +86,9 @@ public final class MappingType: Sendable {
 
     init(
         _ name: String, _ title: String, _ summary: String, keys: [KeyInfo], laterKeys: [String] = [],
-        alternatives: [KeyGroup] = [], shortForm: String? = nil
+        alternatives: [KeyGroup] = [], stricter: [Stricter] = [], shortForm: String? = nil
     ) {
+        self.stricter = stricter
         self.name = name
         self.title = title
         self.summary = summary
@@ -109,7 +119,8 @@ public final class MappingType: Sendable {
 
     /// The same with nothing that must be there: what `defaults` and settings may say a part of.
     func partial(_ suffix: String = "Part") -> MappingType {
-        MappingType(
+        if name.hasSuffix(suffix) { return self }
+        return MappingType(
             name + suffix, title, summary,
             keys: keys.map {
                 KeyInfo(

@@ -34,7 +34,7 @@ public struct JobFile: Sendable {
     /// What only a trial can judge, each setting once for each place where it stands.
     public var settingsChecks: [SettingsCheck] {
         var seen: [SettingsTrial: Set<SourceRange>] = [:]
-        return jobs.flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
+        return jobs.flatMap(\.outputs).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
             seen[$0.trial, default: []].insert($0.range).inserted
         }
     }
@@ -57,8 +57,8 @@ public struct AssetSpec: Sendable {
         case glob(Located<String>)
         /// A test signal.
         case pattern(TestPattern)
-        /// What a job publishes: its id, and the full id of the run.
-        case job(Located<String>, run: String)
+        /// What a job publishes: its id, the full id of the run, and which of several outputs.
+        case job(Located<String>, run: String, output: Located<String>?)
     }
     /// Where media come from.
     public var source: Source

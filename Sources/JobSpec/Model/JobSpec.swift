@@ -13,70 +13,35 @@ public final class JobSpec: Sendable {
     public let assetID: Located<String>?
     /// What parts of it, to be joined in this order; empty for all of it.
     public let ranges: [RangeSpec]
-    /// What becomes of its tracks, in output order.
-    public let tracks: [TrackRule]
-    /// The kind of file; nil while it hangs on what a pattern matches.
-    public let container: Located<ContainerType>?
-    /// The index goes to the front.
-    public let optimizeForNetwork: Located<Bool>?
-    /// How long the file's fragments are.
-    public let fragmentInterval: Located<MediaTime>?
-    /// The output's tags.
-    public let metadata: MetadataSpec
-    /// The output's chapters.
-    public let chapters: Located<ChapterSpec>?
-    /// How long the output is at most.
-    public let durationLimit: Located<TimeExpression>?
-    /// How many bytes the output has at most.
-    public let sizeLimit: Located<Int64>?
     /// How the range is cut.
     public let cut: Located<CutMode>?
-    /// What must hold of the output.
-    public let expectations: [Expectation]
     /// What becomes of damaged data.
     public let onDamage: Located<DamagePolicy>?
-    /// Source tracks that no rule selects.
-    public let leftover: Located<Leftover>?
     /// Jobs that must have succeeded first, by the ids that the file has.
     public let needs: [Located<String>]
     /// How a run treats it.
     public let scheduling: JobScheduling
-    /// Where the output goes.
-    public let destination: DestinationSpec
+    /// What is made of it, in the file's order: never empty.
+    public let outputs: [OutputSpec]
 
     /// It reads what a pattern matches, directly or through other jobs, and is expanded by the plan.
     public let isTemplate: Bool
 
     init(
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
-        tracks: [TrackRule], container: Located<ContainerType>?, optimizeForNetwork: Located<Bool>?,
-        fragmentInterval: Located<MediaTime>?, metadata: MetadataSpec, chapters: Located<ChapterSpec>?,
-        durationLimit: Located<TimeExpression>?,
-        sizeLimit: Located<Int64>?,
-        cut: Located<CutMode>?, expectations: [Expectation], onDamage: Located<DamagePolicy>?,
-        leftover: Located<Leftover>?, needs: [Located<String>], scheduling: JobScheduling,
-        destination: DestinationSpec, isTemplate: Bool
+        cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
+        scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool
     ) {
         self.id = id
         self.base = base
         self.asset = asset
         self.assetID = assetID
         self.ranges = ranges
-        self.tracks = tracks
-        self.container = container
-        self.optimizeForNetwork = optimizeForNetwork
-        self.fragmentInterval = fragmentInterval
-        self.metadata = metadata
-        self.chapters = chapters
-        self.durationLimit = durationLimit
-        self.sizeLimit = sizeLimit
         self.cut = cut
-        self.expectations = expectations
         self.onDamage = onDamage
-        self.leftover = leftover
         self.needs = needs
         self.scheduling = scheduling
-        self.destination = destination
+        self.outputs = outputs
         self.isTemplate = isTemplate
     }
 }
@@ -99,6 +64,9 @@ public struct JobScheduling: Codable, Hashable, Sendable {
 extension JobSpec {
     /// Where the first range was written.
     public var rangeLocation: SourceRange? { ranges.first?.range }
+
+    /// The output of an id; nil for the only one of a job that describes it itself.
+    public func output(_ id: String?) -> OutputSpec? { outputs.first { $0.id?.value == id } }
 }
 
 /// A stretch of the asset's time line as a job file says it.

@@ -24,6 +24,10 @@ public final class TemporaryFile: @unchecked Sendable {
         /// Its name while it has one in the folder.
         var partName: String?
         var isPublished = false
+        /// The name under which what it replaced is kept, until it is forgotten.
+        var replaced: String?
+        var publishedName: String?
+        var hasReplaced = false
     }
     private let state: Guarded<State>
 
@@ -162,14 +166,23 @@ public final class TemporaryFile: @unchecked Sendable {
 
     /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
     /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
-    public func publish(replacing: Bool) throws { try publish(as: name, replacing: replacing) }
+    /// `keepsReplaced` keeps what is replaced for `withdraw`, where the file system has links, until `forgetReplaced`.
+    public func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
+        try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
+    }
 
     /// The same under another name in the destination's folder.
-    public func publish(as name: String, replacing: Bool) throws {
+    public func publish(as name: String, replacing: Bool, keepsReplaced: Bool = false) throws {
         try state.withLock { state in
             guard !state.isPublished else { return }
             guard directoryDescriptor >= 0 else {
                 throw MediaError.misuse("a lent file is published by its owner")
+            }
+            if replacing, keepsReplaced {
+                let kept = Self.partName(for: name)
+                if linkat(directoryDescriptor, name, directoryDescriptor, kept, 0) == 0 {
+                    state.replaced = kept
+                }
             }
             if let part = state.partName {
                 try move(part, to: name, replacing: replacing)
@@ -185,17 +198,49 @@ public final class TemporaryFile: @unchecked Sendable {
                 state.partName = nil
             }
             state.isPublished = true
+            state.publishedName = name
+            state.hasReplaced = replacing
         }
         guard fsync(directoryDescriptor) == 0 else {
             throw MediaError.system(operation: "fsync of the folder", errno: errno)
         }
     }
 
+    /// Takes back its name, as far as it still has it: what it replaced is there again, or nothing. Where what it replaced
+    /// couldn't be kept, it stays.
+    public func withdraw() {
+        state.withLock { state in
+            var (own, other) = (stat(), stat())
+            guard state.isPublished, let name = state.publishedName, fstat(descriptor, &own) == 0,
+                fstatat(directoryDescriptor, name, &other, AT_SYMLINK_NOFOLLOW) == 0,
+                own.st_ino == other.st_ino, own.st_dev == other.st_dev
+            else { return }
+            let isBack =
+                if let replaced = state.replaced {
+                    renameat(directoryDescriptor, replaced, directoryDescriptor, name) == 0
+                } else {
+                    !state.hasReplaced && unlinkat(directoryDescriptor, name, 0) == 0
+                }
+            if isBack { (state.isPublished, state.replaced) = (false, nil) }
+        }
+        fsync(directoryDescriptor)
+    }
+
+    /// What it replaced is of no use any more.
+    public func forgetReplaced() {
+        state.withLock { state in
+            if let replaced = state.replaced { unlinkat(directoryDescriptor, replaced, 0) }
+            state.replaced = nil
+        }
+    }
+
     /// Removes what is not published, and gives its room back: a worker may hold the file open for a moment longer.
     public func discard() {
         state.withLock { state in
-            if let part = state.partName { unlinkat(directoryDescriptor, part, 0) }
-            state.partName = nil
+            for part in [state.partName, state.replaced].compactMap({ $0 }) {
+                unlinkat(directoryDescriptor, part, 0)
+            }
+            (state.partName, state.replaced) = (nil, nil)
             guard directoryDescriptor >= 0, !state.isPublished else { return }
             var status = stat()
             // Whatever anybody can reach by a name stays as it is.

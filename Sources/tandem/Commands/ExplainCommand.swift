@@ -41,12 +41,14 @@ struct ExplainCommand: ParsableCommand {
             try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
         }
         for plan in result.plan.jobs where plan.id == job || plan.base == job {
-            let reasons = forecast.reasons(for: plan)
-            let verdict =
-                reasons.lines.isEmpty
-                ? "up to date" : reasons.onlyJudges ? "its output stays, and is judged" : "runs"
-            Terminal.print(SafeText.line("\(plan.id): \(verdict)") + "\n")
-            for reason in reasons.lines { Terminal.print(SafeText.line("  \(reason)") + "\n") }
+            for task in plan.tasks {
+                let reasons = forecast.reasons(for: task)
+                let verdict =
+                    reasons.lines.isEmpty
+                    ? "up to date" : reasons.onlyJudges ? "its output stays, and is judged" : "runs"
+                Terminal.print(SafeText.line("\(task.name): \(verdict)") + "\n")
+                for reason in reasons.lines { Terminal.print(SafeText.line("  \(reason)") + "\n") }
+            }
         }
         // What can't be planned says so below, and hides nothing of the others.
         try reporting.report(result.diagnostics, of: loader)

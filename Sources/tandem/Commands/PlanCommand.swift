@@ -70,8 +70,8 @@ struct PlanCommand: ParsableCommand {
         if reporting.format == .json {
             let report = Report(
                 plan: result.plan,
-                runs: result.plan.jobs.map {
-                    Report.Run(id: $0.id, file: $0.file, forecast.reasons(for: $0))
+                runs: result.plan.jobs.flatMap(\.tasks).map {
+                    Report.Run(id: $0.name, file: $0.file, forecast.reasons(for: $0))
                 }, diagnostics: all.diagnostics)
             Terminal.print(try JSONForm.text(of: report))
         } else {

@@ -49,7 +49,7 @@ struct JobFileDraft {
         (text, self.problems) = (template.isOfUse ? template.render().text : nil, problems)
     }
 
-    private static func plan(_ text: String, _ scout: any SourceScout) -> (JobPlan?, DiagnosticSink) {
+    private static func plan(_ text: String, _ scout: any SourceScout) -> (OutputPlan?, DiagnosticSink) {
         var sink = DiagnosticSink()
         let root = YAMLParser.parse(Array(text.utf8), file: "init", into: &sink)
         let result = JobFileDecoder.decode(
@@ -59,6 +59,6 @@ struct JobFileDraft {
         let tried = scout.tryOut([file])
         if tried.hasErrors { return (nil, tried) }
         let planned = Planner.plan([file], scout: scout)
-        return (planned.plan.jobs.first, planned.diagnostics)
+        return (planned.plan.jobs.first?.outputs.first, planned.diagnostics)
     }
 }

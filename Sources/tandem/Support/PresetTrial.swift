@@ -9,7 +9,7 @@ internal import YAMLDocument
 /// Plans a source's export with a preset, without writing anything.
 struct PresetTrial {
     /// What would be done; nil where it can't be.
-    let plan: JobPlan?
+    let plan: OutputTask?
     /// Why it can't.
     let problem: String?
 
@@ -29,7 +29,7 @@ struct PresetTrial {
 
     private static func plan(
         _ preset: ExportPreset, _ asset: String, _ container: String, _ scout: any SourceScout
-    ) -> (plan: JobPlan?, problem: String?) {
+    ) -> (plan: OutputTask?, problem: String?) {
         let isRemote = SourceLocation.isRemote(asset)
         let key = isRemote ? "url" : "path"
         // Beside the file, where --root lets something be.
@@ -54,17 +54,18 @@ struct PresetTrial {
             return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)
         }
         let planned = Planner.plan([file], scout: scout)
-        if let plan = planned.plan.jobs.first { return (plan, nil) }
+        if let plan = planned.plan.jobs.first?.tasks.first { return (plan, nil) }
         return (nil, planned.diagnostics.diagnostics.first { $0.severity == .error }?.message)
     }
 
     /// The preset's rules as they come out for the source: a rule for each of its tracks, with the size that it gets.
-    static func yaml(of preset: ExportPreset, _ plan: JobPlan) -> String {
-        var lines = ["container: \(plan.container)", "tracks:"]
-        for track in plan.tracks {
+    static func yaml(of preset: ExportPreset, _ plan: OutputTask) -> String {
+        var lines = ["container: \(plan.output.container)", "tracks:"]
+        for track in plan.output.tracks {
             let kind = track.source.mediaType
             let position =
-                plan.sourceDescription.tracks(of: kind).firstIndex { $0.index == track.source.index } ?? 0
+                plan.input.sourceDescription.tracks(of: kind).firstIndex { $0.index == track.source.index }
+                ?? 0
             var action = ExportPreset.Rule.action(nil)
             if case .encode(let encoding) = track.action {
                 var settings = preset.rules.first { $0.kind == kind.rawValue }?.settings ?? []

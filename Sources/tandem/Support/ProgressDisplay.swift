@@ -72,20 +72,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         switch record.outcome {
         case .succeeded(let result):
             if verbosity == .quiet { return }
-            let speed = result.seconds > 0 ? result.duration.seconds / result.seconds : 0
-            say(
-                mark("done", "32")
-                    + " \(id): \(TextRenderer.printable(result.destination)) (\(PlanText.time(result.duration)), \(PlanText.bytes(result.size)), \(Self.one(result.seconds)) s, \(Self.one(speed))x)"
-            )
-            for one in result.loudness {
-                say(
-                    "     \(id): track \(one.track): \(Self.signed(one.before.integrated)) LUFS, peak \(Self.signed(one.before.truePeak)) dBTP → \(Self.signed(one.after.integrated)) LUFS, peak \(Self.signed(one.after.truePeak)) dBTP"
-                )
-            }
-            if !result.expectations.isEmpty {
-                let found = result.expectations.map(\.summary).joined(separator: "; ")
-                say("     \(id): as expected: \(TextRenderer.printable(found))")
-            }
+            for output in result.outputs { tell(output, of: record.id, seconds: result.seconds) }
             for warning in result.warnings { say("     \(id): warning: \(TextRenderer.printable(warning))") }
         case .upToDate: if verbosity == .verbose { say(mark("same", "36") + " \(id): up to date") }
         case .skipped(let why):
@@ -95,6 +82,25 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             say(mark("fail", "31") + " \(id): \(TextRenderer.printable(failure.message))\(again)")
         case .cancelled: say(mark("stop", "33") + " \(id): cancelled")
         case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(TextRenderer.printable(why))")
+        }
+    }
+
+    /// An output that was made.
+    private func tell(_ output: OutputResult, of job: String, seconds: Double) {
+        let id = TextRenderer.printable(OutputTask.name(job: job, output: output.id))
+        let speed = seconds > 0 ? output.duration.seconds / seconds : 0
+        say(
+            mark("done", "32")
+                + " \(id): \(TextRenderer.printable(output.destination)) (\(PlanText.time(output.duration)), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s, \(Self.one(speed))x)"
+        )
+        for one in output.loudness {
+            say(
+                "     \(id): track \(one.track): \(Self.signed(one.before.integrated)) LUFS, peak \(Self.signed(one.before.truePeak)) dBTP → \(Self.signed(one.after.integrated)) LUFS, peak \(Self.signed(one.after.truePeak)) dBTP"
+            )
+        }
+        if !output.expectations.isEmpty {
+            let found = output.expectations.map(\.summary).joined(separator: "; ")
+            say("     \(id): as expected: \(TextRenderer.printable(found))")
         }
     }
 

@@ -60,9 +60,8 @@ struct RunOutputs: ParsableArguments {
         if paths.isEmpty { return nil }
         let here = FileManager.default.currentDirectoryPath
         let destinations = Set(
-            (plan.jobs.map(\.destination) + plan.settled.map(\.destination)).compactMap {
-                DestinationPath($0)
-            })
+            (plan.jobs.flatMap(\.outputs).map(\.destination)
+                + plan.settled.flatMap(\.outputs).map(\.destination)).compactMap { DestinationPath($0) })
         var seen: Set<DestinationPath> = []
         for path in paths {
             guard let place = DestinationPath(path.hasPrefix("/") ? path : here + "/" + path) else {

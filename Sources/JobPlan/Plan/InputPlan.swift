@@ -1,0 +1,85 @@
+public import Diagnostics
+internal import ExactStrings
+public import JobSpec
+public import Media
+
+/// One read of a source: what every output that is made of it has in common.
+public struct InputPlan: Codable, Hashable, Sendable {
+    /// Where media come from.
+    public enum Source: Codable, Hashable, Sendable {
+        /// A file by its absolute path or its URL, as it was when the plan was made.
+        case file(path: String, identity: FileIdentity)
+        /// A test signal.
+        case pattern(TestPattern)
+        /// What another job of the batch publishes, at an absolute path.
+        case job(id: String, path: String)
+    }
+
+    /// Where media come from.
+    public var source: Source
+    /// How times are found out.
+    public var timing: AssetTiming
+    /// What the source is; foretold where another job makes it.
+    public var sourceDescription: SourceDescription
+    /// The stretch that is read; nil for all.
+    public var range: TimeRange?
+    /// Several stretches that are read instead, joined end to end in this order.
+    public var joinedRanges: [TimeRange]
+    /// The stretch that was asked for, where another is read.
+    public var requestedRange: TimeRange?
+    /// What becomes of damaged data.
+    public var damagePolicy: DamagePolicy
+    /// Where the range was written.
+    public var rangeLocation: SourceRange?
+    /// How it is cut, where the job says.
+    public var cut: CutMode?
+}
+
+extension InputPlan.Source {
+    /// The same source, seen from this machine: on a shared file system each has its own number of the device.
+    func isUnchanged(since before: InputPlan.Source) -> Bool {
+        guard case .file(let path, var now) = self, case .file(let oldPath, let then) = before else {
+            return self == before
+        }
+        now.device = then.device
+        return path.exact == oldPath.exact && now == then
+    }
+}
+
+extension InputPlan {
+    /// What is read.
+    public var assetSource: Asset.Source {
+        switch source {
+        case .file(let path, _), .job(_, let path): .file(path)
+        case .pattern(let pattern): .pattern(pattern)
+        }
+    }
+
+    /// What is read, for people: a path, a URL or the name of a test signal.
+    public var sourceName: String {
+        switch source {
+        case .file(let path, _), .job(_, let path): path
+        case .pattern(let pattern): "test signal \(pattern.name)"
+        }
+    }
+
+    /// What of it is read, and how damage is treated.
+    public var extent: ReadingExtent {
+        var extent = ReadingExtent(
+            ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
+        )
+        // What a header only guesses is no end to cut at.
+        extent.isOpen =
+            !sourceDescription.isDurationExact && [nil, .exact].contains(cut)
+            && extent.ranges.last?.end == sourceDescription.duration
+        return extent
+    }
+
+    /// The same without what is there for people.
+    var bare: InputPlan {
+        var input = self
+        (input.sourceDescription.tracks, input.sourceDescription.metadata) = ([], [])
+        input.sourceDescription.chapters = []
+        return input
+    }
+}

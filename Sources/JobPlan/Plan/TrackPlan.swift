@@ -1,0 +1,149 @@
+public import Diagnostics
+internal import JobSpec
+public import LibAV
+public import Media
+
+/// One track of an output.
+public struct TrackPlan: Codable, Hashable, Sendable {
+    /// What is done. What there is to say of it is kept apart: of ten thousand tracks most are copied.
+    public enum Action: Codable, Hashable, Sendable {
+        /// Packets as they are.
+        case copy
+        /// Packets as they are but for the edges of the range.
+        indirect case smartCut(SmartCut)
+        /// Cues in another kind of text.
+        case subtitle(SubtitleCodec)
+        /// Compressed anew.
+        indirect case encode(Encoding)
+    }
+
+    /// How a track is compressed anew.
+    public struct Encoding: Codable, Hashable, Sendable {
+        /// The codec's name in job files.
+        public var codec: String
+        /// Everything the encoder is opened with.
+        public var encoder: EncoderConfiguration
+        /// In what form pictures are read.
+        public var video: VideoOutputSettings?
+        /// In what form sound is read.
+        public var audio: AudioOutputSettings?
+        /// The loudness that sound is brought to, after it was measured.
+        public var loudness: LoudnessTarget?
+        /// Everything is looked at once before.
+        public var hasTwoPasses: Bool
+        /// The settings for people, each with where it came from.
+        public var settings: [Setting]
+        /// What of the encoder's colour the job says itself: `primaries`, `transfer`, `matrix`, `range`. Without them there
+        /// is no output, without a source's own a warning.
+        public var askedColor: [String] = []
+
+        /// The bit rate is another than was thought usual.
+        mutating func take(bitRate: Int64) {
+            encoder.bitRate = bitRate
+            for index in settings.indices where settings[index].key == "bitrate" {
+                settings[index].value = "\(bitRate)"
+            }
+        }
+    }
+
+    /// A resolved setting.
+    public struct Setting: Codable, Hashable, Sendable {
+        /// Where a setting came from.
+        public enum Origin: String, Codable, Sendable {
+            /// The job says it.
+            case job
+            /// Named settings say it.
+            case settings
+            /// `defaults` say it.
+            case defaults
+            /// The export preset says it.
+            case preset
+            /// The source has it.
+            case source
+            /// Nobody said anything.
+            case `default`
+        }
+        /// Its key.
+        public var key: String
+        /// Its value.
+        public var value: String
+        /// Where it came from.
+        public var origin: Origin
+    }
+
+    /// What the output's track will be.
+    public struct Expectation: Codable, Hashable, Sendable {
+        /// Pictures, for video.
+        public var frames: Int?
+        /// Samples per channel, for sound that is compressed anew.
+        public var samples: Int64?
+        /// Where it will lie on the output's time line.
+        public var timeRange: TimeRange
+        /// The figures are exact; estimates otherwise.
+        public var isExact: Bool
+    }
+
+    /// What becomes of a tag of a track.
+    public struct Tag: Codable, Hashable, Sendable {
+        /// Its key.
+        public var key: String
+        /// What becomes of it.
+        public var outcome: LedgerEntry.Outcome
+        /// Why.
+        public var reason: String
+    }
+
+    /// The source's track.
+    public var source: SourceDescription.Track
+    /// Several tracks of the source become this one; `source` is then what they have in common.
+    public var mix: AudioMix?
+    /// What is done.
+    public var action: Action
+    /// What comes of it.
+    public var expected: Expectation
+    /// How the output's pictures are to be turned for display.
+    public var transform: DisplayTransform?
+    /// The rule's place in the file.
+    public var location: SourceRange
+    /// Tags of the track.
+    public var metadata: [MetadataEntry]
+    /// The keys among them that the rule sets, in lower case.
+    public var askedTags: [String] = []
+    /// What becomes of the tags that the source's track has.
+    public var tags: [Tag]
+    /// Dispositions by libav's names.
+    public var disposition: [String]
+    /// Kinds of side data that go along.
+    public var sideData: [String]
+}
+
+extension TrackPlan {
+    /// It is made of a track of the source, alone or with others.
+    func takes(_ index: Int) -> Bool { mix?.inputs.contains { $0.track == index } ?? (source.index == index) }
+}
+
+extension TrackPlan.Setting.Origin {
+    /// By the way a written setting came to where it is read.
+    init(_ range: SourceRange?) {
+        if range?.context?.contains(.preset) == true {
+            self = .preset
+        } else if range?.context?.contains(.settings) == true {
+            self = .settings
+        } else if range?.context?.contains(.defaults) == true {
+            self = .defaults
+        } else {
+            self = .job
+        }
+    }
+}
+
+extension TrackPlan {
+    /// The codec that the output's track has; nil of subtitles.
+    var outputCodec: String? {
+        switch action {
+        case .copy, .smartCut: source.codec
+        case .encode(let encoding): encoding.codec
+        case .subtitle: nil
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// What of a source is read for an output.
+struct PlannedExtent {
+    /// One stretch; nil for all.
+    var range: TimeRange?
+    /// Several stretches instead, joined in this order.
+    var joined: [TimeRange] = []
+    /// What was asked for, where `range` is another.
+    var requested: TimeRange?
+    /// The track that the range was widened for: it can be copied there.
+    var widenedTrack: Int?
+
+    /// What is read, in order; empty for everything.
+    var ranges: [TimeRange] { joined.isEmpty ? range.map { [$0] } ?? [] : joined }
+
+    /// How long what is read of a source is.
+    func span(of description: SourceDescription) -> MediaTime {
+        ranges.isEmpty ? description.duration : ranges.reduce(.zero) { $0 + $1.duration }
+    }
+}
+
+/// Decides what of a source is read for an output, by the job's ranges and its `cut`, and the output's `limit`.
+struct ExtentPlanner {
+    let job: JobSpec
+    let output: OutputSpec
+    let source: InputPlan.Source
+    let description: SourceDescription
+    let scout: any SourceScout
+    private(set) var sink = DiagnosticSink()
+    private(set) var notes: [String] = []
+    private(set) var extent = PlannedExtent()
+
+    init(
+        job: JobSpec, output: OutputSpec, source: InputPlan.Source, description: SourceDescription,
+        scout: any SourceScout
+    ) {
+        self.job = job
+        self.output = output
+        self.source = source
+        self.description = description
+        self.scout = scout
+    }
+
+    private var range: TimeRange? {
+        get { extent.range }
+        set { extent.range = newValue }
+    }
+    private var joined: [TimeRange] {
+        get { extent.joined }
+        set { extent.joined = newValue }
+    }
+    private var ranges: [TimeRange] { extent.ranges }
+
+    /// `video` counts frames, `copied` is the first video track that is copied. False where a range can't be told.
+    mutating func plan(video: SourceDescription.Track?, copied: SourceDescription.Track?) -> Bool {
+        let resolver = RangeResolver(source: description, video: video)
+        let asked = job.ranges.compactMap { resolver.resolve($0, into: &sink) }
+        if asked.count < job.ranges.count { return false }
+        if asked.count > 1 { joined = asked } else { range = asked.first }
+        limitDuration(video: video)
+        widen(for: copied)
+        if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
+            notes.append("how the range is cut is found out once \(id) has published")
+        }
+        return true
+    }
+
+    /// The read that comes of it.
+    var input: InputPlan {
+        InputPlan(
+            source: source, timing: job.asset.timing, sourceDescription: description, range: extent.range,
+            joinedRanges: extent.joined, requestedRange: extent.requested,
+            damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
+            cut: extent.ranges.isEmpty ? nil : job.cut?.value)
+    }
+
+    /// How long the output is at most.
+    private var lengthLimit: MediaTime?
+
+    /// `limit` ends the range earlier.
+    private mutating func limitDuration(video: SourceDescription.Track?) {
+        guard let limit = output.durationLimit else { return }
+        let resolver = RangeResolver(source: description, video: video)
+        guard let length = resolver.duration(limit, into: &sink) else { return }
+        let start = range?.start ?? .zero
+        let end = range?.end ?? description.duration
+        guard length > .zero else {
+            sink.error(.invalidRange, "an output of no length is none", at: limit.range)
+            return
+        }
+        lengthLimit = length
+        if !joined.isEmpty {
+            shortenJoined(to: length)
+            return
+        }
+        if start + length < end {
+            range = TimeRange(start: start, end: start + length)
+            notes.append("stops after \(length) s, as `limit` says")
+        }
+    }
+
+    /// Ranges past the limit are left out; where one is left, it is one.
+    private mutating func shortenJoined(to length: MediaTime) {
+        let kept = joined.prefix(lasting: length)
+        guard kept != joined else { return }
+        notes.append("stops after \(length) s, as `limit` says")
+        if kept.count > 1 {
+            joined = kept
+        } else {
+            joined = []
+            range = kept.first
+        }
+    }
+
+    /// `cut: keyframe` widens the range to where the first copied video track can begin and end.
+    private mutating func widen(for copied: SourceDescription.Track?) {
+        guard job.cut?.value == .keyframe, !ranges.isEmpty, case .file(let path, _) = source,
+            let track = copied
+        else { return }
+        do {
+            let wide = try ranges.map { asked throws(SourceProblem) in
+                try CopyPlanner.widened(
+                    asked, limit: joined.isEmpty ? lengthLimit : nil, track: track, path: path,
+                    end: description.duration,
+                    damagePolicy: job.onDamage?.value ?? .fail, scout: scout)
+            }
+            if joined.isEmpty {
+                guard let only = wide.first ?? nil else { return }
+                if let limit = lengthLimit, only.duration > limit {
+                    sink.error(
+                        .copyRange, "copied pictures can't begin and end within the \(limit) s of `limit`",
+                        at: job.cut?.range ?? job.id.range)
+                }
+                extent.requested = range
+                range = only
+                extent.widenedTrack = track.index
+                return
+            }
+            for (index, wide) in wide.enumerated() {
+                guard let wide else { continue }
+                notes.append(
+                    "range \(index + 1), asked for from \(joined[index].start) s to \(joined[index].end) s, is widened to where copied pictures can begin and end"
+                )
+                joined[index] = wide
+            }
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
+        }
+    }
+}

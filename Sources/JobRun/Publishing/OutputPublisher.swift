@@ -1,0 +1,164 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import Glibc
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// An output that is left out: somebody else's file is where it would go, and is to stay.
+struct SkippedOutput: Error {
+    let reason: String
+}
+
+/// Puts one output of a job where it belongs, and nothing else in danger.
+struct OutputPublisher {
+    let task: OutputTask
+    /// The sources of the whole call: none of them is ever replaced.
+    let sources: Set<SourceFileKey>
+    let state: RunState?
+    /// What it is made by; nil where that can't be told.
+    var digest: PlanDigest?
+
+    private var output: OutputPlan { task.output }
+
+    /// What is at the destination was made by just this plan, and is not to be made anew.
+    var isMadeAlready: Bool {
+        guard let digest, state?.isForced == false else { return false }
+        return (DestinationPath.mark(at: output.destination)?.digest).map {
+            digest.standing(of: $0) != .other
+        }
+            ?? false
+    }
+
+    /// Brings a finished file to disk with everything that it is to have, but its name.
+    mutating func prepare(_ file: TemporaryFile, _ findings: OutputFindings) throws {
+        if JobWarnings(task: task, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
+        // Before the mark, which tells the file by its time.
+        if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName) {
+            try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
+        }
+        let mark = DestinationPath.Mark(
+            output: file.fingerprint, digest: digest?.value ?? "",
+            owner: RunState.owner(task.file, at: output.destination), job: task.name)
+        let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
+        try file.synchronize()
+        if !isMarked { try state?.intend(task, output: mark.output, digest: digest) }
+    }
+
+    /// Gives a prepared file its name; false where somebody else published the same a moment before. `isOneOfSeveral` keeps
+    /// what it replaces until all are there: see `TemporaryFile.withdraw`.
+    func publish(_ file: TemporaryFile, isOneOfSeveral: Bool) throws -> Bool {
+        // Where somebody was quicker, whose file it is decides again.
+        for _ in 0..<2 {
+            let replaces = try replacesExisting()
+            if replaces, isMadeAlready {
+                file.discard()
+                return false
+            }
+            do {
+                try file.publish(replacing: replaces, keepsReplaced: isOneOfSeveral)
+                break
+            } catch MediaError.destinationExists {
+                continue
+            }
+        }
+        guard file.isPublished else { throw MediaError.destinationExists }
+        // Whoever moved the folder meanwhile has the output elsewhere.
+        guard file.isAt(output.destination) else {
+            throw JobFailure(
+                "the output was published, and is not at \(output.destination): its folder was moved or replaced",
+                at: output.destinationLocation, rule: .destinationUnwritable)
+        }
+        return true
+    }
+
+    /// What is told of it.
+    func result(_ file: TemporaryFile, _ findings: OutputFindings) -> OutputResult {
+        let lines = JobWarnings(task: task, findings: findings).lines
+        return OutputResult(
+            id: output.id, destination: output.destination, size: file.size, output: file.fingerprint,
+            duration: findings.tracks.map(\.end).max() ?? .zero, tracks: findings.tracks,
+            warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
+            expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview)
+    }
+
+    /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
+    /// same job is replaced. Tells what came of it.
+    func keep(_ file: TemporaryFile) -> String {
+        let name = output.destination.pathParts.last ?? "output"
+        let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
+        let kept = String(name[..<dot] + ".failed" + name[dot...])
+        let path = String(output.destination.dropLast(name.count)) + kept
+        let isOurs =
+            DestinationPath.isKeptFailure(of: task.name, at: path)
+            && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
+        let mark = DestinationPath.Mark(
+            output: file.fingerprint, digest: "", owner: RunState.owner(task.file, at: output.destination),
+            job: task.name)
+        file.setAttribute(DestinationPath.failureAttribute, mark.text)
+        do {
+            try file.synchronize()
+            try file.publish(as: kept, replacing: isOurs)
+            return "; kept as \(path)"
+        } catch MediaError.destinationExists {
+            return "; not kept, since \(path) is another file"
+        } catch {
+            return "; not kept: \(error)"
+        }
+    }
+
+    /// Whether what is at the destination may be replaced. Throws where it may not.
+    func replacesExisting() throws -> Bool {
+        if let identity = FileIdentity(path: output.destination),
+            sources.contains(SourceFileKey(identity))
+        {
+            throw JobFailure(
+                "the destination is a source, and sources are never overwritten: \(output.destination)",
+                at: output.destinationLocation, rule: .destinationIsSource)
+        }
+        // What is up to date for any job file is nobody's loss.
+        let owner = isMadeAlready ? nil : RunState.owner(task.file, at: output.destination)
+        switch DestinationPath.occupant(of: output.destination, owner: owner) {
+        case .nothing: return false
+        case .published: return true
+        case .notAFile:
+            throw JobFailure(
+                "the destination is a folder or no regular file: \(output.destination)",
+                at: output.destinationLocation,
+                rule: .destinationExists)
+        case .foreign where state?.owns(output.destination, for: task.file) == true: return true
+        case .foreign:
+            switch output.ifExists {
+            case .replace: return true
+            case .skip: throw SkippedOutput(reason: "the destination exists")
+            case .fail:
+                throw JobFailure(
+                    "\(DestinationPath.foreign(at: output.destination)): \(output.destination)",
+                    at: output.destinationLocation,
+                    rule: .destinationExists)
+            }
+        }
+    }
+
+    /// Makes the destination's folder, where it may.
+    func makeFolder() throws {
+        let folder = String(
+            output.destination[..<(output.destination.lastSlash ?? output.destination.startIndex)])
+        if folder.isEmpty || FileIdentity(path: folder) != nil { return }
+        guard output.makesDirectories else {
+            throw JobFailure(
+                "the folder \(folder) doesn't exist, and `make_directories` is false",
+                at: output.destinationLocation,
+                rule: .destinationUnwritable)
+        }
+        var path = ""
+        for part in folder.pathParts {
+            path += "/" + part
+            guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+                throw MediaError.system(operation: "making the folder \(path)", errno: errno)
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Several outputs of one job: made together, published together, and made anew one by one.
+@Suite struct OutputsTests {
+    private static let lossless = "{ video: first, encode: { codec: ffv1 } }"
+
+    /// A job with outputs; `more` stands beside them.
+    private func job(_ outputs: [(id: String, text: String)], more: String = "") -> String {
+        let lines = outputs.map { "      \($0.id): { \($0.text) }\n" }.joined()
+        return """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                destination: "out/${output}.mkv"
+            \(more.isEmpty ? "" : "    \(more)\n")    outputs:
+            \(lines)
+            """
+    }
+
+    private func modified(_ scratch: Scratch, _ name: String) throws -> [Int64] {
+        var status = stat()
+        guard stat(scratch.file(name), &status) == 0 else { return [] }
+        return [Int64(status.st_ino), Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec)]
+    }
+
+    private func files(_ scratch: Scratch, in folder: String = "out") -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: scratch.file(folder))) ?? []).sorted()
+    }
+
+    /// Each is what a job of its own would make: frames and samples.
+    @Test func outputsAreWhatJobsOfTheirOwnMake() throws {
+        let scratch = try folderWithSource()
+        let small = "{ video: first, encode: { codec: ffv1, size: 64x } }"
+        let audio = "{ audio: first, encode: { codec: flac, gain: -6dB } }"
+        try scratch.write(
+            """
+            version: 1
+            defaults: { asset: ./a.mp4, range: { start: 0.2s, end: 0.7s } }
+            jobs:
+              all:
+                destination: "all-${output}.mkv"
+                outputs:
+                  whole: { tracks: [ \(Self.lossless), \(audio) ] }
+                  small: { tracks: [ \(small) ] }
+                  sound: { tracks: [ \(audio) ], destination: all-sound.flac }
+                  short: { tracks: [ \(Self.lossless) ], limit: { duration: 200ms } }
+              whole: { tracks: [ \(Self.lossless), \(audio) ], destination: whole.mkv }
+              small: { tracks: [ \(small) ], destination: small.mkv }
+              sound: { tracks: [ \(audio) ], destination: sound.flac }
+              short: { tracks: [ \(Self.lossless) ], limit: { duration: 200ms }, destination: short.mkv }
+            """, to: "jobs.yaml")
+        for isolation in ["worker", "none"] {
+            let result = try tandem("run", "--force", "--isolation", isolation, "jobs.yaml", in: scratch)
+            #expect(result.status == 0, "\(result.errors)")
+            for name in ["whole", "small", "short"] {
+                let (own, shared) = (
+                    Judge(scratch.file("\(name).mkv")), Judge(scratch.file("all-\(name).mkv"))
+                )
+                let frames = try own.decodedPictures().map(\.hash)
+                #expect(!frames.isEmpty)
+                #expect(try shared.decodedPictures().map(\.hash) == frames, "\(name)")
+                #expect(try shared.pictures().times == own.pictures().times, "\(name)")
+            }
+            let samples = try Judge(scratch.file("sound.flac")).samples(rate: 48_000)
+            #expect(!samples.isEmpty)
+            #expect(try Judge(scratch.file("all-sound.flac")).samples(rate: 48_000) == samples)
+            #expect(try Judge(scratch.file("all-whole.mkv")).samples(rate: 48_000) == samples)
+        }
+    }
+
+    /// A rerun makes the one that is out of date, by its settings or because it is gone, and says so.
+    @Test func onlyWhatIsOutOfDateIsMade() throws {
+        let scratch = try folderWithSource()
+        let text = { (quality: Int) in
+            self.job([
+                ("a", "tracks: [ \(Self.lossless) ]"),
+                (
+                    "b",
+                    "tracks: [ { video: first, encode: { codec: h264, crf: \(quality), preset: ultrafast } } ]"
+                ),
+            ])
+        }
+        try scratch.write(text(20), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        let before = (try modified(scratch, "out/a.mkv"), try modified(scratch, "out/b.mkv"))
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
+        #expect(try modified(scratch, "out/a.mkv") == before.0)
+
+        try scratch.write(text(30), to: "jobs.yaml")
+        let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
+        #expect(why.text.contains("one/a: up to date\n"), "\(why.text)")
+        #expect(why.text.contains("one/b: runs\n") && why.text.contains("crf"), "\(why.text)")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("1 up to date"), "\(plan.text)")
+        let run = try tandem("run", "--report", "r.json", "jobs.yaml", in: scratch)
+        #expect(run.status == 0 && !run.errors.contains("one/a") && run.errors.contains("done one/b"))
+        #expect(try modified(scratch, "out/a.mkv") == before.0)
+        #expect(try modified(scratch, "out/b.mkv") != before.1)
+        // The report tells both, the one that stayed with what was said of it before.
+        let report = try JSONSerialization.jsonObject(
+            with: try Data(contentsOf: URL(filePath: scratch.file("r.json"))))
+        let jobs = try #require((report as? [String: Any])?["jobs"] as? [[String: Any]])
+        #expect(
+            Set(jobs.map { "\($0["id"] ?? "") \($0["outcome"] ?? "")" }) == [
+                "one/a up-to-date", "one/b succeeded",
+            ])
+        #expect(jobs.allSatisfy { $0["destination"] is String && $0["output"] is String })
+
+        try FileManager.default.removeItem(atPath: scratch.file("out/a.mkv"))
+        let third = try modified(scratch, "out/b.mkv")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        #expect(try modified(scratch, "out/b.mkv") == third)
+        #expect(files(scratch) == ["a.mkv", "b.mkv"])
+    }
+
+    /// One that isn't as expected: none is published, what was there stays as it was, and nothing else is left.
+    @Test func oneThatFailsFailsAll() throws {
+        let scratch = try folderWithSource()
+        let text = { (size: String) in
+            self.job([
+                ("a", "tracks: [ \(Self.lossless) ], metadata: { set: { title: \(size) } }"),
+                ("b", "tracks: [ \(Self.lossless) ], expect: { size: { max: \(size) } }"),
+            ])
+        }
+        try scratch.write(text("10B"), to: "jobs.yaml")
+        let first = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(first.status == 5 && first.errors.contains("b: "), "\(first.errors)")
+        #expect(files(scratch) == [])
+        try scratch.write(text("90MB"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        let before = (try modified(scratch, "out/a.mkv"), try modified(scratch, "out/b.mkv"))
+        // The second is judged again and fails; the first, which would be made anew, isn't.
+        try scratch.write(text("20B"), to: "jobs.yaml")
+        let kept = try tandem("run", "--keep-failed", "jobs.yaml", in: scratch)
+        #expect(kept.status == 5, "\(kept.errors)")
+        #expect(try modified(scratch, "out/a.mkv") == before.0 && modified(scratch, "out/b.mkv") == before.1)
+        #expect(files(scratch) == ["a.mkv", "b.mkv"])
+        // Made anew, the one that fails is kept under another name.
+        let forced = try tandem("run", "--force", "--keep-failed", "jobs.yaml", in: scratch)
+        #expect(forced.status == 5)
+        #expect(files(scratch) == ["a.mkv", "b.failed.mkv", "b.mkv"])
+        #expect(try modified(scratch, "out/a.mkv") == before.0 && modified(scratch, "out/b.mkv") == before.1)
+    }
+
+    /// What another job reads is one of them, and how long it waits is for the job.
+    @Test func anotherJobReadsOne() throws {
+        let scratch = try folderWithSource()
+        let reader = """
+
+              two:
+                asset: { job: one, output: b }
+                tracks: [ { video: first, copy: true } ]
+                destination: "${asset.stem}-copy.mkv"
+            """
+        let text = job([
+            ("a", "tracks: [ \(Self.lossless) ]"),
+            ("b", "tracks: [ { video: first, encode: { codec: ffv1, size: 64x } } ]"),
+        ])
+        try scratch.write(text + reader, to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try Judge(scratch.file("b-copy.mkv")).stream("v:0", "width")["width"] as? Int == 64)
+        // Where the other output alone is made anew, the reader has nothing to do.
+        try FileManager.default.removeItem(atPath: scratch.file("out/a.mkv"))
+        let why = try tandem("explain", "jobs.yaml", "two", in: scratch)
+        #expect(why.text.contains("two: up to date"), "\(why.text)")
+        let before = try modified(scratch, "b-copy.mkv")
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.status == 0 && again.errors.contains("done one/a"), "\(again.errors)")
+        #expect(try modified(scratch, "b-copy.mkv") == before)
+    }
+
+    /// Passes, loudness and sizes belong to each output.
+    @Test func passesLoudnessAndLimits() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            job(
+                [
+                    (
+                        "a",
+                        "tracks: [ { video: first, encode: { codec: h264, bitrate: 300k, passes: 2, preset: ultrafast } } ]"
+                    ),
+                    (
+                        "b",
+                        "tracks: [ { video: first, encode: { codec: h264, bitrate: 100k, passes: 2, preset: ultrafast, size: 64x } }, { audio: first, encode: { codec: flac, normalize: -20 } } ]"
+                    ),
+                    ("c", "tracks: [ { audio: first, encode: { codec: flac } } ], limit: { size: 30kB }"),
+                    (
+                        "d",
+                        "tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], limit: { size: 30kB }, container: wav, destination: out/d.wav"
+                    ),
+                ].filter { $0.0 != "c" }), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("done one/d") && run.errors.contains("LUFS"), "\(run.errors)")
+        let source = try Judge(scratch.file("a.mp4")).decodedPictures().count
+        #expect(try Judge(scratch.file("out/a.mkv")).decodedPictures().count == source)
+        #expect(try Judge(scratch.file("out/b.mkv")).decodedPictures().count == source)
+        let size = try FileManager.default.attributesOfItem(atPath: scratch.file("out/d.wav"))[.size]
+        #expect(((size as? Int) ?? 0) <= 30_000 && ((size as? Int) ?? 0) > 20_000)
+    }
+
+    /// A part of a plan has all outputs of a job, and what came of each is collected.
+    @Test func shardsTellEachOutput() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            job([("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]),
+            to: "jobs.yaml")
+        #expect(try tandem("plan", "--shards", "2", "--out", "s", "jobs.yaml", in: scratch).status == 0)
+        let unfinished = try tandem("collect", "s", in: scratch)
+        #expect(unfinished.status != 0)
+        for part in ["0", "1"] {
+            #expect(try tandem("run", "--plan", "s", "--shard", part, in: scratch).status == 0)
+        }
+        let collected = try tandem("collect", "s", in: scratch)
+        #expect(collected.status == 0, "\(collected.text)\(collected.errors)")
+        try FileManager.default.removeItem(atPath: scratch.file("out/b.mkv"))
+        #expect(try tandem("collect", "s", in: scratch).status != 0)
+    }
+
+    /// Events and JUnit name the outputs.
+    @Test func eventsNameOutputs() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            job([("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]),
+            to: "jobs.yaml")
+        let run = try tandem("run", "--events", "e.jsonl", "--junit", "j.xml", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = try String(contentsOfFile: scratch.file("e.jsonl"), encoding: .utf8).split(
+            separator: "\n")
+        let ended = try lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }.filter { $0["event"] as? String == "job_finished" }
+        #expect(ended.count == 1 && ended[0]["job"] as? String == "one")
+        let outputs = try #require(ended[0]["outputs"] as? [[String: Any]])
+        #expect(outputs.map { $0["id"] as? String } == ["one/a", "one/b"])
+        #expect(
+            outputs.allSatisfy { ($0["size"] as? Int ?? 0) > 0 && $0["outcome"] as? String == "succeeded" })
+        let junit = try String(contentsOfFile: scratch.file("j.xml"), encoding: .utf8)
+        #expect(junit.contains("one/a") && junit.contains("one/b"))
+    }
+
+    /// Two of them at one place, or one that is no output of its own.
+    @Test func collisionsAreErrorsOfThePlan() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            job([
+                ("a", "tracks: [ \(Self.lossless) ]"),
+                ("b", "tracks: [ \(Self.lossless) ], destination: ./out/a.mkv"),
+            ]),
+            to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 3 && plan.errors.contains("two outputs have the destination"), "\(plan.errors)")
+        try scratch.write(
+            job([
+                ("a", "tracks: [ { audio: 7, copy: true } ]"), ("b", "tracks: [ { video: 9, copy: true } ]"),
+            ]), to: "jobs.yaml")
+        let both = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            both.errors.contains("no audio track matches") && both.errors.contains("no video track matches"))
+        #expect(files(scratch) == [])
+    }
+}
