@@ -245,6 +245,60 @@ def encodes():
     compare("720p, 30 s, x264 medium", job("medium", "source.mp4", "medium"), ffmpeg("source.mp4", "medium"))
 
 
+def peers():
+    """ffmpeg as installed, and a newer one where it is at hand (TANDEM_FFMPEG)."""
+    newer = os.environ.get("TANDEM_FFMPEG")
+    return [("ffmpeg", "ffmpeg")] + ([("newer ffmpeg", newer)] if newer else [])
+
+
+def dense():
+    """What weighs most where packets are large: 720p of 28 Mbit/s encoded, and 420 MB remuxed."""
+    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30,noise=alls=20:allf=t", "-f", "lavfi", "-i",
+       "sine=sample_rate=48000", "-t", "20", "-c:v", "libx264", "-preset", "veryfast", "-b:v", "28M", "-pix_fmt", "yuv420p", "-c:a", "aac", "dense.mp4")
+    sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "5", "-i", "dense.mp4", "-c", "copy", "large.mp4")
+    with open(f"{work}/remux.yaml", "w") as f:
+        f.write("""version: 1
+jobs:
+  one:
+    asset: ./large.mp4
+    tracks: [ { video: first, copy: true }, { audio: first, copy: true } ]
+    destination: { path: tandem-large.mkv, if_exists: replace }
+""")
+    for name, peer in peers():
+        for preset in ("medium", "veryfast", "ultrafast"):
+            compare(f"720p of 28 Mbit/s, 20 s, x264 {preset}, beside {name}", job(f"dense-{preset}", "dense.mp4", preset),
+                    [peer] + ffmpeg("dense.mp4", preset)[1:])
+        size = os.path.getsize(f"{work}/large.mp4") / 1e6
+        compare(f"remux of {size:.0f} MB, beside {name}", [tandem, "run", "--force", "remux.yaml"],
+                [peer, "-v", "error", "-nostdin", "-y", "-i", "large.mp4", "-c", "copy", "ffmpeg.mkv"])
+
+
+def ladder():
+    """Three sizes of one decode, beside one ffmpeg with `split`."""
+    sizes = ((1280, 720), (854, 480), (640, 360))
+    for preset in ("veryfast", "medium"):
+        outputs = "".join(f"""
+      s{height}:
+        tracks:
+          - {{ video: first, encode: {{ codec: h264, crf: 23, preset: {preset}, size: {width}x{height}, fit: stretch }} }}
+          - {{ audio: first, encode: {{ codec: aac, bitrate: 128k }} }}""" for width, height in sizes)
+        with open(f"{work}/ladder.yaml", "w") as f:
+            f.write(f"""version: 1
+jobs:
+  one:
+    asset: ./source.mp4
+    destination: {{ path: "tandem-${{output}}.mp4", if_exists: replace }}
+    outputs:{outputs}
+""")
+        chain = "[0:v]split=3[a][b][c];[a]scale=1280:720[x];[b]scale=854:480[y];[c]scale=640:360[z]"
+        options = ["-map", "0:a:0", "-c:v", "libx264", "-crf", "23", "-preset", preset, "-c:a", "aac", "-b:a", "128k"]
+        for name, peer in peers():
+            theirs = [peer, "-v", "error", "-nostdin", "-y", "-i", "source.mp4", "-filter_complex", chain]
+            for label, (_, height) in zip("xyz", sizes):
+                theirs += ["-map", f"[{label}]"] + options + [f"ffmpeg-{height}.mp4"]
+            compare(f"a ladder of three sizes, x264 {preset}, beside one {name} with split", [tandem, "run", "--force", "ladder.yaml"], theirs)
+
+
 def memory():
     """Memory must not grow with the length: one minute against thirty, of a small picture."""
     for minutes in (1, 30):
@@ -271,7 +325,7 @@ else:
        "veryfast", "-pix_fmt", "yuv420p", "-ac", "2", "-c:a", "aac", "-b:a", "160k", "source.mp4")
 print("source:", "real footage" if os.path.exists(real) else "generated")
 
-parts = {"encodes": encodes, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
+parts = {"encodes": encodes, "dense": dense, "ladder": ladder, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
 for name in sys.argv[3:] or parts:
     parts[name]()
 subprocess.run(["rm", "-rf", work])

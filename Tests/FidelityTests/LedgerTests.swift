@@ -40,12 +40,12 @@ import Testing
         guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any],
             let jobs = (json["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]
         else { throw JudgeError(message: "no plan of \(source): \(result.errors)") }
-        guard let job = jobs.first else {
+        guard let output = (jobs.first?["outputs"] as? [[String: Any]])?.first else {
             let why = (json["diagnostics"] as? [[String: Any]])?.first?["message"] as? String
             return (nil, why ?? "?")
         }
         var account = Account()
-        for entry in job["ledger"] as? [[String: Any]] ?? [] {
+        for entry in output["ledger"] as? [[String: Any]] ?? [] {
             account.entries.append(
                 (
                     entry["track"] as? Int, entry["item"] as? String ?? "", entry["outcome"] as? String ?? "",

@@ -71,7 +71,12 @@ public struct PlanFile: Codable, Sendable {
 
     /// Reads one; throws where it is none.
     public static func read(_ data: Data) throws -> PlanFile {
-        try JSONForm.value(PlanFile.self, of: data)
+        let file = try JSONForm.value(PlanFile.self, of: data)
+        guard file.plan.jobs.allSatisfy(\.isSound) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "a job's outputs and inputs don't fit each other"))
+        }
+        return file
     }
 
     /// Why the program or its libraries are not those that the plan was made with; nil where they are.

@@ -132,61 +132,60 @@ struct LedgerBuilder {
         return all
     }
 
-    private func entries(for track: SourceDescription.Track) -> [LedgerEntry] {
-        let item = Self.name(track)
-        let uses = tracks.enumerated().filter { $0.element.takes(track.index) }
-        guard !uses.isEmpty else {
-            if track.isAttachedPicture {
-                let isKept = covers.kept.contains(track.index)
-                return [
-                    LedgerEntry(
-                        track: track.index, item: item, outcome: isKept ? .copied : .left,
-                        reason: isKept ? "goes along" : covers.reason(track))
-                ] + (isKept ? coverTags(track) : [])
-            }
-            if attachments.contains(track.index) {
-                return [LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "goes along")]
-            }
-            if track.isTimecode, timecode?.written != nil {
-                return [
-                    LedgerEntry(
-                        track: track.index, item: "timecode track", outcome: .copied,
-                        reason: "written anew")
-                ]
-            }
-            let reason =
-                track.isUnknown
-                ? "its format is unknown: it is selected by its number alone" : "no rule selects it"
-            return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: reason)]
-        }
-        var result: [LedgerEntry] = uses.map { position, use in
-            switch use.action {
-            case .copy:
-                LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "as track \(position)")
-            case .subtitle(let codec):
+    /// A track that no output's track is made of.
+    private func unused(_ track: SourceDescription.Track, _ item: String) -> [LedgerEntry] {
+        if track.isAttachedPicture {
+            let isKept = covers.kept.contains(track.index)
+            return [
                 LedgerEntry(
-                    track: track.index, item: item, outcome: .encoded,
-                    reason: "as track \(position), \(codec.rawValue)")
-            case .smartCut(let cut):
-                LedgerEntry(
-                    track: track.index, item: item, outcome: .copied,
-                    reason:
-                        "as track \(position), \(cut.headPictures + cut.tailPictures) frames at its edges compressed anew"
-                )
-            case .encode(let encoding):
-                LedgerEntry(
-                    track: track.index, item: item, outcome: .encoded,
-                    reason: "as track \(position), \(encoding.codec)"
-                        + (use.mix.map { $0.inputs.count > 1 ? ", mixed" : "" } ?? ""))
-            }
+                    track: track.index, item: item, outcome: isKept ? .copied : .left,
+                    reason: isKept ? "goes along" : covers.reason(track))
+            ] + (isKept ? coverTags(track) : [])
         }
-        result += uses.compactMap { manner(of: track, in: $0.element) }
-        result += tags(of: track, in: uses[0].element)
-        if let turn = track.transform, !turn.isIdentity {
-            result.append(self.turn(of: track, in: uses.map(\.element)))
+        if attachments.contains(track.index) {
+            return [LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "goes along")]
         }
-        let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
-        let carried = Set(uses.flatMap(\.element.sideData))
+        if track.isTimecode, timecode?.written != nil {
+            return [
+                LedgerEntry(
+                    track: track.index, item: "timecode track", outcome: .copied,
+                    reason: "written anew")
+            ]
+        }
+        let reason =
+            track.isUnknown
+            ? "its format is unknown: it is selected by its number alone" : "no rule selects it"
+        return [LedgerEntry(track: track.index, item: item, outcome: .left, reason: reason)]
+    }
+
+    private func entry(
+        for track: SourceDescription.Track, _ item: String, as position: Int, _ use: TrackPlan
+    ) -> LedgerEntry {
+        switch use.action {
+        case .copy:
+            LedgerEntry(track: track.index, item: item, outcome: .copied, reason: "as track \(position)")
+        case .subtitle(let codec):
+            LedgerEntry(
+                track: track.index, item: item, outcome: .encoded,
+                reason: "as track \(position), \(codec.rawValue)")
+        case .smartCut(let cut):
+            LedgerEntry(
+                track: track.index, item: item, outcome: .copied,
+                reason:
+                    "as track \(position), \(cut.headPictures + cut.tailPictures) frames at its edges compressed anew"
+            )
+        case .encode(let encoding):
+            LedgerEntry(
+                track: track.index, item: item, outcome: .encoded,
+                reason: "as track \(position), \(encoding.codec)"
+                    + (use.mix.map { $0.inputs.count > 1 ? ", mixed" : "" } ?? ""))
+        }
+    }
+
+    private func sideData(
+        of track: SourceDescription.Track, carried: Set<String>, isCopied: Bool
+    ) -> [LedgerEntry] {
+        var result: [LedgerEntry] = []
         let states = [
             SourceDescription.Track.hiddenBeginning, SourceDescription.Track.hiddenInside,
             SourceDescription.Track.unordered, SourceDescription.Track.changingHeaders,
@@ -206,6 +205,23 @@ struct LedgerBuilder {
                     track: track.index, item: "side data \(kind)", outcome: isCarried ? .copied : .left,
                     reason: reason))
         }
+        return result
+    }
+
+    private func entries(for track: SourceDescription.Track) -> [LedgerEntry] {
+        let item = Self.name(track)
+        let uses = tracks.enumerated().filter { $0.element.takes(track.index) }
+        guard !uses.isEmpty else {
+            return unused(track, item)
+        }
+        var result = uses.map { entry(for: track, item, as: $0.offset, $0.element) }
+        result += uses.compactMap { manner(of: track, in: $0.element) }
+        result += tags(of: track, in: uses[0].element)
+        if let turn = track.transform, !turn.isIdentity {
+            result.append(self.turn(of: track, in: uses.map(\.element)))
+        }
+        let isCopied = uses.contains { if case .copy = $0.element.action { true } else { false } }
+        result += sideData(of: track, carried: Set(uses.flatMap(\.element.sideData)), isCopied: isCopied)
         if isCopied, track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
             if let entry = hiddenBeginning(of: track) { result.append(entry) }
         }

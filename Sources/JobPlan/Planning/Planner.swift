@@ -21,7 +21,7 @@ public struct Planner {
         public var files: [JobFile]
     }
 
-    private struct Key: Hashable {
+    struct Key: Hashable {
         let file: Int
         let id: ExactString
 
@@ -29,18 +29,18 @@ public struct Planner {
     }
 
     let files: [JobFile]
-    private let scout: any SourceScout
+    let scout: any SourceScout
     let memory: any PlanMemory
-    private var settled: [Key: BatchPlan.Settled] = [:]
+    var settled: [Key: BatchPlan.Settled] = [:]
     /// What was found before jobs were gone through one by one; nil for those that must be planned.
     private var settledAhead: [Key: BatchPlan.Settled?] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
-    private var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
+    var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// URLs that were looked at: many jobs may read one.
     var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
-    private var plans: [Key: Int] = [:]
+    var plans: [Key: Int] = [:]
     private(set) var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
     private var refused: Set<Key> = []
@@ -210,7 +210,7 @@ public struct Planner {
         }
     }
 
-    private static func probeKey(_ path: String, _ timing: AssetTiming) -> ExactString {
+    static func probeKey(_ path: String, _ timing: AssetTiming) -> ExactString {
         "\(timing.rawValue):\(path)".exact
     }
 
@@ -348,76 +348,5 @@ public struct Planner {
             if foreseen == nil { checkOwner(task, destination, of: output, into: &sink) }
         }
         return sink.hasErrors ? nil : plan
-    }
-
-    private mutating func source(
-        _ asset: AssetSpec, in index: Int, foreseen: InputPlan.Source?, into sink: inout DiagnosticSink
-    ) -> (InputPlan.Source, SourceDescription)? {
-        switch asset.source {
-        case .pattern(let pattern):
-            do {
-                return (
-                    .pattern(pattern), SourceDescription(try Asset(.pattern(pattern)).loadSynchronously())
-                )
-            } catch {
-                sink.error(.sourceUnreadable, "the test signal can't be made: \(error)", at: asset.range)
-                return nil
-            }
-        case .glob: return nil
-        case .job(let id, let run, let output):
-            if case .file(let path, _)? = foreseen, let foreseen {
-                return describe(path, asset.timing, at: id.range, into: &sink).map { (foreseen, $0) }
-            }
-            if let path = settled[Key(file: index, id: run)]?.destination(of: output?.value) {
-                guard let description = describe(path, asset.timing, at: id.range, into: &sink),
-                    let identity = FileIdentity(path: path)
-                else { return nil }
-                return (.file(path: path, identity: identity), description)
-            }
-            let tasks = plans[Key(file: index, id: run)].map { order[$0].tasks } ?? []
-            guard let needed = tasks.first(where: { $0.output.id == output?.value }) else {
-                sink.error(
-                    .sourceUnreadable,
-                    "the job `\(run)`, whose output this one reads, can't be carried out", at: id.range)
-                return nil
-            }
-            return (.job(id: run, path: needed.output.destination), SourceDescription(foretoldBy: needed))
-        case .url(let url):
-            guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
-                return nil
-            }
-            // Nobody asks the server but who may fetch: what was said of the file tells how long it is.
-            let identity = FileIdentity(remoteSize: description.fileSize)
-            return (.file(path: url.value, identity: identity), description)
-        case .file(let written):
-            let path = files[index].absolutePath(written)
-            guard let description = describe(path, asset.timing, at: written.range, into: &sink),
-                let identity = FileIdentity(path: path)
-            else { return nil }
-            return (.file(path: path, identity: identity), description)
-        }
-    }
-
-    private static func look(
-        at path: String, _ timing: AssetTiming, _ scout: any SourceScout
-    ) -> Swift.Result<SourceDescription, SourceProblem> {
-        Swift.Result { () throws(SourceProblem) in try scout.description(of: path, timing) }
-    }
-
-    private mutating func describe(
-        _ path: String, _ timing: AssetTiming, at place: SourceRange, into sink: inout DiagnosticSink
-    ) -> SourceDescription? {
-        let key = Self.probeKey(path, timing)
-        let result = probed[key] ?? Self.look(at: path, timing, scout)
-        probed[key] = result
-        switch result {
-        case .success(let description): return description
-        case .failure(let error):
-            let name = path.pathParts.last ?? path
-            sink.error(
-                .sourceUnreadable, "\(name): \(error)", at: place,
-                notes: [Diagnostic.Note("the path is \(path)")])
-            return nil
-        }
     }
 }

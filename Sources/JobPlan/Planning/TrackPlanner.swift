@@ -19,41 +19,64 @@ struct TrackPlanner {
     mutating func track(
         _ track: SourceDescription.Track, by rule: TrackRule, mix: AudioMix?
     ) -> TrackPlan? {
-        var action: TrackPlan.Action
-        var transform = track.transform
-        var wanted = rule.action
-        var copied: TrackPlan.Action?
-        if case .copy(let place, let otherwise) = wanted {
-            let copying = CopyPlanner(
-                job: job, output: output, container: container, source: source, scout: scout,
-                description: description,
-                ranges: extent.ranges,
-                place: place, otherwise: otherwise, widenedTrack: extent.widenedTrack)
-            switch copying.plan(track, into: &sink) {
-            case nil: return nil
-            case .copy:
-                copied = .copy
-                if copying.keepsWholePackets(of: track) {
-                    notes.append(
-                        "\(label(track)) is cut between packets: part of one is missing at each end of a range"
-                    )
-                }
-            case .smartCut(let cut, let unheeded):
-                copied = .smartCut(cut)
-                if !unheeded.isEmpty {
-                    notes.append(
-                        "the edges of \(label(track)) follow the source, not \(unheeded.joined(separator: ", "))"
-                    )
-                }
-            case .fallBack(let action, let why):
-                wanted = action
-                notes.append("\(label(track)) is compressed anew: \(why)")
-            }
+        guard let decision = decision(of: track, by: rule) else { return nil }
+        var action = decision.action
+        let transform = decision.transform
+        if track.mediaType == .subtitle { return subtitle(track, action, rule: rule) }
+        if case .encode(var encoding) = action {
+            guard tryEncoder(&encoding, of: track, rule: rule) else { return nil }
+            action = .encode(encoding)
         }
-        switch wanted {
+        guard
+            let expected = expectation(of: track, action, turned: transform, by: rule)
+        else { return nil }
+        let tags = tags(of: track, action, rule: rule)
+        return TrackPlan(
+            source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
+            transform: transform,
+            location: rule.range,
+            metadata: tags.entries, askedTags: tags.asked, tags: tags.ledger, disposition: tags.disposition,
+            sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
+    }
+
+    /// What is done with it, and how the output's frames are turned for display.
+    private mutating func decision(
+        of track: SourceDescription.Track, by rule: TrackRule
+    ) -> (action: TrackPlan.Action, transform: DisplayTransform?)? {
+        guard case .copy(let place, let otherwise) = rule.action else {
+            return encoded(track, rule.action, by: rule)
+        }
+        let copying = CopyPlanner(
+            job: job, output: output, container: container, source: source, scout: scout,
+            description: description, ranges: extent.ranges, place: place, otherwise: otherwise,
+            widenedTrack: extent.widenedTrack)
+        switch copying.plan(track, into: &sink) {
+        case nil: return nil
         case .copy:
-            guard let copied else { return nil }
-            action = copied
+            if copying.keepsWholePackets(of: track) {
+                notes.append(
+                    "\(label(track)) is cut between packets: part of one is missing at each end of a range")
+            }
+            return (.copy, track.transform)
+        case .smartCut(let cut, let unheeded):
+            if !unheeded.isEmpty {
+                notes.append(
+                    "the edges of \(label(track)) follow the source, not \(unheeded.joined(separator: ", "))"
+                )
+            }
+            return (.smartCut(cut), track.transform)
+        case .fallBack(let action, let why):
+            notes.append("\(label(track)) is compressed anew: \(why)")
+            return encoded(track, action, by: rule)
+        }
+    }
+
+    /// How a track is encoded.
+    private mutating func encoded(
+        _ track: SourceDescription.Track, _ wanted: TrackRule.Action, by rule: TrackRule
+    ) -> (action: TrackPlan.Action, transform: DisplayTransform?)? {
+        switch wanted {
+        case .copy: return nil
         case .encodeVideo(let written):
             let spec = PicturePlanner.settled(written, for: track)
             if written.color?.isForHighRangeAlone == true, PicturePlanner.isLightUnknown(track) {
@@ -74,9 +97,8 @@ struct TrackPlanner {
             guard PicturePlanner.check(encoding, of: picture, spec, scout: scout, into: &sink) else {
                 return nil
             }
-            action = .encode(encoding)
-            transform = picture.transform
             notes += planner.notes
+            return (.encode(encoding), picture.transform)
         case .encodeAudio(let spec):
             guard checkDecodable(track, rule: rule), let encoder = spec.codec.value.availableEncoder else {
                 return nil
@@ -85,8 +107,8 @@ struct TrackPlanner {
                 spec: spec, track: track, encoder: encoder, container: container.value)
             let encoding = planner.plan()
             guard checkSound(encoding, rule: rule, spec: spec) else { return nil }
-            action = .encode(encoding)
             notes += planner.notes
+            return (.encode(encoding), track.transform)
         case .encodeSubtitle(let spec):
             guard SubtitleCodec.canConvert(from: track.codec) else {
                 sink.error(
@@ -95,13 +117,15 @@ struct TrackPlanner {
                     at: spec.codec.range, help: "`copy: true` takes them as they are")
                 return nil
             }
-            action = .subtitle(spec.codec.value)
+            return (.subtitle(spec.codec.value), track.transform)
         }
-        if track.mediaType == .subtitle { return subtitle(track, action, rule: rule) }
-        if case .encode(var encoding) = action {
-            guard tryEncoder(&encoding, of: track, rule: rule) else { return nil }
-            action = .encode(encoding)
-        }
+    }
+
+    /// What comes of it; nil where nothing would, or what can't be.
+    private mutating func expectation(
+        of track: SourceDescription.Track, _ action: TrackPlan.Action, turned transform: DisplayTransform?,
+        by rule: TrackRule
+    ) -> TrackPlan.Expectation? {
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
             sink.error(
                 .containerSetting,
@@ -132,13 +156,7 @@ struct TrackPlanner {
                 at: rule.range)
             return nil
         }
-        let tags = tags(of: track, action, rule: rule)
-        return TrackPlan(
-            source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
-            transform: transform,
-            location: rule.range,
-            metadata: tags.entries, askedTags: tags.asked, tags: tags.ledger, disposition: tags.disposition,
-            sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
+        return expected
     }
 
     /// The encoder itself says what it makes of its settings. What it makes otherwise than asked is an error where it was

@@ -7,8 +7,8 @@ internal import Media
 struct VideoEncodingPlanner {
     let spec: VideoEncodeSpec
     /// The source's track as it is, and as the job's filters make it.
-    private let original: SourceDescription.Track
-    private var track: SourceDescription.Track
+    let original: SourceDescription.Track
+    var track: SourceDescription.Track
     let picture: PicturePlanner.Picture
     let timeZero: MediaTime
     let ranges: [TimeRange]
@@ -16,7 +16,7 @@ struct VideoEncodingPlanner {
     let container: ContainerType
     var notes: [String] = []
     private var settings: [TrackPlan.Setting] = []
-    private var targetColor = ColorDescription()
+    var targetColor = ColorDescription()
 
     init(
         spec: VideoEncodeSpec, track: SourceDescription.Track, picture: PicturePlanner.Picture,
@@ -105,12 +105,12 @@ struct VideoEncodingPlanner {
         ].compactMap { $0 }
     }
 
-    private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
+    mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
     }
 
     /// A setting that was written, with where that was.
-    private mutating func note(_ key: String, _ value: String, at range: SourceRange?) {
+    mutating func note(_ key: String, _ value: String, at range: SourceRange?) {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
     }
 
@@ -227,10 +227,10 @@ struct VideoEncodingPlanner {
     }
 
     /// RGB becomes YUV, or the other way.
-    private var isCrossing: Bool { track.pixelFormat.isRGB != (targetColor.matrix == "gbr") }
+    var isCrossing: Bool { track.pixelFormat.isRGB != (targetColor.matrix == "gbr") }
 
     /// The matrix of YUV on the way in or out, a guess where nobody says it.
-    private var sourceMatrix: String {
+    var sourceMatrix: String {
         if let matrix = track.color.matrix, matrix != "gbr" { return matrix }
         if let matrix = original.color.matrix, matrix != "gbr" { return matrix }
         if track.color.primaries == "bt2020" { return "bt2020nc" }
@@ -238,25 +238,25 @@ struct VideoEncodingPlanner {
     }
 
     /// Who sees pictures of such a size takes them for another matrix than at the source's size.
-    private func guessesOtherwise(_ size: PixelSize) -> Bool {
+    func guessesOtherwise(_ size: PixelSize) -> Bool {
         ColorDescription.usualMatrix(width: size.width, height: size.height)
             != ColorDescription.usualMatrix(width: track.width, height: track.height)
     }
 
     /// Pictures that don't say their matrix are brought into one that does.
-    private var assumesMatrix: Bool {
+    var assumesMatrix: Bool {
         !track.pixelFormat.isRGB && track.color.matrix == nil
             && (isCrossing || spec.codec.value.fixedColor == .jpeg)
     }
 
     /// Numbers that nobody explains are of limited range, but for the formats that mean the full one.
-    private var sourceRange: String {
+    var sourceRange: String {
         track.color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
     }
 
     /// What is to be converted: only what the source says and the job says otherwise. What the source doesn't
     /// say is written as the job says. Range and RGB are the scaler's.
-    private var conversion: ColorDescription? {
+    var conversion: ColorDescription? {
         var color = ColorDescription()
         func changed(_ from: String?, _ to: String?) -> String? {
             from != nil && to != nil && from != to ? to : nil
@@ -388,86 +388,5 @@ struct VideoEncodingPlanner {
         }
         // It talks to the terminal otherwise.
         if codec == "hevc" { configuration.set("log-level", to: "error", in: "x265-params") }
-    }
-
-    private mutating func describePicture(_ size: PixelSize) {
-        if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
-        if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
-        if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
-        if let fit = spec.fit { note("fit", fit.value.rawValue, at: fit.range) }
-        if let crop = picture.settings.crop {
-            note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
-        }
-        if let turn = picture.settings.turn {
-            note(
-                "orientation", "turned by \(turn.clockwiseDegrees)°\(turn.isReflected ? ", mirrored" : "")",
-                at: spec.orientation?.range)
-        }
-        if let deinterlace = spec.deinterlace {
-            note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
-        } else if picture.settings.deinterlacing != .off {
-            note("deinterlace", "auto", .default)
-        }
-        if let color = spec.color {
-            let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
-            let isConverted =
-                conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
-            note(
-                "color",
-                parts.map { $0 ?? "unknown" }.joined(separator: "/")
-                    + (isConverted ? ", converted" : ", written"),
-                at: color.range)
-        } else if !picture.settings.mapsTones,
-            targetColor.matrix != track.color.matrix || targetColor.range != track.color.range,
-            conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
-        {
-            let parts = [targetColor.matrix, targetColor.range].map { $0 ?? "unknown" }
-            note("color", parts.joined(separator: "/") + ", converted", .default)
-        }
-        if assumesMatrix
-            || !track.pixelFormat.isRGB && track.color.matrix == nil && guessesOtherwise(size)
-                && spec.color?.matrix == nil
-        {
-            notes.append(
-                "the source doesn't say its colour matrix: \(sourceMatrix) is assumed, which is usual of its size"
-            )
-        }
-        if let aspect = spec.pixelAspectRatio {
-            note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
-        }
-        if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
-    }
-
-    private mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
-        if size.width > source.width || size.height > source.height {
-            notes.append("scaled up from \(source) to \(size)")
-        }
-        if !track.isLossless, !["ffv1"].contains(spec.codec.value.name) {
-            notes.append("video \(track.codec) is compressed with loss already, and is compressed again")
-        }
-        if spec.size == nil, size != source {
-            notes.append("odd size \(source) becomes \(size), as \(format) needs")
-        }
-        if picture.isInterlaced, PicturePlanner.moves(spec, track) {
-            notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
-        } else if picture.isInterlaced, size != source {
-            notes.append("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
-        } else if picture.isInterlaced, spec.codec.value.fields == .unmarked || !picture.settings.isEmpty {
-            notes.append(
-                "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
-        }
-        // Encoders that take none are found out by the pictures themselves.
-        if let rate = spec.frameRate?.value, let own = track.frameRate,
-            Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
-            encoder.name == "libx264", ["h264", "hevc", "mpeg2video"].contains(track.codec)
-        {
-            notes.append("closed captions, where it has any, lack those of the pictures that are left out")
-        }
-        if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
-            notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
-        }
-        if original.pixelFormat.hasAlpha, !format.hasAlpha {
-            notes.append("the alpha plane is left: \(format) has none")
-        }
     }
 }

@@ -39,7 +39,7 @@ public struct RunningJob: Sendable {
 public final class BatchRunner: @unchecked Sendable {
     private let plan: BatchPlan
     private let files: [JobFile]
-    private let policy: RunPolicy
+    let policy: RunPolicy
     private let state: RunState?
     private let performer: any WorkPerformer
     private let scout: any SourceScout
@@ -50,11 +50,11 @@ public final class BatchRunner: @unchecked Sendable {
     private var queue: JobQueue
     private var budget: ResourceBudget
     /// Jobs of which a run did not succeed, by the ids that the files have.
-    private var failures: Set<JobKey> = []
+    var failures: Set<JobKey> = []
     /// Jobs that have a run, by the ids that the files have.
-    private let bases: Set<JobKey>
+    let bases: Set<JobKey>
     /// A job under way.
-    private struct Running {
+    struct Running {
         let executor: JobExecutor
         let cost: JobCost
         let lane: Int
@@ -65,14 +65,14 @@ public final class BatchRunner: @unchecked Sendable {
         /// Its work is done, and its output on the way to disk: its processors are others'.
         var isPublishing = false
     }
-    private var running: [JobKey: Running] = [:]
+    var running: [JobKey: Running] = [:]
     /// Jobs whose source, another job's output, is being looked at.
     private var replanning: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
     /// Jobs between two attempts.
     private var pausing: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
     /// Jobs that will not be begun.
     private var notRun = 0
-    private var outcomes: [JobKey: JobOutcome] = [:]
+    var outcomes: [JobKey: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var started = 0
     private var previewsMade = 0
@@ -236,7 +236,7 @@ public final class BatchRunner: @unchecked Sendable {
             }
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
-            let room = room(for: job)
+            let room = self.room(for: job)
             // What runs may be smaller than foretold, or make room by replacing.
             if room.lack != nil, !running.isEmpty || !replanning.isEmpty { return }
             queue.takeNext()
@@ -251,57 +251,6 @@ public final class BatchRunner: @unchecked Sendable {
                 finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stop))
             }
         }
-    }
-
-    /// Why a job can't be done now that everything it waited for has ended; nil where it can.
-    private func obstacle(to job: JobPlan) -> String? {
-        func failed(_ id: String) -> Bool {
-            outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
-        }
-        if let id = job.readJobs.sorted().first(where: failed) {
-            return "the job `\(id)`, whose output it reads, did not succeed"
-        }
-        for need in job.needs where !bases.contains(JobKey(file: job.file, id: need)) {
-            return "the job `\(need)`, which it needs, has no run"
-        }
-        for need in job.needs where failures.contains(JobKey(file: job.file, id: need)) {
-            return "the job `\(need)`, which it needs, did not succeed"
-        }
-        return nil
-    }
-
-    /// What a job fills, where that can be foretold, and why there is no room for it beside what runs.
-    private func room(for job: JobPlan) -> Room {
-        var room = Room(fills: [])
-        for output in job.outputs {
-            guard let size = output.expectedSize else { continue }
-            add(size, at: output.destination, to: &room) { free in
-                "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"
-            }
-        }
-        if let folder = policy.notesFolder, job.expectedNotes > 0 {
-            let size = job.expectedNotes
-            add(size, at: folder + "/notes", to: &room) { free in
-                "the notes between its two passes are likely to need \(PlanText.bytes(size)), and \(PlanText.bytes(free)) are free in \(folder)"
-            }
-        }
-        return room
-    }
-
-    /// Reckons with some bytes more, beside what runs and what the job itself fills already.
-    private func add(_ size: Int64, at path: String, to room: inout Room, lack: (_ free: Int64) -> String) {
-        guard let space = policy.space(path) else { return }
-        let taken = (running.values.flatMap(\.fills) + room.fills).reduce(Int64(0)) { sum, fills in
-            fills.fileSystem == space.fileSystem ? sum &+ fills.bytes : sum
-        }
-        room.fills.append(RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size))
-        if taken &+ size > space.bytes { room.lack = room.lack ?? lack(space.bytes) }
-    }
-
-    /// What a job fills, and why it can't; an output that is up to date needs none.
-    private struct Room {
-        var fills: [RunPolicy.FreeSpace]
-        var lack: String?
     }
 
     private func start(_ job: JobPlan, _ cost: JobCost, _ room: Room) {

@@ -21,12 +21,12 @@ public enum FingerprintMode: String, Sendable, CaseIterable {
 /// the plan itself (`isCurrent`), which also finds what the store has lost in the output's own mark.
 public final class RunState: PlanMemory, Sendable {
     /// An output, and whose it is by its name in the store; nil where that isn't known.
-    private struct Owned: Hashable, Sendable {
+    struct Owned: Hashable, Sendable {
         var output: String
         var file: String?
     }
 
-    private struct Known: Sendable {
+    struct Known: Sendable {
         var records: [StateStore.JobName: StateStore.Record]
         /// Published files without a mark, or with one, by their paths: what was published last, and what was about to be.
         var outputs: [ExactString: Set<Owned>]
@@ -52,11 +52,11 @@ public final class RunState: PlanMemory, Sendable {
         var asked: [JobKey: String] = [:]
     }
 
-    private let stores: [StateFolder: StateStore]
-    private let folders: [ExactString: StateFolder]
-    private let known: [StateFolder: Known]
+    let stores: [StateFolder: StateStore]
+    let folders: [ExactString: StateFolder]
+    let known: [StateFolder: Known]
     /// What the stores call the job files.
-    private let names: [ExactString: String]
+    let names: [ExactString: String]
     private let mode: FingerprintMode
     private let specs: [ExactString: String]
     let isForced: Bool
@@ -348,38 +348,6 @@ public final class RunState: PlanMemory, Sendable {
             seconds: seconds)
     }
 
-    /// The same records, those of outputs that are up to date with what was said when they were made. It is kept as long as
-    /// the output is the same.
-    public func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
-        records.map { record in
-            guard let place = folders[record.file.exact], let store = stores[place] else { return record }
-            func name(_ output: String?) -> StateStore.JobName {
-                StateStore.JobName(
-                    file: store.name(ofFile: record.file),
-                    id: OutputTask.name(job: record.id, output: output))
-            }
-            func known(_ output: String?) -> [String] {
-                guard let warned = self.known[place]?.warned[name(output)],
-                    warned.output == self.known[place]?.records[name(output)]?.output
-                else { return [] }
-                return warned.lines
-            }
-            var record = record
-            var made: [OutputResult] = []
-            switch record.outcome {
-            case .succeeded(let result): made = result.outputs
-            case .upToDate: break
-            default: return record
-            }
-            for output in made where !output.warnings.isEmpty {
-                store.note(name(output.id), StateStore.Warned(output: output.output, lines: output.warnings))
-            }
-            let outputs = record.plan?.outputs.map(\.id) ?? record.settled.map(\.id)
-            record.warnings += outputs.filter { id in !made.contains { $0.id == id } }.flatMap(known)
-            return record
-        }
-    }
-
     /// The run is over; tells what could not be written.
     public func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
@@ -394,81 +362,6 @@ public final class RunState: PlanMemory, Sendable {
             }
         }
         return problems
-    }
-
-    // MARK: What was
-
-    /// The latest runs of all folders, newest first.
-    public func history(limit: Int) throws(StateError) -> [(
-        folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt]
-    )] {
-        var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
-        for place in places {
-            guard let store = stores[place] else { continue }
-            let names = Set(folders.filter { $0.value == place }.keys.map { Self.lastPart($0.text) })
-            // As many as are kept: those of other job files are left out.
-            for (index, run) in try store.runs(limit: 200).enumerated() {
-                var run = run
-                let isAsked =
-                    run.files.split(separator: " ").contains { names.contains(Self.lastPart(String($0))) }
-                    || names.contains { $0.contains(" ") && run.files.contains($0) }
-                guard isAsked else { continue }
-                if index == 0, run.ended == nil, StateLock.isHeld(place) { run.status = "running" }
-                all.append((place, run, try store.attempts(ofRun: run.number)))
-            }
-        }
-        return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
-    }
-
-    private static func lastPart(_ path: String) -> String {
-        path.pathParts.last ?? path
-    }
-
-    /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now: `asked` are the
-    /// destinations of all jobs. What somebody changed since, what another job file made its own, and what is a source is
-    /// not listed.
-    public func strays(asked: Set<DestinationPath>, sources: Set<SourceFileKey>) -> [Stray] {
-        var strays: [Stray] = []
-        var seen: Set<ExactString> = []
-        for (place, known) in known {
-            let owners = Dictionary(
-                folders.filter { $0.value == place }.keys.compactMap { file in
-                    names[file].map { ($0.exact, file.text) }
-                },
-                uniquingKeysWith: { first, _ in first })
-            for record in known.published {
-                guard let file = owners[record.job.file.exact], isLeft(record, of: file, in: place) else {
-                    continue
-                }
-                guard let path = DestinationPath(record.destination), !asked.contains(path),
-                    seen.insert(record.destination.exact).inserted,
-                    let identity = FileIdentity(path: record.destination),
-                    !sources.contains(SourceFileKey(identity))
-                else { continue }
-                strays.append(
-                    Stray(file: record.job.file, job: record.job.id, path: record.destination, folder: place))
-            }
-        }
-        return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
-    }
-
-    /// An output is as it was published, and still that job file's.
-    private func isLeft(_ record: StateStore.Former, of file: String, in place: StateFolder) -> Bool {
-        guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
-        // A record may have come with a repository; the mark can't.
-        guard let mark = DestinationPath.mark(at: record.destination) else {
-            return !TemporaryFile.takesAttributes(record.destination) && StateSecret.holds(place)
-        }
-        return mark.owner == Self.owner(file, at: record.destination)
-    }
-
-    /// A job file in the mark of one of its outputs: a digest of the way there from the output's folder, so that a tree which is moved or copied as a whole stays whose it was.
-    static func owner(_ file: String, at destination: String) -> String {
-        let own = StateFolder.absolute(file: file).pathParts
-        let folder = destination.pathParts.dropLast()
-        let common = zip(own.dropLast(), folder).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-        let way = [String](repeating: "..", count: folder.count - common) + own[common...]
-        return ContentDigest.of(way.joined(separator: "/").utf8)
     }
 
     /// An output that another job file made is this one's from now on.
@@ -491,33 +384,4 @@ public final class RunState: PlanMemory, Sendable {
         }
         succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)
     }
-
-    /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.
-    public func remove(_ stray: Stray) throws(StateError) -> Bool {
-        let name = StateStore.JobName(file: stray.file, id: stray.job)
-        guard
-            let record = known[stray.folder]?.published(name, at: stray.path),
-            let file = names.first(where: {
-                $0.value.exact == stray.file.exact && folders[$0.key] == stray.folder
-            })?.key.text,
-            isLeft(record, of: file, in: stray.folder)
-        else { return false }
-        guard unlink(stray.path) == 0 else {
-            throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")
-        }
-        try stores[stray.folder]?.forget(name, at: stray.path)
-        return true
-    }
-}
-
-/// An output that was published and is no longer asked for.
-public struct Stray: Sendable {
-    /// The job file's name in the state.
-    public var file: String
-    /// The job that made it.
-    public var job: String
-    /// Its absolute path.
-    public var path: String
-    /// Where it is remembered.
-    public var folder: StateFolder
 }

@@ -28,7 +28,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     /// How what it was asked for ended.
-    private enum Ending: Sendable {
+    enum Ending: Sendable {
         case escaped([SandboxFinding])
         case done(WorkOutcome)
         case seen(Sight)
@@ -38,7 +38,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     /// What it was asked for.
-    private struct Task {
+    struct Task {
         let completion: @Sendable (Ending) -> Void
         /// Kept open until the worker has them for certain; none for a look.
         let outputs: [TemporaryFile]
@@ -58,9 +58,9 @@ final class WorkerProcess: @unchecked Sendable {
         var lastActivity = DispatchTime.now()
     }
 
-    private let limits: Limits
-    private let queue = DispatchQueue(label: "tandem.worker")
-    private let channel: MessageChannel
+    let limits: Limits
+    let queue = DispatchQueue(label: "tandem.worker")
+    let channel: MessageChannel
     private let process: pid_t
     /// It may fetch by URL.
     let hasNetwork: Bool
@@ -69,12 +69,12 @@ final class WorkerProcess: @unchecked Sendable {
     private var watching: (any DispatchSourceTimer)?
     private var buffer = MessageBuffer()
     private var lastWords: [UInt8] = []
-    private var task: Task?
-    private var isDead = false
+    var task: Task?
+    var isDead = false
     private var isReaped = false
     /// Why it was killed, where the supervisor did it.
     private var verdict: String?
-    private let shown = Guarded(WorkProgress())
+    let shown = Guarded(WorkProgress())
     private let onReady: @Sendable (Int32) -> Void
     private let onDeath: @Sendable (WorkerProcess) -> Void
 
@@ -118,175 +118,7 @@ final class WorkerProcess: @unchecked Sendable {
         watching.activate()
     }
 
-    /// A worker as a program of its own, where the twin has its work already. Its own process group: a Ctrl-C at the
-    /// terminal is the supervisor's to hear. Nothing of the environment goes along.
-    private static func spawn() throws -> WorkerTwin.Ends {
-        var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-        guard tandem_open_worker_line(&pair, &words) == 0 else {
-            throw MediaError.system(operation: "opening the line to a worker", errno: errno)
-        }
-        defer {
-            close(pair[1])
-            close(words[1])
-        }
-        do {
-            let process = try spawn(socket: pair[1], errors: words[1])
-            return WorkerTwin.Ends(process: process, channel: pair[0], words: words[0])
-        } catch {
-            close(pair[0])
-            close(words[0])
-            throw error
-        }
-    }
-
-    private static func spawn(socket: Int32, errors: Int32) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var nothing = sigset_t()
-        sigemptyset(&nothing)
-        posix_spawnattr_setsigmask(&attributes, &nothing)
-        var handled = sigset_t()
-        sigemptyset(&handled)
-        for number in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&handled, number) }
-        posix_spawnattr_setsigdefault(&attributes, &handled)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Int32(POSIX_SPAWN_SETPGROUP)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        let texts = ["tandem", WorkerMain.argument].map { (word: String) in strdup(word) }
-        defer { for text in texts { free(text) } }
-        var process: pid_t = 0
-        let code = posix_spawn(
-            &process, "/proc/self/exe", &actions, &attributes, texts + [nil], tandem_worker_environment())
-        guard code == 0 else { throw MediaError.system(operation: "starting a worker", errno: code) }
-        return process
-    }
-
     var progress: WorkProgress { shown.withLock { $0 } }
-
-    /// Gives it work; `completion` is called once. Nil is for an order that it never took: somebody else can have it.
-    func perform(
-        _ order: WorkOrder, fault: WorkerFault?, completion: @escaping @Sendable (WorkOutcome?) -> Void
-    ) {
-        queue.async { @Sendable in
-            guard !self.isDead else { return completion(nil) }
-            self.shown.withLock { $0 = WorkProgress() }
-            var sources: [(path: String, descriptor: Int32)] = []
-            defer { for source in sources { close(source.descriptor) } }
-            for path in order.plan.localSources {
-                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                guard descriptor >= 0 else {
-                    let error = MediaError.system(operation: "opening \(path)", errno: errno)
-                    return completion(
-                        .failed(
-                            JobFailure(
-                                "\(error)", at: order.plan.location, rule: .sourceUnreadable,
-                                isTransient: Transience.isTransient(error))))
-                }
-                sources.append((path, descriptor))
-            }
-            let place = order.plan.location
-            self.task = Task(
-                completion: { @Sendable ending in
-                    switch ending {
-                    case .done(let outcome): completion(outcome)
-                    case .cancelled: completion(.cancelled)
-                    case .died(let why, let byItself):
-                        completion(
-                            .failed(
-                                JobFailure(
-                                    "the worker died: \(why)", at: place, rule: .workerDied,
-                                    isTransient: byItself)))
-                    case .seen, .escaped: break
-                    }
-                }, outputs: order.outputs,
-                tracks: order.plan.outputs.map { order.onlyJudges ? 0 : $0.tracks.count },
-                makesPreview: order.makesPreview,
-                onChecked: order.onChecked)
-            let work = WorkerMessage.Work(
-                plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
-                makesPreview: order.makesPreview, onlyJudges: order.onlyJudges, fault: fault)
-            let files = order.outputs.map(\.descriptor) + (order.scratch.map { [$0.descriptor] } ?? [])
-            guard
-                self.channel.send(
-                    WorkerMessage.Order.work(work), descriptors: files + sources.map(\.descriptor))
-            else {
-                self.task = nil
-                self.die()
-                return completion(nil)
-            }
-        }
-    }
-
-    /// How a look ended.
-    enum LookEnding: Sendable {
-        /// It answered.
-        case seen(Sight)
-        /// It died of it; by itself, or because the supervisor would not wait any longer.
-        case died(String, byItself: Bool)
-        /// It never took the question: somebody else can have it.
-        case notTaken
-    }
-
-    /// Lets it look into a source; `completion` is called once.
-    func look(
-        _ question: SourceQuestion, fault: WorkerFault?,
-        completion: @escaping @Sendable (LookEnding) -> Void
-    ) {
-        queue.async { @Sendable in
-            guard !self.isDead else { return completion(.notTaken) }
-            var descriptors: [Int32] = []
-            defer { for descriptor in descriptors { close(descriptor) } }
-            if let path = question.path, !SourceLocation.isRemote(path) {
-                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                guard descriptor >= 0 else {
-                    let error = InputError(
-                        path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
-                    return completion(.seen(.problem(SourceProblem(error.explanation))))
-                }
-                descriptors = [descriptor]
-            }
-            self.task = Task(
-                completion: { @Sendable ending in
-                    switch ending {
-                    case .seen(let sight): completion(.seen(sight))
-                    case .died(let why, let byItself): completion(.died(why, byItself: byItself))
-                    case .done, .cancelled, .escaped: break
-                    }
-                }, outputs: [], isTrial: question.path == nil,
-                patience: question.isBrief ? self.limits.look : nil)
-            let look = WorkerMessage.Look(
-                question: question, isLent: !descriptors.isEmpty, fault: fault)
-            guard self.channel.send(WorkerMessage.Order.look(look), descriptors: descriptors) else {
-                self.task = nil
-                self.die()
-                return completion(.notTaken)
-            }
-        }
-    }
-
-    /// Has it try what its sandbox forbids; `completion` is called once, with nil where it died of it.
-    func escape(from path: String, completion: @escaping @Sendable ([SandboxFinding]?) -> Void) {
-        queue.async { @Sendable in
-            guard !self.isDead else { return completion(nil) }
-            self.task = Task(
-                completion: { @Sendable ending in
-                    if case .escaped(let findings) = ending { completion(findings) } else { completion(nil) }
-                }, outputs: [], isTrial: true)
-            if !self.channel.send(WorkerMessage.Order.escape(path: path, process: getpid())) {
-                self.task = nil
-                self.die()
-                completion(nil)
-            }
-        }
-    }
 
     /// Ends the work on outputs at once, the first of which tells it; it is killed where it doesn't follow. Later work is not
     /// touched.
@@ -436,7 +268,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     /// It is gone, or as good as gone.
-    private func die() {
+    func die() {
         guard !isDead else { return }
         isDead = true
         watching?.cancel()

@@ -37,20 +37,20 @@ public final class AssetWriter: @unchecked Sendable {
     /// The inputs, in track order.
     public private(set) var inputs: [AssetWriterInput] = []
 
-    private let publishesItself: Bool
+    let publishesItself: Bool
     /// A session of several writers publishes, when all are finished. Set before writing starts.
     var isHeld = false
-    private let queue = DispatchQueue(label: "tandem.mux")
-    private var muxer: Muxer?
+    let queue = DispatchQueue(label: "tandem.mux")
+    var muxer: Muxer?
     /// On `queue` only.
-    private var gate: SizeGate?
+    var gate: SizeGate?
     /// On `queue` only.
-    private var pacer: FragmentPacer?
+    var pacer: FragmentPacer?
     /// What the header fixed of each input's track; set before anything is written.
-    private var tracks: [OutputHeader.Track] = []
-    private var headers = UniqueDeque<Packet>()
-    private var movieTimescale: Int32 = 1000
-    private let state = Guarded(WriterState())
+    var tracks: [OutputHeader.Track] = []
+    var headers = UniqueDeque<Packet>()
+    var movieTimescale: Int32 = 1000
+    let state = Guarded(WriterState())
     private let written = Atomic<Int64>(0)
     private let companions = Guarded<[Companion]>([])
 
@@ -148,7 +148,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     /// Where the file may end early, its chapters are known at the end.
-    private var hasLateChapters: Bool { fileLengthLimit != nil && container.canTakeChaptersLate }
+    var hasLateChapters: Bool { fileLengthLimit != nil && container.canTakeChaptersLate }
 
     /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once, before
     /// the first sample.
@@ -235,7 +235,7 @@ public final class AssetWriter: @unchecked Sendable {
     private func scheduleDrain() { queue.async { @Sendable in self.drain() } }
 
     /// Writes what can be written; on `queue`.
-    private func drain() {
+    func drain() {
         while true {
             var index = 0
             var next: Packet?
@@ -279,7 +279,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     /// No more fits: what waits is dropped, and the pumps are told.
-    private func end(at stop: MediaTime) {
+    func end(at stop: MediaTime) {
         if stop <= .zero {
             fail(MediaError.nothingFits(limit: fileLengthLimit ?? 0))
             return
@@ -291,12 +291,12 @@ public final class AssetWriter: @unchecked Sendable {
         wakeSleepers()
     }
 
-    private func writeCounted(_ packet: consuming Packet, input index: Int) throws(AVError) {
+    func writeCounted(_ packet: consuming Packet, input index: Int) throws(AVError) {
         state.withLock { $0.inputs[index].packets += 1 }
         try write(packet, input: index)
     }
 
-    private func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
+    func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
         try tracks[index].trimming?.mark(packet)
         let track = tracks[index]
         let (from, to) = (track.packetTimeBase, track.timeBase)
@@ -310,7 +310,7 @@ public final class AssetWriter: @unchecked Sendable {
         if let earlier = pacer.take(packet, track: index) { try write(earlier, pacedBy: pacer) }
     }
 
-    private func write(_ packet: borrowing Packet, pacedBy pacer: FragmentPacer) throws(AVError) {
+    func write(_ packet: borrowing Packet, pacedBy pacer: FragmentPacer) throws(AVError) {
         let begins = pacer.begins(with: packet, track: packet.streamIndex) { index in
             state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
         }
@@ -336,7 +336,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     /// Pumps that slept because their track was ahead, and may go on, are called again; those of the session's other
     /// writers too.
-    private func wakeSleepers() {
+    func wakeSleepers() {
         wakeOwnSleepers()
         for writer in companions.withLock({ $0 }) { writer.value?.wakeOwnSleepers() }
     }
@@ -381,126 +381,5 @@ public final class AssetWriter: @unchecked Sendable {
             }
             return waits.isEmpty ? "nothing comes from \(names)" : waits.joined(separator: "; ")
         }
-    }
-
-    // MARK: The end
-
-    /// Makes it fail, once; the first error stays.
-    func fail(_ error: any Error) {
-        state.withLock { state in
-            guard state.status == .working || state.status == .unknown else { return }
-            state.status = .failed
-            state.error = error
-            state.dropWaiting()
-        }
-        release()
-        wakeSleepers()
-    }
-
-    /// Stops writing and drops everything (`cancelWriting`).
-    public func cancelWriting() {
-        state.withLock { state in
-            guard state.status == .working || state.status == .unknown else { return }
-            state.status = .cancelled
-            state.dropWaiting()
-        }
-        release()
-        wakeSleepers()
-    }
-
-    private func release() {
-        output.discard()
-        queue.async { @Sendable in
-            self.muxer = nil
-            self.gate = nil
-            self.pacer = nil
-        }
-    }
-
-    /// Writes what is left and the trailer, brings the file to disk, and publishes it where the writer was
-    /// made with a URL. Every input must be marked as finished. Completion comes on a private queue.
-    public func finishWriting(completion: @escaping @Sendable ((any Error)?) -> Void) {
-        queue.async { @Sendable in
-            let unfinished = self.state.withLock { state in
-                state.status != .working || state.inputs.contains { !$0.isFinished }
-            }
-            guard !unfinished else {
-                completion(self.error ?? MediaError.misuse("every input is finished before the writer is"))
-                return
-            }
-            self.drain()
-            do {
-                try self.finishGate()
-                // In front of fragments the header stands already.
-                while self.stop == nil, self.pacer == nil, let packet = self.headers.popFirst() {
-                    let index = packet.streamIndex
-                    try self.write(packet, input: index)
-                }
-                if let error = self.error { throw error }
-                if let pacer = self.pacer {
-                    while let packet = pacer.next() { try self.write(packet, pacedBy: pacer) }
-                }
-                try self.muxer?.finish()
-                self.muxer = nil
-                try self.correctEditLists()
-                if let limit = self.fileLengthLimit, self.output.size > limit {
-                    throw MediaError.overLimit(size: self.output.size, limit: limit)
-                }
-                if let error = self.error { throw error }
-                // Whoever publishes brings it to disk first.
-                if self.publishesItself { try self.output.synchronize() }
-                if self.publishesItself, !self.isHeld { try self.output.publish(replacing: false) }
-                self.state.withLock { $0.status = .completed }
-                completion(nil)
-            } catch {
-                let failure = (error as? AVError).map(MediaError.writing) ?? error
-                self.fail(failure)
-                completion(self.error ?? failure)
-            }
-        }
-    }
-
-    /// The same, for `async` callers.
-    public func finishWriting() async throws {
-        let failure: (any Error)? = await withCheckedContinuation { continuation in
-            finishWriting { @Sendable error in continuation.resume(returning: error) }
-        }
-        if let failure { throw failure }
-    }
-
-    /// Publishes what was held; not called of a writer that isn't completed.
-    func publishHeld() throws {
-        if publishesItself, isHeld { try output.publish(replacing: false) }
-    }
-
-    private func finishGate() throws {
-        guard gate != nil else { return }
-        if stop == nil,
-            let stop = try gate?.finish(into: { packet, index throws(AVError) in
-                try writeCounted(packet, input: index)
-            })
-        {
-            end(at: stop)
-        }
-        gate = nil
-        guard hasLateChapters, muxer != nil, error == nil else { return }
-        try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!)
-    }
-
-    private func correctEditLists() throws {
-        guard container.hasEditLists else { return }
-        let scale = Rational(1, movieTimescale)
-        let patches = zip(inputs, tracks).enumerated().map { index, pair in
-            let (input, track) = pair
-            var patch = MovieEditPatch(mediaTimescale: Int64(track.timeBase.den))
-            if let hidden = input.ending.delay {
-                let unit = track.packetTimeBase
-                patch.start = (unit.rescale(hidden.delay, to: scale), unit.rescale(hidden.padding, to: scale))
-            }
-            patch.end = pacer?.end(of: index).map { track.timeBase.rescale($0, to: scale) }
-            patch.shownEnd = input.shownEnd?.ticks(in: scale)
-            return patch
-        }
-        try MovieEditPatch.apply(patches, to: output.descriptor)
     }
 }

@@ -127,9 +127,7 @@ struct RunCommand: AsyncParsableCommand {
             try refuse(problem)
         }
         unfinished.concerns(loader.paths)
-        // For programs there is one answer, at the end.
         var told = loader.sink
-        let isOne = reporting.isForPrograms
         let wrong = reporting.status(of: loader.sink)
         unfinished.found(told)
         if !isOne || wrong != nil { try reporting.report(told, of: loader, annotates: wrong != nil) }
@@ -142,6 +140,44 @@ struct RunCommand: AsyncParsableCommand {
         // The first worker starts beside what comes before the first look: of a few jobs a large part of the time.
         // Of many, most may have nothing to do.
         if loader.files.reduce(0, { $0 + $1.jobs.count }) < Self.few { pool?.warm() }
+        let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
+        let result = try planned(loader, saved, memory, pool, &told, unfinished)
+        let paths = outputs.paths(with: happening.events)
+        if let problem = RunOutputs.problem(writing: paths, with: result.plan, of: result.files) {
+            unfinished.isOver()
+            Terminal.say("error: \(problem)")
+            throw ExitCode.environment
+        }
+        let events = try happening.writer()
+        if let problem = saved?.planProblem(now: result.plan) { try refuse(problem) }
+        try warn(of: result, loader, &told)
+        let (records, details) = try await conduct(
+            result, loader, memory, pool, events, signals, unfinished)
+        if isOne {
+            told.add(details)
+            try reporting.report(told, of: loader)
+        }
+        let status = signals.status ?? status(of: records)
+        var report = RunReport(
+            records, files: loader.files.map(\.path), begun: begun,
+            seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
+        let isWritten = write(&report, of: records, memory, events, folder, saved?.shard?.index)
+        if !isOne { told.add(details) }
+        RunOutputs.tellGitHub(report, reporting.format == .github ? DiagnosticSink() : told)
+        workers.say(pool)
+        withExtendedLifetime(locks) {}
+        if let status { throw status }
+        if !isWritten { throw ExitCode.environment }
+    }
+
+    /// For programs there is one answer, at the end.
+    private var isOne: Bool { reporting.isForPrograms }
+
+    /// Tries settings out and plans; ends where something stands against all of it.
+    private func planned(
+        _ loader: JobFileLoader, _ saved: PlanFile?, _ memory: RunState, _ pool: WorkerPool?,
+        _ told: inout DiagnosticSink, _ unfinished: UnfinishedRun
+    ) throws -> Planner.Result {
         let tried = (pool ?? LocalScout() as any SourceScout).tryOut(loader.files)
         if let wrong = reporting.status(of: tried) {
             told.add(tried)
@@ -149,7 +185,6 @@ struct RunCommand: AsyncParsableCommand {
             try reporting.report(isOne ? told : tried, of: loader)
             throw wrong
         }
-        let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
         let result = Planner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
             memory: saved == nil ? memory : FullPlanMemory(memory), scout: pool ?? LocalScout())
@@ -160,26 +195,31 @@ struct RunCommand: AsyncParsableCommand {
             try reporting.report(told, of: loader)
             throw ExitCode.specWrong
         }
-        let paths = outputs.paths(with: happening.events)
-        if let problem = RunOutputs.problem(writing: paths, with: result.plan, of: result.files) {
-            unfinished.isOver()
-            Terminal.say("error: \(problem)")
-            throw ExitCode.environment
-        }
-        let events = try happening.writer()
-        if let problem = saved?.planProblem(now: result.plan) { try refuse(problem) }
+        return result
+    }
+
+    /// Tells the plan's warnings, which can be errors.
+    private func warn(
+        of result: Planner.Result, _ loader: JobFileLoader, _ told: inout DiagnosticSink
+    ) throws {
         var warnings = DiagnosticSink()
         for diagnostic in result.diagnostics.diagnostics where diagnostic.severity == .warning {
             warnings.add(diagnostic)
         }
-        if warnings.hasWarnings {
-            told.add(warnings)
-            let isOver = reporting.warningsAsErrors
-            if !isOne || isOver {
-                try reporting.report(isOne ? told : warnings, of: loader, annotates: isOver)
-            }
-            if isOver { throw ExitCode.specWrong }
+        guard warnings.hasWarnings else { return }
+        told.add(warnings)
+        let isOver = reporting.warningsAsErrors
+        if !isOne || isOver {
+            try reporting.report(isOne ? told : warnings, of: loader, annotates: isOver)
         }
+        if isOver { throw ExitCode.specWrong }
+    }
+
+    /// Runs the plan, and shows how far it is.
+    private func conduct(
+        _ result: Planner.Result, _ loader: JobFileLoader, _ memory: RunState, _ pool: WorkerPool?,
+        _ events: EventWriter?, _ signals: SignalWatch, _ unfinished: UnfinishedRun
+    ) async throws -> (records: [JobRecord], details: DiagnosticSink) {
         // A reader that went away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -208,49 +248,47 @@ struct RunCommand: AsyncParsableCommand {
         let records = memory.withWarnings(await runner.run())
         pool?.dismiss()
         let places = Places(records.contains { !$0.warnings.isEmpty } ? result.files : [])
-        let details = display.end(records, refusals: result.plan.refusals, place: places.of)
-        if isOne {
-            told.add(details)
-            try reporting.report(told, of: loader)
-        }
-        var status = signals.status ?? Self.status(of: records.map(\.outcome))
-        if status == nil, reporting.warningsAsErrors, records.contains(where: { !$0.warnings.isEmpty }) {
-            let count = records.count { !$0.warnings.isEmpty }
-            Terminal.say(
-                "error: \(count == 1 ? "an output has" : "\(count) outputs have") warnings, and under --warnings-as-errors these are errors"
-            )
-            status = .jobFailed
-        }
-        var report = RunReport(
-            records, files: loader.files.map(\.path), begun: begun,
-            seconds: Date().timeIntervalSince1970 - begun, status: Self.word(status))
+        return (records, display.end(records, refusals: result.plan.refusals, place: places.of))
+    }
+
+    /// Jobs' outcomes, and where they are asked to be errors, their warnings.
+    private func status(of records: [JobRecord]) -> ExitCode? {
+        if let status = Self.status(of: records.map(\.outcome)) { return status }
+        let count = records.count { !$0.warnings.isEmpty }
+        guard reporting.warningsAsErrors, count > 0 else { return nil }
+        Terminal.say(
+            "error: \(count == 1 ? "an output has" : "\(count) outputs have") warnings, and under --warnings-as-errors these are errors"
+        )
+        return .jobFailed
+    }
+
+    /// Writes what programs and pages read, and ends the run in the state. False where something could not be written.
+    private func write(
+        _ report: inout RunReport, of records: [JobRecord], _ memory: RunState, _ events: EventWriter?,
+        _ folder: ShardFolder?, _ shard: Int?
+    ) -> Bool {
         var previews = HTMLRenderer.previews(of: records)
         if outputs.wantsReport {
             memory.complete(
                 &report, previews: &previews, most: outputs.wantsPreviews ? HTMLRenderer.previews : 0)
         }
-        for problem in memory.end(records, status: Self.word(status)) {
+        for problem in memory.end(records, status: report.status) {
             Terminal.say("warning: \(problem); the next run may do more than it must")
         }
         var isWritten = outputs.write(report, previews: previews)
-        if let problem = events?.end(records, status: Self.word(status)) {
+        if let problem = events?.end(records, status: report.status) {
             isWritten = false
             Terminal.say("error: the events can't be written: \(problem)")
         }
-        if let folder, let index = saved?.shard?.index {
+        if let folder, let shard {
             do throws(ShardFolder.Problem) {
-                try folder.write(report, previews: previews, ofShard: index)
+                try folder.write(report, previews: previews, ofShard: shard)
             } catch {
                 isWritten = false
                 Terminal.say("error: \(error)")
             }
         }
-        if !isOne { told.add(details) }
-        RunOutputs.tellGitHub(report, reporting.format == .github ? DiagnosticSink() : told)
-        workers.say(pool)
-        withExtendedLifetime(locks) {}
-        if let status { throw status }
-        if !isWritten { throw ExitCode.environment }
+        return isWritten
     }
 
     private static let few = 100

@@ -1,0 +1,88 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// What a person is told of it.
+extension VideoEncodingPlanner {
+    mutating func describePicture(_ size: PixelSize) {
+        if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
+        if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
+        if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
+        if let fit = spec.fit { note("fit", fit.value.rawValue, at: fit.range) }
+        if let crop = picture.settings.crop {
+            note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
+        }
+        if let turn = picture.settings.turn {
+            note(
+                "orientation", "turned by \(turn.clockwiseDegrees)°\(turn.isReflected ? ", mirrored" : "")",
+                at: spec.orientation?.range)
+        }
+        if let deinterlace = spec.deinterlace {
+            note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
+        } else if picture.settings.deinterlacing != .off {
+            note("deinterlace", "auto", .default)
+        }
+        if let color = spec.color {
+            let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
+            let isConverted =
+                conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
+            note(
+                "color",
+                parts.map { $0 ?? "unknown" }.joined(separator: "/")
+                    + (isConverted ? ", converted" : ", written"),
+                at: color.range)
+        } else if !picture.settings.mapsTones,
+            targetColor.matrix != track.color.matrix || targetColor.range != track.color.range,
+            conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
+        {
+            let parts = [targetColor.matrix, targetColor.range].map { $0 ?? "unknown" }
+            note("color", parts.joined(separator: "/") + ", converted", .default)
+        }
+        if assumesMatrix
+            || !track.pixelFormat.isRGB && track.color.matrix == nil && guessesOtherwise(size)
+                && spec.color?.matrix == nil
+        {
+            notes.append(
+                "the source doesn't say its colour matrix: \(sourceMatrix) is assumed, which is usual of its size"
+            )
+        }
+        if let aspect = spec.pixelAspectRatio {
+            note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
+        }
+        if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
+    }
+
+    mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
+        if size.width > source.width || size.height > source.height {
+            notes.append("scaled up from \(source) to \(size)")
+        }
+        if !track.isLossless, !["ffv1"].contains(spec.codec.value.name) {
+            notes.append("video \(track.codec) is compressed with loss already, and is compressed again")
+        }
+        if spec.size == nil, size != source {
+            notes.append("odd size \(source) becomes \(size), as \(format) needs")
+        }
+        if picture.isInterlaced, PicturePlanner.moves(spec, track) {
+            notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
+        } else if picture.isInterlaced, size != source {
+            notes.append("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
+        } else if picture.isInterlaced, spec.codec.value.fields == .unmarked || !picture.settings.isEmpty {
+            notes.append(
+                "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
+        }
+        // Encoders that take none are found out by the pictures themselves.
+        if let rate = spec.frameRate?.value, let own = track.frameRate,
+            Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
+            encoder.name == "libx264", ["h264", "hevc", "mpeg2video"].contains(track.codec)
+        {
+            notes.append("closed captions, where it has any, lack those of the pictures that are left out")
+        }
+        if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
+            notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
+        }
+        if original.pixelFormat.hasAlpha, !format.hasAlpha {
+            notes.append("the alpha plane is left: \(format) has none")
+        }
+    }
+}

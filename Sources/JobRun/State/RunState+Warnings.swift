@@ -1,0 +1,42 @@
+internal import ExactStrings
+internal import Glibc
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// What was said of outputs when they were made.
+extension RunState {
+    /// The same records, those of outputs that are up to date with what was said when they were made. It is kept as long as
+    /// the output is the same.
+    public func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
+        records.map { record in
+            guard let place = folders[record.file.exact], let store = stores[place] else { return record }
+            func name(_ output: String?) -> StateStore.JobName {
+                StateStore.JobName(
+                    file: store.name(ofFile: record.file),
+                    id: OutputTask.name(job: record.id, output: output))
+            }
+            func known(_ output: String?) -> [String] {
+                guard let warned = self.known[place]?.warned[name(output)],
+                    warned.output == self.known[place]?.records[name(output)]?.output
+                else { return [] }
+                return warned.lines
+            }
+            var record = record
+            var made: [OutputResult] = []
+            switch record.outcome {
+            case .succeeded(let result): made = result.outputs
+            case .upToDate: break
+            default: return record
+            }
+            for output in made where !output.warnings.isEmpty {
+                store.note(name(output.id), StateStore.Warned(output: output.output, lines: output.warnings))
+            }
+            let outputs = record.plan?.outputs.map(\.id) ?? record.settled.map(\.id)
+            record.warnings += outputs.filter { id in !made.contains { $0.id == id } }.flatMap(known)
+            return record
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Dispatch
+internal import ExactStrings
+internal import FoundationEssentials
+internal import GRDB
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// What the store knows.
+extension StateStore {
+    // MARK: Reading
+
+    /// What is known of all jobs.
+    static func records(_ db: Database) throws -> [JobName: Record] {
+        var records: [JobName: Record] = [:]
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT file, id, shortcut, digest, destination, output, seconds FROM jobs")
+        while let row = try rows.next() {
+            let name = JobName(file: row.text(0), id: row.text(1))
+            records[name] = Record(
+                job: name, shortcut: row.text(2), digest: row.text(3), destination: row.text(4),
+                output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
+        }
+        return records
+    }
+
+    /// What jobs published that put their outputs elsewhere now.
+    static func former(_ db: Database) throws -> [Former] {
+        let rows = try Row.fetchCursor(db, sql: "SELECT file, id, destination, output FROM former")
+        var all: [Former] = []
+        while let row = try rows.next() {
+            all.append(
+                Former(
+                    job: JobName(file: row.text(0), id: row.text(1)), destination: row.text(2),
+                    output: row.text(3)))
+        }
+        return all
+    }
+
+    /// A job published elsewhere than before: what it left there is remembered for `clean`.
+    static func move(_ record: Record, _ db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
+        let row = try Row.fetchOne(statement, arguments: [record.job.file, record.job.id])
+        if let row, row.text(0) != record.destination {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?)",
+                arguments: [row.text(0), record.job.file, record.job.id, row.text(1)])
+        }
+    }
+
+    /// Outputs that were about to be published, by their paths.
+    static func intents(_ db: Database) throws -> [ExactString: Intent] {
+        var intents: [ExactString: Intent] = [:]
+        let rows = try Row.fetchCursor(db, sql: "SELECT destination, output, digest FROM intents")
+        while let row = try rows.next() {
+            intents[row.text(0).exact] = Intent(output: row.text(1), digest: row.text(2))
+        }
+        return intents
+    }
+
+    /// What a job's last success was made of, a line each.
+    func digest(of job: JobName) throws(StateError) -> PlanDigest? {
+        try reading { db in
+            let text = try String.fetchOne(
+                db, sql: "SELECT parts FROM jobs WHERE file = ? AND id = ?", arguments: [job.file, job.id])
+            return try text.map { try JSONDecoder().decode(PlanDigest.self, from: Data($0.utf8)) }
+        }
+    }
+
+    /// The digest of a file's bytes, where it was taken while the file was as it is.
+    func content(path: String, identity: String) throws(StateError) -> String? {
+        try reading { db in
+            try String.fetchOne(
+                db, sql: "SELECT digest FROM contents WHERE path = ? AND identity = ?",
+                arguments: [path, identity])
+        }
+    }
+
+    /// What a report said of a job's output.
+    struct Said: Sendable {
+        /// Size and time of the output as one word.
+        var output: String
+        /// What the job file said, as a digest.
+        var spec: String
+        /// The report's job, as JSON.
+        var job: String
+        /// What a page shows of it, as JSON.
+        var preview: String?
+    }
+
+    /// What was kept of such jobs; nothing where nothing was ever kept.
+    func said(of jobs: [JobName]) -> [JobName: Said] {
+        let found = try? database.read { db in
+            var found: [JobName: Said] = [:]
+            let statement = try db.cachedStatement(
+                sql: "SELECT output, spec, job, preview FROM reports WHERE file = ? AND id = ?")
+            for job in jobs {
+                guard let row = try Row.fetchOne(statement, arguments: [job.file, job.id]) else { continue }
+                let preview = row.text(3)
+                found[job] = Said(
+                    output: row.text(0), spec: row.text(1), job: row.text(2),
+                    preview: preview.isEmpty ? nil : preview)
+            }
+            return found
+        }
+        return found ?? [:]
+    }
+
+    /// The latest runs, newest first.
+    func runs(limit: Int) throws(StateError) -> [PastRun] {
+        try reading { db in
+            try Row.fetchAll(
+                db,
+                sql:
+                    "SELECT id, begun, ended, files, done, current, failed, status FROM runs ORDER BY id DESC LIMIT ?",
+                arguments: [limit]
+            ).map { row in
+                PastRun(
+                    number: row.integer(0), begun: row.number(1) ?? 0, ended: row.number(2),
+                    files: row.text(3),
+                    done: Int(clamping: row.integer(4)), current: Int(clamping: row.integer(5)),
+                    failed: Int(clamping: row.integer(6)), status: row.text(7).isEmpty ? "died" : row.text(7))
+            }
+        }
+    }
+
+    /// What did not go well in a run.
+    func attempts(ofRun run: Int64) throws(StateError) -> [PastRun.Attempt] {
+        try reading { db in
+            try Row.fetchAll(
+                db, sql: "SELECT file, id, outcome, message, seconds FROM attempts WHERE run = ?",
+                arguments: [run]
+            ).map {
+                let message = $0.text(3)
+                return PastRun.Attempt(
+                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2),
+                    message: $0.text(2) == Warned.outcome
+                        ? Warned(message)?.lines.joined(separator: "; ") ?? message : message,
+                    seconds: $0.number(4) ?? 0)
+            }
+        }
+    }
+
+    private func reading<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw StateError("the state in \(folder.path) can't be read: \(error)")
+        }
+    }
+}

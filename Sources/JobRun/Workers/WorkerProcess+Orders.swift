@@ -1,0 +1,128 @@
+internal import CLinux
+internal import Diagnostics
+internal import Dispatch
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// What a worker is asked to do.
+extension WorkerProcess {
+    /// Gives it work; `completion` is called once. Nil is for an order that it never took: somebody else can have it.
+    func perform(
+        _ order: WorkOrder, fault: WorkerFault?, completion: @escaping @Sendable (WorkOutcome?) -> Void
+    ) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(nil) }
+            self.shown.withLock { $0 = WorkProgress() }
+            var sources: [(path: String, descriptor: Int32)] = []
+            defer { for source in sources { close(source.descriptor) } }
+            for path in order.plan.localSources {
+                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                guard descriptor >= 0 else {
+                    let error = MediaError.system(operation: "opening \(path)", errno: errno)
+                    return completion(
+                        .failed(
+                            JobFailure(
+                                "\(error)", at: order.plan.location, rule: .sourceUnreadable,
+                                isTransient: Transience.isTransient(error))))
+                }
+                sources.append((path, descriptor))
+            }
+            let place = order.plan.location
+            self.task = Task(
+                completion: { @Sendable ending in
+                    switch ending {
+                    case .done(let outcome): completion(outcome)
+                    case .cancelled: completion(.cancelled)
+                    case .died(let why, let byItself):
+                        completion(
+                            .failed(
+                                JobFailure(
+                                    "the worker died: \(why)", at: place, rule: .workerDied,
+                                    isTransient: byItself)))
+                    case .seen, .escaped: break
+                    }
+                }, outputs: order.outputs,
+                tracks: order.plan.outputs.map { order.onlyJudges ? 0 : $0.tracks.count },
+                makesPreview: order.makesPreview,
+                onChecked: order.onChecked)
+            let work = WorkerMessage.Work(
+                plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
+                makesPreview: order.makesPreview, onlyJudges: order.onlyJudges, fault: fault)
+            let files = order.outputs.map(\.descriptor) + (order.scratch.map { [$0.descriptor] } ?? [])
+            guard
+                self.channel.send(
+                    WorkerMessage.Order.work(work), descriptors: files + sources.map(\.descriptor))
+            else {
+                self.task = nil
+                self.die()
+                return completion(nil)
+            }
+        }
+    }
+
+    /// How a look ended.
+    enum LookEnding: Sendable {
+        /// It answered.
+        case seen(Sight)
+        /// It died of it; by itself, or because the supervisor would not wait any longer.
+        case died(String, byItself: Bool)
+        /// It never took the question: somebody else can have it.
+        case notTaken
+    }
+
+    /// Lets it look into a source; `completion` is called once.
+    func look(
+        _ question: SourceQuestion, fault: WorkerFault?,
+        completion: @escaping @Sendable (LookEnding) -> Void
+    ) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(.notTaken) }
+            var descriptors: [Int32] = []
+            defer { for descriptor in descriptors { close(descriptor) } }
+            if let path = question.path, !SourceLocation.isRemote(path) {
+                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                guard descriptor >= 0 else {
+                    let error = InputError(
+                        path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
+                    return completion(.seen(.problem(SourceProblem(error.explanation))))
+                }
+                descriptors = [descriptor]
+            }
+            self.task = Task(
+                completion: { @Sendable ending in
+                    switch ending {
+                    case .seen(let sight): completion(.seen(sight))
+                    case .died(let why, let byItself): completion(.died(why, byItself: byItself))
+                    case .done, .cancelled, .escaped: break
+                    }
+                }, outputs: [], isTrial: question.path == nil,
+                patience: question.isBrief ? self.limits.look : nil)
+            let look = WorkerMessage.Look(
+                question: question, isLent: !descriptors.isEmpty, fault: fault)
+            guard self.channel.send(WorkerMessage.Order.look(look), descriptors: descriptors) else {
+                self.task = nil
+                self.die()
+                return completion(.notTaken)
+            }
+        }
+    }
+
+    /// Has it try what its sandbox forbids; `completion` is called once, with nil where it died of it.
+    func escape(from path: String, completion: @escaping @Sendable ([SandboxFinding]?) -> Void) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(nil) }
+            self.task = Task(
+                completion: { @Sendable ending in
+                    if case .escaped(let findings) = ending { completion(findings) } else { completion(nil) }
+                }, outputs: [], isTrial: true)
+            if !self.channel.send(WorkerMessage.Order.escape(path: path, process: getpid())) {
+                self.task = nil
+                self.die()
+                completion(nil)
+            }
+        }
+    }
+}

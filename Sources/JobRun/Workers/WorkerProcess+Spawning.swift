@@ -1,0 +1,62 @@
+internal import CLinux
+internal import Diagnostics
+internal import Dispatch
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// How a worker begins.
+extension WorkerProcess {
+    /// A worker as a program of its own, where the twin has its work already. Its own process group: a Ctrl-C at the
+    /// terminal is the supervisor's to hear. Nothing of the environment goes along.
+    static func spawn() throws -> WorkerTwin.Ends {
+        var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard tandem_open_worker_line(&pair, &words) == 0 else {
+            throw MediaError.system(operation: "opening the line to a worker", errno: errno)
+        }
+        defer {
+            close(pair[1])
+            close(words[1])
+        }
+        do {
+            let process = try spawn(socket: pair[1], errors: words[1])
+            return WorkerTwin.Ends(process: process, channel: pair[0], words: words[0])
+        } catch {
+            close(pair[0])
+            close(words[0])
+            throw error
+        }
+    }
+
+    private static func spawn(socket: Int32, errors: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var nothing = sigset_t()
+        sigemptyset(&nothing)
+        posix_spawnattr_setsigmask(&attributes, &nothing)
+        var handled = sigset_t()
+        sigemptyset(&handled)
+        for number in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&handled, number) }
+        posix_spawnattr_setsigdefault(&attributes, &handled)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Int32(POSIX_SPAWN_SETPGROUP)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        let texts = ["tandem", WorkerMain.argument].map { (word: String) in strdup(word) }
+        defer { for text in texts { free(text) } }
+        var process: pid_t = 0
+        let code = posix_spawn(
+            &process, "/proc/self/exe", &actions, &attributes, texts + [nil], tandem_worker_environment())
+        guard code == 0 else { throw MediaError.system(operation: "starting a worker", errno: code) }
+        return process
+    }
+}
