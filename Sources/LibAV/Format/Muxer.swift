@@ -204,6 +204,8 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)
         }
         hasFragments = true
+        // It is to be on disk as far as it got.
+        avio_flush(io)
         try checkSink("write")
     }
 

@@ -14,10 +14,13 @@ final class FileSink: @unchecked Sendable {
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
+    /// As libavformat's own files are written: a quarter of a megabyte at a time, not a packet at a time.
+    private static let blockSize: Int32 = 1 << 18
+
     func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
         let opaque = Unmanaged.passRetained(self).toOpaque()
         let context = tandem_avio_alloc(
-            1 << 17, 1, opaque, nil,
+            Self.blockSize, 1, opaque, nil,
             { opaque, data, size in
                 guard let opaque, let data else { return tandem_einval }
                 return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().write(data, size)
@@ -30,6 +33,7 @@ final class FileSink: @unchecked Sendable {
             Unmanaged<FileSink>.fromOpaque(opaque).release()
             throw .outOfMemory("avio_alloc_context")
         }
+        context.pointee.min_packet_size = Self.blockSize
         return context
     }
 

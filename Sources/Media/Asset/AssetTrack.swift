@@ -135,3 +135,11 @@ public struct AssetTrack: Sendable {
         return preferredTransform?.isQuarterTurn == true ? (size.height, size.width) : size
     }
 }
+
+extension AssetTrack {
+    /// How many bits a pixel of its video has, about; 0 where its rates are not known.
+    var bitsPerPixel: Double {
+        let pixels = Double(format.width) * Double(format.height) * (nominalFrameRate?.double ?? 0)
+        return pixels > 0 ? Double(format.bitRate) / pixels : 0
+    }
+}

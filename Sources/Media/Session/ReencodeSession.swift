@@ -95,6 +95,7 @@ public final class ReencodeSession: @unchecked Sendable {
         guard writers.contains(where: { $0 === writer }) else {
             throw MediaError.misuse("the writer is none of the session's")
         }
+        input.sourceBitsPerPixel = output.track.bitsPerPixel
         try reader.add(output)
         try writer.add(input)
         tracks.withLock {

@@ -14,6 +14,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     public let settings: WriterInputSettings
     /// Pictures a second, which a timecode counts. Set before writing starts.
     public var nominalFrameRate: Rational?
+    /// Bits a pixel of what video frames are decoded from, by which encoders' threads are chosen; 0 where it isn't known.
+    var sourceBitsPerPixel = 0.0
     /// How pictures are to be turned. Set before writing starts.
     public var transform: DisplayTransform?
     /// Tags of the track. Set before writing starts.
@@ -266,7 +268,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .encode(let configuration):
             do {
                 let encoder = try FrameEncoder.open(
-                    configuration.withThreads(cores: activeProcessorCount), globalHeaders: globalHeaders)
+                    configuration.withThreads(
+                        cores: activeProcessorCount, sourceBitsPerPixel: sourceBitsPerPixel),
+                    globalHeaders: globalHeaders)
                 let parameters = encoder.parameters
                 stage =
                     mediaType == .audio
