@@ -55,6 +55,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             container: "m4a", audio: "codec: aac, sample_rate: 44.1kHz", audioCodec: "aac", sampleRate: 44_100
         ),
         Rendition(container: "wav", audio: "codec: pcm_s16le", audioCodec: "pcm_s16le"),
+        Rendition(container: "aiff", audio: "codec: pcm_s16le", audioCodec: "pcm_s16le"),
         Rendition(
             container: "wav", audio: "codec: pcm_s24le, sample_rate: 96kHz", audioCodec: "pcm_s24le",
             sampleRate: 96_000),

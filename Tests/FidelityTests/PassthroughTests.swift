@@ -48,6 +48,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         CopyPath(container: "ogg", audio: ["libopus"], targets: ["ogg", "webm", "mp4"]),
         CopyPath(container: "ogg", audio: ["libvorbis"], targets: ["ogg", "webm", "mkv"]),
         CopyPath(container: "wav", audio: ["pcm_s24le"], targets: ["wav", "mov", "mkv"]),
+        CopyPath(container: "aiff", audio: ["pcm_s24be"], targets: ["aiff", "mov", "mkv"]),
     ]
 }
 

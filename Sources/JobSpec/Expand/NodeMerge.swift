@@ -34,6 +34,10 @@ enum NodeMerge {
         }
         // An asset's id is no short form of a mapping.
         if key.name == "asset", let text = upper.text, NodeReader.isIdentifier(text) { return upper }
+        // Nor has one kind of mapping anything of another: what another job makes has no path.
+        if let above = key.type.kind(of: upper), let below = key.type.kind(of: lower), above !== below {
+            return upper
+        }
         return merge(expanded(upper, as: type), over: expanded(lower, as: type), as: type)
     }
 

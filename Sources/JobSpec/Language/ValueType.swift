@@ -52,6 +52,24 @@ extension ValueType {
     }
 }
 
+extension ValueType {
+    /// The kind of mapping that a node is for certain: it has all keys that the kind must have. A single value is the first
+    /// one's short form.
+    func kind(of node: YAMLNode) -> MappingType? {
+        guard case .oneOf(let types) = self else { return nil }
+        let mappings = types.compactMap { type -> MappingType? in
+            if case .mapping(let mapping) = type { mapping } else { nil }
+        }
+        guard case .mapping(let entries) = node.content else {
+            return node.text == nil ? nil : mappings.first { $0.shortForm != nil }
+        }
+        return mappings.first { type in
+            !type.requiredNames.isEmpty
+                && type.requiredNames.allSatisfy { name in entries.contains { $0.key == name } }
+        }
+    }
+}
+
 /// A mapping with known keys. A class: the tables are looked at for every mapping of a file, by several threads, and
 /// must not be counted each time.
 public final class MappingType: Sendable {

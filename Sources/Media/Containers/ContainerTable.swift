@@ -9,6 +9,7 @@ extension ContainerModel {
         .webm,
         .ts,
         .wav,
+        .aiff,
         .flac,
         .ogg,
         .mp3,
