@@ -69,6 +69,31 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("out/c.mkv"), encoding: .utf8) == "theirs\n")
     }
 
+    /// One of several outputs is published into a folder that was moved meanwhile: it has no name in the end, nor have others.
+    @Test func oneOutputsFolderIsMoved() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                destination: "d-${output}/o.mkv"
+                outputs:
+                  a: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+                  b: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+                  c: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+            """, to: "jobs.yaml")
+        let script = """
+            "$0" run --report r.html jobs.yaml 2>log & pid=$!
+            sleep 2; mv d-b away; mkdir d-b; wait $pid; echo $?; ls -A d-a d-b d-c away
+            """
+        let result = try program(
+            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+        #expect(result.text == "1\naway:\n\nd-a:\n\nd-b:\n\nd-c:\n", "\(result.text)")
+    }
+
     /// x264 and x265 don't look whether their notes could be written: the second pass would go by half of them.
     @Test func notesThatAreCutShortAreSeen() throws {
         let files = try PassFiles()

@@ -265,4 +265,123 @@ import Testing
             both.errors.contains("no audio track matches") && both.errors.contains("no video track matches"))
         #expect(files(scratch) == [])
     }
+
+    private func report(_ scratch: Scratch, _ name: String = "r.json") throws -> [String: [String: Any]] {
+        let json = try JSONSerialization.jsonObject(
+            with: try Data(contentsOf: URL(filePath: scratch.file(name))))
+        let jobs = try #require((json as? [String: Any])?["jobs"] as? [[String: Any]])
+        return Dictionary(
+            jobs.map { ($0["id"] as? String ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// One that is left out says so, whatever becomes of the others.
+    @Test func whatIsSkippedIsSaid() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                destination: { path: "out/${output}.mkv", if_exists: skip }
+                outputs: { a: { tracks: [ \(Self.lossless) ] }, b: { tracks: [ \(Self.lossless) ] } }
+            """, to: "jobs.yaml")
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("out"), withIntermediateDirectories: true)
+        try scratch.write("theirs", to: "out/b.mkv")
+        for outcome in ["succeeded", "up-to-date"] {
+            let run = try tandem("run", "--report", "r.json", "jobs.yaml", in: scratch)
+            #expect(
+                run.status == 0 && run.errors.contains("skip one/b: the destination exists"), "\(run.errors)")
+            let jobs = try report(scratch)
+            #expect(jobs["one/a"]?["outcome"] as? String == outcome)
+            #expect(jobs["one/b"]?["outcome"] as? String == "skipped")
+            #expect(jobs["one/b"]?["reason"] as? String == "the destination exists")
+        }
+        #expect(try String(contentsOfFile: scratch.file("out/b.mkv"), encoding: .utf8) == "theirs")
+    }
+
+    /// What was said of an output when it was made is said again while it stays, beside what is made now.
+    @Test func warningsOfWhatStaysAreSaid() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            job([
+                ("a", "tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], limit: { size: 40kB }"),
+                ("b", "tracks: [ \(Self.lossless) ]"),
+            ]), to: "jobs.yaml")
+        let first = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(first.errors.contains("warning: a: ends at"), "\(first.errors)")
+        try FileManager.default.removeItem(atPath: scratch.file("out/b.mkv"))
+        let second = try tandem("run", "--report", "r.json", "--warnings-as-errors", "jobs.yaml", in: scratch)
+        #expect(second.status == 1 && second.errors.contains("warning: a: ends at"), "\(second.errors)")
+        let warnings = try report(scratch)["one/a"]?["warnings"] as? [String]
+        #expect(warnings?.count == 1, "\(String(describing: warnings))")
+    }
+
+    /// What fails is named, once each; what can't hold names the output; a file can't be a folder; a name leads to its job.
+    @Test func messagesNameOutputs() throws {
+        let scratch = try folderWithSource()
+        let two = [("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]
+        try scratch.write(job(two), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        try scratch.write(job(two, more: "expect: { size: { max: 10B } }"), to: "jobs.yaml")
+        let judged = try tandem("run", "jobs.yaml", in: scratch)
+        let summary = judged.errors.split(separator: "\n").first { $0.hasPrefix("fail") } ?? ""
+        #expect(
+            summary.components(separatedBy: "the output of an earlier run stays").count == 2, "\(summary)")
+        #expect(judged.errors.contains("one: a: expected") && judged.errors.contains("one: b: expected"))
+
+        try scratch.write(job(two, more: "expect: { duration: 50s }"), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.status == 3 && plan.errors.contains("a: expected duration 50 s"), "\(plan.errors)")
+
+        try scratch.write(
+            job([
+                ("a", "tracks: [ \(Self.lossless) ], container: mkv, destination: ./out/x"),
+                ("b", "tracks: [ \(Self.lossless) ], destination: ./out/x/b.mkv"),
+            ]), to: "nested.yaml")
+        let nested = try tandem("plan", "nested.yaml", in: scratch)
+        #expect(
+            nested.status == 3 && nested.errors.contains("which is the file of one/a"), "\(nested.errors)")
+
+        let only = try tandem("run", "--only", "one/a", "jobs.yaml", in: scratch)
+        #expect(
+            only.status == 3 && only.errors.contains("it is an output of the job `one`"), "\(only.errors)")
+    }
+
+    /// A timeout, and a signal, leave nothing of any; another attempt makes all.
+    @Test func timeoutsSignalsAndRetries() throws {
+        let scratch = try folderWithSource()
+        let slow = """
+            version: 1
+            jobs:
+              one:
+                asset: { pattern: testsrc, size: 1280x720, duration: 600s, tone: 1kHz }
+                LIMIT
+                destination: "out/${output}.mkv"
+                outputs:
+                  a: { tracks: [ { video: first, encode: { codec: h264, preset: veryslow } } ] }
+                  b: { tracks: [ { audio: first, encode: { codec: flac } } ] }
+            """
+        try scratch.write(slow.replacing("LIMIT", with: "timeout: 1s"), to: "jobs.yaml")
+        let late = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(late.status == 1 && late.errors.contains("timeout"), "\(late.errors)")
+        #expect(files(scratch) == [])
+        try scratch.write(slow.replacing("LIMIT", with: "retries: 0"), to: "jobs.yaml")
+        let ended = try program(
+            "timeout", ["--preserve-status", "-s", "TERM", "2", Places.tandem, "run", "jobs.yaml"],
+            directory: scratch.path)
+        #expect(ended.status == 143, "\(ended.status) \(ended.errors)")
+        #expect(files(scratch) == [])
+
+        let text = job(
+            [("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")],
+            more: "retries: 1")
+        try scratch.write(text, to: "again.yaml")
+        let again = try program(
+            Places.tandem, ["run", "again.yaml"], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:abort"])
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(files(scratch) == ["a.mkv", "b.mkv"])
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Diagnostics
 import Dispatch
 import JobPlan
@@ -229,6 +230,33 @@ import Testing
             ).run()
             #expect(records.map(\.outcome.isSuccess) == [true])
             #expect(records.first?.outcome.isUpToDate == (space != nil))
+        }
+    }
+
+    /// Nor do those of several outputs that are there.
+    @Test func ofSeveralOutputsTheMissingOneNeedsRoom() async throws {
+        let scratch = try Scratch()
+        let jobs = """
+              two:
+                asset: { pattern: testsrc, size: 320x180, duration: 2s, tone: 1kHz }
+                outputs:
+                  large: { tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: large.mkv }
+                  small: { tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: small.wav }
+            """
+        let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
+        let result = Planner.plan([try #require(file)])
+        let sizes = try #require(result.plan.jobs.first).outputs.compactMap(\.expectedSize)
+        try #require(sizes.count == 2 && sizes[0] > 2 * sizes[1])
+        var policy = RunPolicy(budget: budget(cores: 1))
+        for space in [nil, sizes[1] + 1000] as [Int64?] {
+            if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
+            let records = await BatchRunner(
+                plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
+                observer: Recorder()
+            ).run()
+            let made = try success(records).outputs.map(\.id)
+            #expect(made == (space == nil ? ["large", "small"] : ["small"]))
+            try FileManager.default.removeItem(atPath: scratch.file("small.wav"))
         }
     }
 

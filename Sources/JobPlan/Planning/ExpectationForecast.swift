@@ -19,7 +19,8 @@ struct ExpectationForecast {
         for expectation in plan.expectations {
             guard let found = contradiction(expectation.check) else { continue }
             sink.error(
-                .expectationImpossible, "expected \(expectation.check.text), and the plan makes \(found)",
+                .expectationImpossible,
+                "\(plan.id.map { "\($0): " } ?? "")expected \(expectation.check.text), and the plan makes \(found)",
                 at: expectation.location)
         }
     }

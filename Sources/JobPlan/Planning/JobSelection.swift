@@ -29,6 +29,19 @@ struct JobSelection {
     }
 
     /// Leaves the others out. A name that no job has is an error.
+    private func job(ofOutput name: String, in files: [JobFile]) -> String? {
+        for job in files.flatMap(\.jobs) {
+            for output in job.outputs where output.id != nil {
+                guard OutputTask.name(job: job.id.value, output: output.id?.value).exact == name.exact else {
+                    continue
+                }
+                return
+                    "it is an output of the job `\(job.id.value)`, whose outputs are made together, those that are out of date"
+            }
+        }
+        return nil
+    }
+
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
         var known = written
         for file in files { for job in file.jobs { known.formUnion([job.base, job.id.value]) } }
@@ -36,7 +49,8 @@ struct JobSelection {
         for name in names where !exact.contains(name.exact) {
             sink.error(
                 .undefinedName, "no job is called `\(name)`", at: .argument(argument),
-                help: Suggestion.help(for: name, among: known.sorted()) ?? runs(of: name, in: files))
+                help: job(ofOutput: name, in: files)
+                    ?? Suggestion.help(for: name, among: known.sorted()) ?? runs(of: name, in: files))
         }
         let wanted = Set(names.map(\.exact))
         for index in files.indices {

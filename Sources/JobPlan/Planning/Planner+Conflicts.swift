@@ -100,6 +100,28 @@ extension Planner {
                 }
             }
         }
+        checkNesting(first, into: &sink)
+    }
+
+    /// What is a file for one output can't be a folder for another.
+    private func checkNesting(
+        _ outputs: [DestinationPath: (place: SourceRange, job: String, name: String)],
+        into sink: inout DiagnosticSink
+    ) {
+        let names = Dictionary(
+            outputs.map { ($0.key.path.exact, $0.value) }, uniquingKeysWith: { first, _ in first })
+        for (path, output) in outputs.sorted(by: { $0.value.place < $1.value.place }) {
+            var folder = ""
+            for part in path.path.pathParts.dropLast() {
+                folder += "/" + part
+                guard let other = names[folder.exact] else { continue }
+                sink.error(
+                    .destinationCollision,
+                    "the destination \(path.path) lies in \(folder), which is the file of \(other.name)",
+                    at: output.place, notes: [Diagnostic.Note("that is written here", at: other.place)])
+                break
+            }
+        }
     }
 
     /// The outputs of a file system together, as far as they can be foretold.

@@ -28,7 +28,10 @@ extension BatchRunner {
     /// What a job fills, where that can be foretold, and why there is no room for it beside what runs.
     func room(for job: JobPlan) -> Room {
         var room = Room(fills: [])
-        for output in job.outputs {
+        for task in job.tasks {
+            // Of several, those that stay as they are take no room.
+            if job.outputs.count > 1, let state, state.standing(task).standing != .other { continue }
+            let output = task.output
             guard let size = output.expectedSize else { continue }
             add(size, at: output.destination, to: &room) { free in
                 "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"

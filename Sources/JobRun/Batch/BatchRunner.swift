@@ -40,7 +40,7 @@ public final class BatchRunner: @unchecked Sendable {
     private let plan: BatchPlan
     private let files: [JobFile]
     let policy: RunPolicy
-    private let state: RunState?
+    let state: RunState?
     private let performer: any WorkPerformer
     private let scout: any SourceScout
     private let observer: any RunObserver

@@ -57,6 +57,8 @@ public enum JobOutcome: Sendable {
 public struct JobResult: Sendable {
     /// The outputs that were made, in the plan's order.
     public var outputs: [OutputResult]
+    /// Outputs that were left out since somebody else's file is where they would go, and why; by their ids.
+    public var skipped: [String: String] = [:]
     /// Wall-clock seconds that it took.
     public var seconds: Double
 
@@ -110,8 +112,8 @@ public struct JobFailure: Error, Codable, Sendable {
     public var isTransient: Bool
     /// What was expected and measured, where that is why it failed.
     public var expectations: [JudgedExpectation] = []
-    /// What became of an output that is not as expected, as the end of a sentence; nil where none was to be kept.
-    public var kept: String?
+    /// What became of outputs that are not as expected, as the ends of sentences, by their ids; empty for the only one.
+    public var kept: [String: String] = [:]
     /// What a report shows of an output that is not as expected.
     public var preview: JobPreview?
 
@@ -121,9 +123,15 @@ public struct JobFailure: Error, Codable, Sendable {
         guard rule == .expectationFailed, let first = failed.first else {
             return [(rule ?? .jobFailed, message, location)]
         }
-        // What was kept of the output is said once.
-        return [(.expectationFailed, first.message + (kept ?? ""), first.expectation.location)]
-            + failed.dropFirst().map { (.expectationFailed, $0.message, $0.expectation.location) }
+        // What was kept of an output is said once.
+        var told: Set<String> = []
+        return ([first] + failed.dropFirst()).map { one in
+            let output = one.output ?? ""
+            let isNew = told.insert(output).inserted
+            return (
+                .expectationFailed, one.message + (isNew ? kept[output] ?? "" : ""), one.expectation.location
+            )
+        }
     }
 
     /// Makes a failure.

@@ -23,6 +23,8 @@ public struct JobRecord: Sendable {
     public var attempts = 0
     /// What a person should know of the outputs; of those that are up to date, what was said when they were made.
     public var warnings: [String] = []
+    /// Of those, what was said of outputs when they were made before, by their ids; empty for the only one.
+    public var kept: [String: [String]] = [:]
 
     /// A plan is large, and records are many.
     private final class Box: Sendable {

@@ -38,6 +38,15 @@ final class JobExecutor: @unchecked Sendable {
     /// The outputs that are made, and where; touched on `queue` only.
     private var making: [(publisher: OutputPublisher, file: TemporaryFile)] = []
 
+    /// Why outputs are left out, by their ids; touched on `queue` only.
+    private var skipped: [String: String] = [:]
+
+    /// How it ends where nothing is made.
+    private var rest: JobOutcome {
+        skipped.isEmpty
+            ? .upToDate : .succeeded(JobResult(outputs: [], skipped: skipped, seconds: elapsed))
+    }
+
     /// Where the destination of the only output was written; of several, the job.
     private var place: SourceRange {
         plan.outputs.count == 1 ? plan.outputs[0].destinationLocation : plan.location
@@ -133,17 +142,19 @@ final class JobExecutor: @unchecked Sendable {
         }
         guard !wanted.isEmpty || !judged.isEmpty else { return completion(.upToDate) }
         if let lack, !wanted.isEmpty { throw JobFailure(lack, at: place, rule: .lowSpace) }
-        var skipped: SkippedOutput?
+        var skips: [SkippedOutput] = []
         wanted = try wanted.filter { publisher in
             do {
                 _ = try publisher.replacesExisting()
                 return true
             } catch let error as SkippedOutput {
-                skipped = error
+                skips.append(error)
+                skipped[publisher.task.output.id ?? ""] = error.reason
                 return false
             }
         }
-        if let skipped, wanted.isEmpty, judged.isEmpty { throw skipped }
+        if let first = skips.first, skips.count == plan.outputs.count { throw first }
+        if wanted.isEmpty, judged.isEmpty { return completion(rest) }
         watchTime()
         let left = wanted
         guard !judged.isEmpty else {
@@ -152,7 +163,7 @@ final class JobExecutor: @unchecked Sendable {
         }
         try judge(judged, onWork) { @Sendable failure in
             if let failure { return completion(self.outcome(of: failure)) }
-            if left.isEmpty { return completion(.upToDate) }
+            if left.isEmpty { return completion(self.rest) }
             do {
                 try self.make(left, onPublish, completion)
             } catch {
@@ -257,12 +268,17 @@ final class JobExecutor: @unchecked Sendable {
         let judged = findings.outputs.flatMap(\.expectations)
         guard let place = failed.first, let first = judged.first(where: { !$0.holds }) else { return nil }
         let rest = judged.count { !$0.holds } - 1
-        let said = failed.compactMap(kept)
-        let told = said.isEmpty ? nil : said.joined()
+        var said: [String: String] = [:]
+        var sentences: [String] = []
+        for index in failed {
+            guard let sentence = kept(index) else { continue }
+            said[findings.outputs[index].expectations.first?.output ?? ""] = sentence
+            if !sentences.contains(sentence) { sentences.append(sentence) }
+        }
         var failure = JobFailure(
-            first.message + (rest > 0 ? " (and \(rest) more)" : "") + (told ?? ""),
+            first.message + (rest > 0 ? " (and \(rest) more)" : "") + sentences.joined(),
             at: first.expectation.location, rule: .expectationFailed)
-        failure.kept = told
+        failure.kept = said
         failure.expectations = judged
         failure.preview = findings.outputs[place].preview
         return failure
@@ -294,11 +310,11 @@ final class JobExecutor: @unchecked Sendable {
                 // Somebody else made the same meanwhile: one of the two is enough.
                 if findings.isAsExpected, making.allSatisfy(\.publisher.isMadeAlready) {
                     discard()
-                    return .upToDate
+                    return rest
                 }
                 let outputs = try publish(findings)
                 return outputs.isEmpty
-                    ? .upToDate : .succeeded(JobResult(outputs: outputs, seconds: elapsed))
+                    ? rest : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
             }
         } catch {
             discard()
@@ -330,7 +346,8 @@ final class JobExecutor: @unchecked Sendable {
                 }
             }
         } catch {
-            for index in published.reversed() { making[index].file.withdraw() }
+            // The one that failed may have had its name already.
+            for made in making.reversed() { made.file.withdraw() }
             throw error
         }
         return published.map { index in

@@ -170,6 +170,7 @@ public struct RunReport: Codable, Sendable {
         return record.settled.map { output in
             var job = whole
             job.id = OutputTask.name(job: record.id, output: output.id)
+            job.warnings = record.kept[output.id ?? ""] ?? []
             job.destination = output.destination
             return job
         }
@@ -180,9 +181,11 @@ public struct RunReport: Codable, Sendable {
     ) -> Job {
         var job = whole
         job.id = task.name
-        if case .succeeded = record.outcome, result == nil { job.outcome = JobOutcome.upToDate.word }
-        let isOnly = record.plan?.outputs.count == 1
-        job.warnings = isOnly ? record.warnings : result?.warnings ?? []
+        if case .succeeded(let whole) = record.outcome, result == nil {
+            job.reason = whole.skipped[task.output.id ?? ""]
+            job.outcome = job.reason == nil ? JobOutcome.upToDate.word : "skipped"
+        }
+        job.warnings = (result?.warnings ?? []) + (record.kept[task.output.id ?? ""] ?? [])
         if let result {
             job.size = result.size
             job.duration = result.duration.seconds

@@ -35,7 +35,11 @@ extension RunState {
                 store.note(name(output.id), StateStore.Warned(output: output.output, lines: output.warnings))
             }
             let outputs = record.plan?.outputs.map(\.id) ?? record.settled.map(\.id)
-            record.warnings += outputs.filter { id in !made.contains { $0.id == id } }.flatMap(known)
+            for id in outputs where !made.contains(where: { $0.id == id }) {
+                let lines = known(id)
+                if !lines.isEmpty { record.kept[id ?? ""] = lines }
+                record.warnings += lines
+            }
             return record
         }
     }

@@ -27,6 +27,30 @@ struct OutputNodes {
             at: written.range)
     }
 
+    /// A job with the tracks that defaults say under each of its outputs: in the job itself `outputs` would exclude them.
+    static func withRules(of defaults: YAMLNode, in job: YAMLNode) -> YAMLNode {
+        guard case .mapping(let below) = defaults.content, case .mapping(let entries) = job.content,
+            let outputs = entries.first(where: { $0.key == "outputs" }),
+            case .mapping(let items) = outputs.value.content
+        else { return job }
+        let rules = below.filter { ["tracks", "export"].contains($0.key) }
+        guard !rules.isEmpty else { return job }
+        let under = YAMLNode(.mapping(rules), at: defaults.range)
+        let merged = items.map { item in
+            YAMLNode.Entry(
+                key: item.key, keyRange: item.keyRange,
+                value: NodeMerge.merge(item.value, over: under, as: Language.output))
+        }
+        return YAMLNode(
+            .mapping(
+                entries.map { entry in
+                    guard entry.key == "outputs" else { return entry }
+                    return YAMLNode.Entry(
+                        key: entry.key, keyRange: entry.keyRange,
+                        value: YAMLNode(.mapping(merged), at: outputs.value.range))
+                }), at: job.range)
+    }
+
     /// The job with everything in it, to see which keys it has.
     func whole(of job: YAMLNode) -> YAMLNode {
         guard let outputs, case .mapping(let entries) = job.content else { return job }

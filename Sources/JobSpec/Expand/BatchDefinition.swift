@@ -34,7 +34,8 @@ final class BatchDefinition: Sendable {
             guard let defaults = sections.defaults else { return Base(id: id, node: entry.value) }
             let under = defaults.reached(
                 through: .defaults, "`defaults` give it to the job `\(entry.key)`", at: entry.keyRange)
-            return Base(id: id, node: NodeMerge.merge(entry.value, over: under, as: Language.job))
+            let own = OutputNodes.withRules(of: under, in: entry.value)
+            return Base(id: id, node: NodeMerge.merge(own, over: under, as: Language.job))
         }
         positions = Dictionary(
             bases.enumerated().map { ($0.element.id.value, $0.offset) },

@@ -31,10 +31,17 @@ extension JobExpander {
         }
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
+        var firstKey: SourceRange?
+        if case .mapping(let entries) = base.node.content { firstKey = entries.first?.keyRange }
         for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
             // What one value is by itself counts; how it goes with another key counts where no job comes between: in lists,
             // which are replaced as a whole.
-            let isInList = lists.contains { $0.contains(diagnostic.range) }
+            // What a whole job lacks is told at its first key, whatever that has.
+            let isOfWhole =
+                diagnostic.rule == .missingKey
+                && (diagnostic.message.hasPrefix("the key `") || diagnostic.message.hasPrefix("one of `"))
+                && diagnostic.range == firstKey
+            let isInList = !isOfWhole && lists.contains { $0.contains(diagnostic.range) }
             guard
                 Self.ofOneValue.contains(diagnostic.rule)
                     || isInList && Self.ofOneList.contains(diagnostic.rule)

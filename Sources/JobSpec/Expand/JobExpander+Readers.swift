@@ -50,7 +50,7 @@ extension JobExpander {
                         ?? "its outputs are \(ids.joined(separator: ", "))")
         } else {
             reader.sink.error(
-                .missingKey, "the job `\(job.base)` has several outputs: `output` says which one is read",
+                .missingKey, "the job `\(job.base)` has outputs with names: `output` says which one is read",
                 at: id.range, help: "its outputs are \(ids.joined(separator: ", "))")
         }
         return nil

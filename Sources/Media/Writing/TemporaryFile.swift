@@ -26,8 +26,15 @@ public final class TemporaryFile: @unchecked Sendable {
         var isPublished = false
         /// The name under which what it replaced is kept, until it is forgotten.
         var replaced: String?
+        /// Locks that, so that no other run takes it for a dead one's.
+        var replacedLock: Int32 = -1
         var publishedName: String?
         var hasReplaced = false
+
+        mutating func unlock() {
+            if replacedLock >= 0 { close(replacedLock) }
+            replacedLock = -1
+        }
     }
     private let state: Guarded<State>
 
@@ -180,6 +187,9 @@ public final class TemporaryFile: @unchecked Sendable {
             }
             if replacing, keepsReplaced {
                 let kept = Self.partName(for: name)
+                let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+                if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
+                state.replacedLock = lock
                 if linkat(directoryDescriptor, name, directoryDescriptor, kept, 0) == 0 {
                     state.replaced = kept
                 }
@@ -222,6 +232,7 @@ public final class TemporaryFile: @unchecked Sendable {
                     !state.hasReplaced && unlinkat(directoryDescriptor, name, 0) == 0
                 }
             if isBack { (state.isPublished, state.replaced) = (false, nil) }
+            state.unlock()
         }
         fsync(directoryDescriptor)
     }
@@ -231,6 +242,7 @@ public final class TemporaryFile: @unchecked Sendable {
         state.withLock { state in
             if let replaced = state.replaced { unlinkat(directoryDescriptor, replaced, 0) }
             state.replaced = nil
+            state.unlock()
         }
     }
 
@@ -241,6 +253,7 @@ public final class TemporaryFile: @unchecked Sendable {
                 unlinkat(directoryDescriptor, part, 0)
             }
             (state.partName, state.replaced) = (nil, nil)
+            state.unlock()
             guard directoryDescriptor >= 0, !state.isPublished else { return }
             var status = stat()
             // Whatever anybody can reach by a name stays as it is.

@@ -73,6 +73,10 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         case .succeeded(let result):
             if verbosity == .quiet { return }
             for output in result.outputs { tell(output, of: record.id, seconds: result.seconds) }
+            for (output, why) in result.skipped.sorted(by: { $0.key < $1.key }) {
+                let name = TextRenderer.printable(OutputTask.name(job: record.id, output: output))
+                say(mark("skip", "36") + " \(name): \(TextRenderer.printable(why))")
+            }
             for warning in result.warnings { say("     \(id): warning: \(TextRenderer.printable(warning))") }
         case .upToDate: if verbosity == .verbose { say(mark("same", "36") + " \(id): up to date") }
         case .skipped(let why):
@@ -127,8 +131,8 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             }
             for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
             // What is said of an output was said when it was made; of one that is up to date it is said now.
-            for record in records where record.outcome.isUpToDate {
-                for warning in record.warnings {
+            for record in records {
+                for warning in record.kept.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
                     Terminal.report(
                         "\(TextRenderer.printable(record.id)): warning: \(TextRenderer.printable(warning))\n")
                 }
