@@ -22,6 +22,8 @@ public enum AssetMemory {
         var next = 0
 
         mutating func note(_ found: AssetContents, of key: Key) {
+            // Nothing is kept any more, though it was when the look began.
+            guard limit > 0 else { return }
             guard contents.updateValue(found, forKey: key) == nil else { return }
             if order.count < limit {
                 order.append(key)
@@ -36,7 +38,12 @@ public enum AssetMemory {
     private static let known = Guarded(Known())
 
     /// Remembers so many assets from now on, the latest; none before this is called.
-    public static func remember(_ limit: Int) { known.withLock { $0.limit = max(0, limit) } }
+    public static func remember(_ limit: Int) {
+        known.withLock { known in
+            known = Known()
+            known.limit = max(0, limit)
+        }
+    }
 
     /// What a file was found to be, or is found to be now.
     static func contents(
