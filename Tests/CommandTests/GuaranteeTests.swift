@@ -107,11 +107,13 @@ import Testing
     /// G2: a write that fails, whichever, is never success, and leaves nothing.
     @Test(arguments: ["ENOSPC", "EIO"]) func everyWriteThatFailsIsSeen(_ error: String) throws {
         let scratch = try folderWithSource()
-        // More writes a thread than the state makes, which stands from a first run.
+        // More writes a thread than the state makes, which stands from a first run; a write is of 256 KB.
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2,noise=alls=60:allf=t", "-c:v",
+            "ffv1", scratch.file("noise.mkv"))
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 640x360, duration: 2s }",
-                video: "codec: h264, qp: 1, preset: ultrafast",
+                asset: "./noise.mkv", video: "codec: h264, qp: 8, preset: ultrafast",
                 more: "    optimize_for_network: true"), to: "jobs.yaml")
         #expect(try traced([], in: scratch).status == 0)
         var failures = 0

@@ -60,6 +60,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             container: "wav", audio: "codec: pcm_s24le, sample_rate: 96kHz", audioCodec: "pcm_s24le",
             sampleRate: 96_000),
         Rendition(container: "flac", audio: "codec: flac", audioCodec: "flac"),
+        Rendition(container: "m4a", audio: "codec: alac", audioCodec: "alac"),
         Rendition(container: "ogg", audio: "codec: opus", audioCodec: "opus", slack: 0),
         Rendition(container: "ogg", audio: "codec: vorbis", audioCodec: "vorbis", slack: 0),
         Rendition(container: "mp3", audio: "codec: mp3", audioCodec: "mp3", slack: 0),

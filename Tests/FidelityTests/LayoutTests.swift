@@ -23,6 +23,7 @@ import Testing
     private static let targets: [(codec: String, containers: [String])] = [
         ("flac", ["flac", "mkv", "mp4", "ogg"]), ("pcm_s24le", ["wav", "mov", "mkv"]),
         ("aac", ["m4a", "mkv", "ts", "adts"]), ("ac3", ["mp4", "mkv", "ts"]),
+        ("alac", ["m4a", "mov", "mkv"]),
         ("opus", ["mkv", "webm", "ogg", "mp4", "ts"]), ("vorbis", ["ogg", "mkv"]), ("mp3", ["mp3", "mkv"]),
     ]
     /// Low enough for a channel of low frequencies.
@@ -46,6 +47,7 @@ import Testing
         let speakers =
             Self.layouts.first { $0.name == name }?.speakers
             ?? (name == "quad(side)" ? ["FL", "FR", "SL", "SR"] : nil)
+            ?? (name == "6.1(back)" ? ["FL", "FR", "FC", "LFE", "BL", "BR", "BC"] : nil)
             ?? (name.isEmpty ? Self.layouts.first { $0.name == usual[count] }?.speakers : nil)
         guard let speakers, speakers.count == count else {
             throw JudgeError(message: "\(path): \(count) channels, \(name)")

@@ -47,7 +47,7 @@ struct AudioEncodingPlanner {
         } else if let quality = spec.quality {
             configuration.quality = quality.value
             note("quality", Thousandths.text(quality.value), at: quality.range)
-        } else if let usual = usualBitRate(layout.channels) {
+        } else if let usual = spec.codec.value.usualBitRate(layout.channels) {
             configuration.bitRate = usual
             note("bitrate", "\(usual)", .default)
         }
@@ -61,7 +61,7 @@ struct AudioEncodingPlanner {
                 ?? (layout == track.channelLayout ? .source : .default))
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         let chain = filters()
-        if Self.delayed.contains(codec.name), !container.hidesBeginning(ofCodec: codec.name) {
+        if codec.beginsWithDelay, !container.hidesBeginning(ofCodec: codec.name) {
             notes.append(
                 "\(container.name) can't say that \(encoder.name)'s delay is not heard: some milliseconds of it come first"
             )
@@ -150,18 +150,5 @@ struct AudioEncodingPlanner {
         return layout.channels == own.channels
             ? "\(own) is called \(layout): \(spec.codec.value.name) has one name for both"
             : "\(own) goes into \(layout), whose other channels are silent: \(spec.codec.value.name) can't have \(own)"
-    }
-
-    /// Codecs whose encoders begin with samples that are none of the source's.
-    private static let delayed: Set<String> = ["aac", "ac3", "eac3", "mp2", "mp3", "opus"]
-
-    private func usualBitRate(_ channels: Int) -> Int64? {
-        switch spec.codec.value.name {
-        case "aac": channels <= 1 ? 96_000 : channels == 2 ? 128_000 : 64_000 * Int64(channels)
-        case "opus": 48_000 * Int64(max(1, channels))
-        case "mp3": 128_000
-        case "ac3": channels <= 2 ? 192_000 : 448_000
-        default: nil
-        }
     }
 }

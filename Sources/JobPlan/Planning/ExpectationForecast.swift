@@ -70,7 +70,9 @@ struct ExpectationForecast {
         case "width": return "\(track.width)"
         case "height": return "\(track.height)"
         case "pixel_format": return isEncoded ? track.pixelFormat.description : nil
-        case "sample_rate": return isEncoded && track.codec != "opus" ? "\(track.sampleRate)" : nil
+        case "sample_rate":
+            let hasOwnRate = CodecCatalog.codec(track.codec, of: .audio)?.hasOwnSampleRate == true
+            return isEncoded && !hasOwnRate ? "\(track.sampleRate)" : nil
         case "channels": return isEncoded ? track.channelLayout?.specified.description : nil
         default: return nil
         }

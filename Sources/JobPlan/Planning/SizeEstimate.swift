@@ -1,3 +1,4 @@
+internal import JobSpec
 internal import LibAV
 internal import Media
 
@@ -18,7 +19,7 @@ enum SizeEstimate {
     static func notes(of tracks: [TrackPlan]) -> Int64 {
         tracks.reduce(0) { sum, track in
             guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
-                ["h264", "hevc"].contains(encoding.codec)
+                CodecCatalog.codec(encoding.codec, of: .video)?.keepsNotesOnDisk == true
             else { return sum }
             let encoder = encoding.encoder
             let blocks = Double((encoder.width + 15) / 16) * Double((encoder.height + 15) / 16)
@@ -39,24 +40,20 @@ enum SizeEstimate {
             if encoding.encoder.mediaType == .audio { return sound(encoding) }
             let usual = picture(encoding)
             // Pictures that hardly move need far less than is usual: their source, which was made of the same, tells.
-            guard qualities.contains(encoding.codec), track.source.bitRate > 0 else { return usual }
+            let codec = CodecCatalog.codec(encoding.codec, of: .video)
+            guard codec?.constantQuality != nil, track.source.bitRate > 0 else { return usual }
             return usual.map { min($0, quietest * Double(track.source.bitRate)) }
         }
     }
 
-    /// Codecs whose size comes from what is in the pictures.
-    private static let qualities: Set<String> = ["h264", "hevc", "vp9", "av1"]
     /// More than an output has of its source's bits at any quality that is asked for in practice.
     private static let quietest = 4.0
 
     private static func sound(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let samples = Double(encoder.sampleRate) * Double(encoder.channelLayout?.channels ?? 2)
-        if encoder.encoder.hasPrefix("pcm_") {
-            return samples * Double(encoder.sampleFormat.bytesPerSample * 8)
-        }
-        if encoder.encoder == "flac" {
-            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * 0.6
+        if let codec = CodecCatalog.codec(encoding.codec, of: .audio), codec.isLossless {
+            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * codec.compression
         }
         return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
     }
@@ -66,16 +63,12 @@ enum SizeEstimate {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)
         let crf = encoder.options.first { $0.key == "crf" }.flatMap { Double($0.value) }
-        switch encoding.codec {
-        case "h264": return pixels * 0.08 * (1 / exponent(((crf ?? 23) - 23) / 6))
-        case "hevc": return pixels * 0.05 * (1 / exponent(((crf ?? 28) - 28) / 6))
-        case "vp9": return pixels * 0.05 * (1 / exponent(((crf ?? 32) - 32) / 9))
-        case "av1": return pixels * 0.04 * (1 / exponent(((crf ?? 35) - 35) / 9))
-        case "prores": return pixels * 2.2
-        case "mjpeg": return pixels * 0.9
-        case "ffv1": return pixels * 6
-        default: return nil
+        guard let codec = CodecCatalog.codec(encoding.codec, of: .video), let bits = codec.bitsPerPixel else {
+            return nil
         }
+        guard let quality = codec.constantQuality else { return pixels * bits }
+        let steps = (crf ?? Double(quality.usual)) - Double(quality.usual)
+        return pixels * bits * (1 / exponent(steps / quality.stepsPerHalf))
     }
 
     private static func exponent(_ steps: Double) -> Double {

@@ -57,7 +57,7 @@ extension VideoEncodingPlanner {
         if size.width > source.width || size.height > source.height {
             notes.append("scaled up from \(source) to \(size)")
         }
-        if !track.isLossless, !["ffv1"].contains(spec.codec.value.name) {
+        if !track.isLossless, !spec.codec.value.isLossless {
             notes.append("video \(track.codec) is compressed with loss already, and is compressed again")
         }
         if spec.size == nil, size != source {

@@ -118,7 +118,7 @@ struct VideoEncodingPlanner {
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value {
             // The last picture ends where the range does, if the encoder doesn't count in frames.
-            let countsFrames = spec.codec.value.name == "vp9" && spec.passes?.value == 2
+            let countsFrames = spec.codec.value.countsFramesInTwoPasses && spec.passes?.value == 2
             guard !ranges.isEmpty, !countsFrames else { return rate.inverted }
             return AssetReader.videoTick(timeBase: rate.inverted, timeZero: .zero, ranges: ranges)
         }
@@ -127,7 +127,6 @@ struct VideoEncodingPlanner {
 
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
-        // Motion JPEG means full range; libav's other formats for it are unofficial.
         let formats = encoder.pixelFormats.filter { format in
             if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,
                 (matrix == "gbr") != format.isRGB
@@ -140,14 +139,7 @@ struct VideoEncodingPlanner {
             {
                 return false
             }
-            return switch spec.codec.value.name {
-            case "mjpeg": format.isFullRangeByName
-            // A profile of ProRes is its chroma.
-            case "prores":
-                (format.chromaSubsampling == (1, 1)) == (spec.profile?.value.hasPrefix("4444") == true)
-            case "vp9": !format.hasAlpha || container.holdsAlphaBeside
-            default: true
-            }
+            return spec.codec.value.suits(format, spec.profile?.value, container.holdsAlphaBeside)
         }
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
@@ -156,9 +148,7 @@ struct VideoEncodingPlanner {
     /// nearest where they were computed, down where the source is odd. `inner` is the picture's own size, where
     /// bars or a cut make up for another shape.
     private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
-        let step =
-            ["h264", "hevc", "av1", "prores"].contains(spec.codec.value.name)
-            ? format.chromaSubsampling : (1, 1)
+        let step = spec.codec.value.roundsToChroma ? format.chromaSubsampling : (1, 1)
         func nearest(_ value: Double, _ unit: Int) -> Int {
             max(unit, Int((value / Double(unit)).rounded()) * unit)
         }
@@ -308,43 +298,29 @@ struct VideoEncodingPlanner {
     }
 
     private mutating func rate(into configuration: inout EncoderConfiguration) {
-        func add(_ key: String, _ value: String) {
-            configuration.options.append(MetadataEntry(key: key, value: value))
+        let codec = spec.codec.value
+        func setQuality(_ text: String) {
+            configuration.set(text, at: .option("crf"))
+            if codec.constantQuality?.needsZeroBitRate == true { configuration.bitRate = 0 }
         }
-        let codec = spec.codec.value.name
         switch spec.rateControl?.value {
         case .crf(let value):
             let text = Thousandths.text(value)
-            add("crf", text)
-            // Constant quality of VP9 is said by a bit rate of 0.
-            if codec == "vp9" { configuration.bitRate = 0 }
+            setQuality(text)
             note("crf", text, at: spec.rateControl?.range)
         case .qp(let value):
-            if codec == "mjpeg" { configuration.fixedQuantizer = value } else { add("qp", "\(value)") }
+            configuration.set("\(value)", at: codec.qpPlace)
             note("qp", "\(value)", at: spec.rateControl?.range)
         case .bitRate(let value):
             configuration.bitRate = value
             note("bitrate", "\(value)", at: spec.rateControl?.range)
         case .lossless:
-            switch codec {
-            case "h264": add("qp", "0")
-            case "hevc": configuration.set("lossless", to: "1", in: "x265-params")
-            case "vp9": add("lossless", "1")
-            default: break
-            }
+            if case .set(let place, let value) = codec.lossless { configuration.set(value, at: place) }
             note("lossless", "true", at: spec.rateControl?.range)
         case nil:
-            switch codec {
-            case "h264": add("crf", "23")
-            case "hevc": add("crf", "28")
-            case "vp9":
-                add("crf", "32")
-                configuration.bitRate = 0
-            case "av1": add("crf", "35")
-            case "mjpeg": configuration.fixedQuantizer = 3
-            default: break
-            }
-            note("rate control", spec.codec.value.defaultRate, .default)
+            if let quality = codec.constantQuality { setQuality("\(quality.usual)") }
+            if let quantizer = codec.usualQP { configuration.set("\(quantizer)", at: codec.qpPlace) }
+            note("rate control", codec.defaultRate, .default)
         }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value
@@ -356,37 +332,21 @@ struct VideoEncodingPlanner {
         }
     }
     private mutating func choices(into configuration: inout EncoderConfiguration) {
-        func add(_ key: String, _ value: String) {
-            configuration.options.append(MetadataEntry(key: key, value: value))
-        }
-        let codec = spec.codec.value.name
-        if let preset = spec.preset?.value { add(codec == "vp9" ? "deadline" : "preset", preset) }
-        if let profile = spec.profile?.value { add("profile", profile) }
-        if let tune = spec.tune?.value { add("tune", tune) }
-        if let frames = spec.bFrames?.value {
-            if codec == "hevc" {
-                configuration.set("bframes", to: "\(frames)", in: "x265-params")
-            } else {
-                add("bf", "\(frames)")
-            }
-        }
-        if let level = spec.level?.value {
-            if codec == "hevc" {
-                configuration.set("level-idc", to: level, in: "x265-params")
-            } else {
-                add("level", level)
-            }
-        }
+        let codec = spec.codec.value
+        if let preset = spec.preset?.value { configuration.set(preset, at: codec.presetPlace) }
+        if let profile = spec.profile?.value { configuration.set(profile, at: .option("profile")) }
+        if let tune = spec.tune?.value { configuration.set(tune, at: .option("tune")) }
+        if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.bFramesPlace) }
+        if let level = spec.level?.value { configuration.set(level, at: codec.levelPlace) }
         for option in spec.options {
             guard let parameters = option.parameters else {
-                add(option.name.value, option.value.value)
+                configuration.set(option.value.value, at: .option(option.name.value))
                 continue
             }
             for entry in parameters {
                 configuration.set(entry.key, to: entry.value, in: option.name.value)
             }
         }
-        // It talks to the terminal otherwise.
-        if codec == "hevc" { configuration.set("log-level", to: "error", in: "x265-params") }
+        for setting in codec.always { configuration.set(setting.value, at: setting.place) }
     }
 }

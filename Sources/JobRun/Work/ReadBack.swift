@@ -1,5 +1,6 @@
 internal import ExactStrings
 internal import JobPlan
+internal import JobSpec
 internal import LibAV
 internal import Media
 
@@ -82,7 +83,8 @@ struct ReadBack {
             }
         case .audio:
             // Opus has one rate, whatever it was made from.
-            guard made.codec == "opus" || made.sampleRate == asked.sampleRate else {
+            let hasOwnRate = CodecCatalog.codec(made.codec, of: .audio)?.hasOwnSampleRate == true
+            guard hasOwnRate || made.sampleRate == asked.sampleRate else {
                 return "has \(made.sampleRate) Hz instead of \(asked.sampleRate)"
             }
             let channels = (made: made.channelLayout?.channels, asked: asked.channelLayout?.channels)

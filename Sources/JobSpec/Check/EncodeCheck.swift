@@ -26,10 +26,10 @@ enum EncodeCheck {
             if !codec.takesTwoPasses {
                 sink.error(.codecSetting, "\(codec.name) has no second pass here", at: passes.range)
             } else if case .bitRate? = spec.rateControl?.value {
-                // libvpx spends bits by counts of its tick, which must be a frame then.
-                if codec.name == "vp9", spec.frameRate == nil {
+                if codec.countsFramesInTwoPasses, spec.frameRate == nil {
                     sink.error(
-                        .missingKey, "two passes of vp9 need `frame_rate`: the encoder counts in frames",
+                        .missingKey,
+                        "two passes of \(codec.name) need `frame_rate`: the encoder counts in frames",
                         at: passes.range)
                 }
             } else {
@@ -56,7 +56,7 @@ enum EncodeCheck {
                 sink.error(.codecSetting, "\(codec.name) has no `b_frames`", at: frames.range)
             }
         }
-        if let interval = spec.keyframeInterval, ["prores", "mjpeg"].contains(codec.name) {
+        if let interval = spec.keyframeInterval, !codec.takesKeyframeInterval {
             sink.error(.codecSetting, "every frame of \(codec.name) is a key frame", at: interval.range)
         }
         options(&spec.options, of: encoder, owned: owned, into: &sink)
@@ -87,12 +87,10 @@ enum EncodeCheck {
             encoder.pixelFormats.contains(.yuv420p) ? .yuv420p : encoder.pixelFormats.first ?? .yuv420p
         configuration.pixelFormat = spec.pixelFormat?.value ?? usual
         configuration.frameRate = Rational(25, 1)
-        for (key, value) in [("preset", spec.preset), ("profile", spec.profile), ("tune", spec.tune)] {
-            guard let value, !(key == "preset" && encoder.name == "libvpx-vp9") else { continue }
-            configuration.options.append(MetadataEntry(key: key, value: value.value))
-        }
-        // x265 talks to the terminal unless told not to.
-        if encoder.name == "libx265" { configuration.set("log-level", to: "error", in: "x265-params") }
+        if let preset = spec.preset { configuration.set(preset.value, at: spec.codec.value.presetPlace) }
+        if let profile = spec.profile { configuration.set(profile.value, at: .option("profile")) }
+        if let tune = spec.tune { configuration.set(tune.value, at: .option("tune")) }
+        for setting in spec.codec.value.always { configuration.set(setting.value, at: setting.place) }
         for option in spec.options {
             if let parameters = option.parameters {
                 for entry in parameters {
@@ -152,11 +150,6 @@ enum EncodeCheck {
         }
     }
 
-    /// The matrices that a VP9 header can say; `color_space` is all it has.
-    private static let vp9Matrices = [
-        "bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc", "gbr",
-    ]
-
     /// What the numbers can mean in this codec and pixel format.
     private static func color(
         _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
@@ -168,10 +161,10 @@ enum EncodeCheck {
                 .codecSetting, "\(codec.name) has the matrix bt470bg, whatever a file says of it",
                 at: matrix.range)
         }
-        if codec.name == "vp9", let matrix, !vp9Matrices.contains(matrix.value) {
+        if let matrices = codec.matrices, let matrix, !matrices.contains(matrix.value) {
             sink.error(
-                .codecSetting, "vp9 has no word for the matrix \(matrix.value)", at: matrix.range,
-                help: "it has \(vp9Matrices.joined(separator: ", "))")
+                .codecSetting, "\(codec.name) has no word for the matrix \(matrix.value)", at: matrix.range,
+                help: "it has \(matrices.joined(separator: ", "))")
         }
         if let levels = color.levels {
             let own = codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
@@ -269,7 +262,7 @@ enum EncodeCheck {
                     if value > highest * 1000 {
                         sink.error(
                             .codecSetting, "`crf` of \(name) goes from 0 to \(highest)", at: control.range)
-                    } else if name == "av1", value % 1000 != 0 {
+                    } else if codec.constantQuality?.isWhole == true, value % 1000 != 0 {
                         sink.error(.codecSetting, "`crf` of \(name) is a whole number", at: control.range)
                     }
                 } else {
@@ -300,7 +293,7 @@ enum EncodeCheck {
             }
         }
         if let maximum = spec.maxBitRate {
-            if !["h264", "hevc", "vp9"].contains(codec.name) {
+            if !codec.takesMaxBitRate {
                 sink.error(.codecSetting, "\(codec.name) takes no `max_bitrate`", at: maximum.range)
             } else if spec.bufferSize == nil {
                 sink.error(

@@ -89,12 +89,13 @@ public struct TrackRule: Sendable {
         /// Pictures of a codec compressed anew in it so that nobody sees it. Nil for codecs that can't be.
         public static func nearLossless(_ codec: String, at range: SourceRange) -> Action? {
             guard let info = CodecCatalog.codec(codec, of: .video), info.libavName == codec,
-                ["h264", "hevc"].contains(codec)
+                let quality = info.nearLossless
             else { return nil }
             return .encodeVideo(
                 VideoEncodeSpec(
-                    codec: Located(info, at: range), rateControl: Located(.crf(12_000), at: range),
-                    preset: Located("veryfast", at: range),
+                    codec: Located(info, at: range),
+                    rateControl: Located(.crf(quality.crf * 1000), at: range),
+                    preset: Located(quality.preset, at: range),
                     options: [], range: range))
         }
     }

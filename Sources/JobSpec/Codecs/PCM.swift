@@ -1,0 +1,10 @@
+extension CodecModel {
+    /// Samples as they are, 16 bits.
+    static let pcm16 = losslessAudio("pcm_s16le")
+    /// Samples as they are, 24 bits.
+    static let pcm24 = losslessAudio("pcm_s24le")
+    /// Samples as they are, 32 bits.
+    static let pcm32 = losslessAudio("pcm_s32le")
+    /// Samples as they are, floating point.
+    static let pcmFloat = losslessAudio("pcm_f32le")
+}
