@@ -177,7 +177,10 @@ public final class ReencodeSession: @unchecked Sendable {
             }
             reader.sharesDecoders = true
             for lane in lanes {
-                lane.output.arrival = { @Sendable [weak self] in self?.resume(lane) }
+                // The lane has the output: a strong reference would be a circle.
+                lane.output.arrival = { @Sendable [weak self, weak lane] in
+                    if let lane { self?.resume(lane) }
+                }
             }
             try reader.startReading()
         } catch {
