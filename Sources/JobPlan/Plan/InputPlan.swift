@@ -21,11 +21,11 @@ public struct InputPlan: Codable, Hashable, Sendable {
     public var timing: AssetTiming
     /// What the source is; foretold where another job makes it.
     public var sourceDescription: SourceDescription
-    /// The stretch that is read; nil for all.
+    /// The range that is read; nil for all.
     public var range: TimeRange?
-    /// Several stretches that are read instead, joined end to end in this order.
+    /// Several ranges that are read instead, joined end to end in this order.
     public var joinedRanges: [TimeRange]
-    /// The stretch that was asked for, where another is read.
+    /// The range that was asked for, where another is read.
     public var requestedRange: TimeRange?
     /// What becomes of damaged data.
     public var damagePolicy: DamagePolicy

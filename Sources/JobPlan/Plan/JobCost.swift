@@ -30,7 +30,7 @@ public struct JobCost: Hashable, Sendable {
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
             // One processor a ninth of a 1080p picture: x264's threads have that much to do each.
             processors += Double(min(16, max(1, area / 230_400)))
-            // Pictures that decoder, queue and lookahead keep, of up to three bytes a pixel.
+            // Frames that decoder, queue and lookahead keep, of up to three bytes a pixel.
             memory += (area * 80 + sourceArea * 24) * 2
             let rate =
                 (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25

@@ -4,7 +4,7 @@ public struct LedgerEntry: Codable, Hashable, Sendable {
     public enum Outcome: String, Codable, Sendable {
         /// Taken as it is.
         case copied
-        /// Compressed anew.
+        /// Re-encoded.
         case encoded
         /// Not in the output.
         case left

@@ -13,21 +13,21 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         indirect case smartCut(SmartCut)
         /// Cues in another kind of text.
         case subtitle(SubtitleCodec)
-        /// Compressed anew.
+        /// Re-encoded.
         indirect case encode(Encoding)
     }
 
-    /// How a track is compressed anew.
+    /// How a track is re-encoded.
     public struct Encoding: Codable, Hashable, Sendable {
         /// The codec's name in job files.
         public var codec: String
         /// Everything the encoder is opened with.
         public var encoder: EncoderConfiguration
-        /// In what form pictures are read.
+        /// In what form frames are read.
         public var video: VideoOutputSettings?
-        /// In what form sound is read.
+        /// In what form audio is read.
         public var audio: AudioOutputSettings?
-        /// The loudness that sound is brought to, after it was measured.
+        /// The loudness that audio is brought to, after it was measured.
         public var loudness: LoudnessTarget?
         /// Everything is looked at once before.
         public var hasTwoPasses: Bool
@@ -73,9 +73,9 @@ public struct TrackPlan: Codable, Hashable, Sendable {
 
     /// What the output's track will be.
     public struct Expectation: Codable, Hashable, Sendable {
-        /// Pictures, for video.
+        /// Frames, for video.
         public var frames: Int?
-        /// Samples per channel, for sound that is compressed anew.
+        /// Samples per channel, for audio that is re-encoded.
         public var samples: Int64?
         /// Where it will lie on the output's time line.
         public var timeRange: TimeRange
@@ -101,7 +101,7 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public var action: Action
     /// What comes of it.
     public var expected: Expectation
-    /// How the output's pictures are to be turned for display.
+    /// How the output's frames are to be turned for display.
     public var transform: DisplayTransform?
     /// The rule's place in the file.
     public var location: SourceRange

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves how a track of sound is compressed.
+/// Resolves how a track of audio is compressed.
 struct AudioEncodingPlanner {
     let spec: AudioEncodeSpec
     let track: SourceDescription.Track

@@ -10,7 +10,7 @@ struct ChapterPlanner {
     let ranges: [TimeRange]
     let duration: MediaTime
     let container: Located<ContainerType>
-    /// Of the output's sound.
+    /// Of the output's audio.
     let codec: String?
     private(set) var chapters: [AssetChapter] = []
     /// What becomes of the source's, for the ledger.

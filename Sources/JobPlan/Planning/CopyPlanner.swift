@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides how a track is taken as it is: whole, cut between packets, or with its edges compressed anew.
+/// Decides how a track is taken as it is: whole, cut between packets, or with its edges re-encoded.
 struct CopyPlanner {
     /// What becomes of a track that the job wants copied.
     enum Answer {
@@ -92,7 +92,7 @@ struct CopyPlanner {
                 at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
-        // libavformat 5.1 gives it another name in mp4, by which players take it for usual pictures.
+        // libavformat 5.1 gives it another name in mp4, by which players take it for usual frames.
         if track.dolbyVisionProfile == 5, type.name != "mkv" {
             return refuse(
                 "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
@@ -175,7 +175,7 @@ struct CopyPlanner {
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
     private func sayTimes(_ track: SourceDescription.Track) -> Bool {
         guard case .file(let path, _) = source else { return true }
-        // A transport stream says the times of pictures, but maybe not of data.
+        // A transport stream says the times of frames, but maybe not of data.
         let known = track.mediaType == .data ? ["mov"] : ["mov", "matroska", "mpegts"]
         guard track.mediaType == .video || track.mediaType == .data,
             !known.contains(where: description.container.hasPrefix)

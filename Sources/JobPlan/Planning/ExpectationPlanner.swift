@@ -42,7 +42,7 @@ struct ExpectationPlanner {
     private func expectation(of range: TimeRange?) -> TrackPlan.Expectation {
         let start = range?.start ?? .zero
         let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
-        // What is on screen at the start of the range shows at 0; sound begins where it begins.
+        // What is on screen at the start of the range shows at 0; audio begins where it begins.
         let first = max(track.timeRange.start, start)
         var shown = TimeRange(start: first - start, end: max(end, first) - start)
         var isExact = track.isExact

@@ -72,13 +72,13 @@ struct MetadataPlanner {
     }
 }
 
-/// Which of the source's covers go along: they are tags, though of pictures.
+/// Which of the source's covers go along: they are tags, though images.
 struct CoverPlanner {
     let spec: MetadataSpec
     let container: ContainerType
     let source: SourceDescription
     let isFile: Bool
-    /// libavformat gives a cover of a fragmented file a track of its own, which players take for pictures.
+    /// libavformat gives a cover of a fragmented file a track of its own, which players take for video.
     let isFragmented: Bool
 
     /// Their tracks in the source.

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves how some tracks of sound become one.
+/// Resolves how some tracks of audio become one.
 struct MixPlanner {
     let spec: MixSpec
     let tracks: [SourceDescription.Track]

@@ -3,13 +3,13 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What pictures go through before their size is decided: fields, crop, turn and filters.
+/// What frames go through before their size is decided: fields, crop, turn and filters.
 struct PicturePlanner {
     let spec: VideoEncodeSpec
     let track: SourceDescription.Track
     let scout: any SourceScout
 
-    /// Pictures after those steps.
+    /// Frames after those steps.
     struct Picture {
         var settings = VideoOutputSettings()
         var size: PixelSize
@@ -53,7 +53,7 @@ struct PicturePlanner {
 
     private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]
 
-    /// What is said of pictures of high dynamic range alone says nothing of others, nor of those whose light can't be
+    /// What is said of frames of high dynamic range alone says nothing of others, nor of those whose light can't be
     /// told.
     static func settled(_ spec: VideoEncodeSpec, for track: SourceDescription.Track) -> VideoEncodeSpec {
         guard spec.color?.isForHighRangeAlone == true,

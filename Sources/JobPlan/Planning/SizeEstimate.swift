@@ -39,7 +39,7 @@ enum SizeEstimate {
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
             if encoding.encoder.mediaType == .audio { return sound(encoding) }
             let usual = picture(encoding)
-            // Pictures that hardly move need far less than is usual: their source, which was made of the same, tells.
+            // Frames that hardly move need far less than is usual: their source, which was made of the same, tells.
             let codec = CodecCatalog.codec(encoding.codec, of: .video)
             guard codec?.constantQuality != nil, track.source.bitRate > 0 else { return usual }
             return usual.map { min($0, quietest * Double(track.source.bitRate)) }

@@ -8,7 +8,7 @@ struct TimecodePlanner {
     let source: SourceDescription
     let spec: MetadataSpec
     let container: ContainerType
-    /// The output's first track of pictures.
+    /// The output's first track of frames.
     let track: TrackPlan?
     let start: MediaTime
     /// What the job says it is.
@@ -24,7 +24,7 @@ struct TimecodePlanner {
         var reason: String
     }
 
-    /// The timecode that the job or the pictures' rule sets; one that can't be is an error.
+    /// The timecode that the job or the frames' rule sets; one that can't be is an error.
     static func setting(
         in output: OutputSpec, of track: TrackPlan?, container: ContainerType, into sink: inout DiagnosticSink
     ) -> String? {

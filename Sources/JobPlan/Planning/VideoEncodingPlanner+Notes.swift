@@ -71,7 +71,7 @@ extension VideoEncodingPlanner {
             notes.append(
                 "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }
-        // Encoders that take none are found out by the pictures themselves.
+        // Encoders that take none are found out by the frames themselves.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
             encoder.name == "libx264", ["h264", "hevc", "mpeg2video"].contains(track.codec)

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves how a track of pictures is compressed: what the job says, what the source has, what is usual.
+/// Resolves how a track of frames is compressed: what the job says, what the source has, what is usual.
 struct VideoEncodingPlanner {
     let spec: VideoEncodeSpec
     /// The source's track as it is, and as the job's filters make it.
@@ -227,13 +227,13 @@ struct VideoEncodingPlanner {
         return ColorDescription.usualMatrix(width: track.width, height: track.height)
     }
 
-    /// Who sees pictures of such a size takes them for another matrix than at the source's size.
+    /// Who sees frames of such a size takes them for another matrix than at the source's size.
     func guessesOtherwise(_ size: PixelSize) -> Bool {
         ColorDescription.usualMatrix(width: size.width, height: size.height)
             != ColorDescription.usualMatrix(width: track.width, height: track.height)
     }
 
-    /// Pictures that don't say their matrix are brought into one that does.
+    /// Frames that don't say their matrix are brought into one that does.
     var assumesMatrix: Bool {
         !track.pixelFormat.isRGB && track.color.matrix == nil
             && (isCrossing || spec.codec.value.fixedColor == .jpeg)

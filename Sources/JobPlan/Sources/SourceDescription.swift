@@ -11,7 +11,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var id: Int
         /// Its kind.
         public var mediaType: MediaType
-        /// A cover, not moving pictures.
+        /// A cover, not moving frames.
         public var isAttachedPicture: Bool
         /// The codec's libav name.
         public var codec: String
@@ -49,7 +49,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var frameRate: Rational?
         /// Every frame lasts exactly as long as every other.
         public var hasConstantFrameRate: Bool
-        /// How to turn its pictures.
+        /// How to turn its frames.
         public var transform: DisplayTransform?
         /// The part that is meant to be seen.
         public var cleanAperture: CleanAperture?
@@ -67,7 +67,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var tags: [MetadataEntry]
         /// The name of the file that an attachment is.
         public var fileName: String?
-        /// Its samples count pictures: a track of timecode.
+        /// Its samples count frames: a track of timecode.
         public var isTimecode: Bool
         /// Dispositions by libav's names.
         public var disposition: [String]

@@ -18,16 +18,16 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
         case presentationTimes(track: Int)
         /// Whether the order of a track's times lets its packets be copied. All of them are read.
         case order(track: Int)
-        /// How a stretch of a track of pictures can be taken as it is.
+        /// How a stretch of a track of frames can be taken as it is.
         case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
-        /// How several stretches of a track of pictures can be taken as they are, one after the other. The encoder
+        /// How several stretches of a track of frames can be taken as they are, one after the other. The encoder
         /// makes edges, where there are any; nil for the one that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
         /// Whether filters or an encoder take some settings; no source is looked into.
         case trial(SettingsTrial)
     }
 
-    /// Whether a cut's edges may be compressed anew.
+    /// Whether a cut's edges may be re-encoded.
     public enum CutEdges: Codable, Hashable, Sendable {
         /// No: packets are copied or not.
         case none
@@ -64,11 +64,11 @@ public enum SourceAnswer: Codable, Sendable {
     case verdict(SettingsTrial.Verdict)
 }
 
-/// How a stretch of a track of pictures can be taken as it is.
+/// How a stretch of a track of frames can be taken as it is.
 public struct CutPossibilities: Codable, Sendable {
     /// What stands against its packets as they are.
     public var problem: CutScan.Problem?
-    /// The same where leading pictures of its first key frame are left out.
+    /// The same where leading frames of its first key frame are left out.
     public var problemWithoutLeading: CutScan.Problem?
     /// The greatest key frame not after its start; nil where there is none.
     public var outwardStart: MediaTime?

@@ -27,11 +27,17 @@ extension BatchRunner {
 
     /// What a job fills, where that can be foretold, and why there is no room for it beside what runs.
     func room(for job: JobPlan) -> Room {
+        let room = room(for: job, without: [])
+        // Of several outputs, those that stay as they are take no room. To know them takes a digest, or a look at the whole
+        // source: only where room is short.
+        guard room.lack != nil, job.outputs.count > 1, let state else { return room }
+        let kept = job.tasks.filter { state.standing($0).standing != .other }
+        return kept.isEmpty ? room : self.room(for: job, without: Set(kept.map(\.output.destination.exact)))
+    }
+
+    private func room(for job: JobPlan, without kept: Set<ExactString>) -> Room {
         var room = Room(fills: [])
-        for task in job.tasks {
-            // Of several, those that stay as they are take no room.
-            if job.outputs.count > 1, let state, state.standing(task).standing != .other { continue }
-            let output = task.output
+        for output in job.outputs where !kept.contains(output.destination.exact) {
             guard let size = output.expectedSize else { continue }
             add(size, at: output.destination, to: &room) { free in
                 "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"

@@ -8,7 +8,7 @@ internal import LibAV
 public enum HTMLRenderer {
     /// Jobs with all their details; beyond that many, those that went well are lines of a table.
     private static let detailed = 500
-    /// Outputs that are shown with pictures: each makes the page some 30 kB longer.
+    /// Outputs that are shown with frames: each makes the page some 30 kB longer.
     public static let previews = 200
 
     /// What there is to show of a run's outputs.

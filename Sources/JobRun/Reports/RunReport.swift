@@ -78,7 +78,7 @@ public struct RunReport: Codable, Sendable {
         public var action: String
         /// The settings with where each came from.
         public var settings: [TrackPlan.Setting]
-        /// Pictures, samples or packets.
+        /// Frames, samples or packets.
         public var samples: Int?
     }
 

@@ -109,7 +109,7 @@ struct ExpectationJudge {
         value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference at all"
     }
 
-    /// The output's first track of pictures beside what it was made of.
+    /// The output's first track of frames beside what it was made of.
     private func similarity(
         _ metric: SimilarityMetric, of track: AssetTrack, in output: Asset
     ) throws -> SimilarityMeter.Answer {

@@ -12,9 +12,9 @@ public struct JobPreview: Codable, Sendable {
         public var output: Thumbnail?
     }
 
-    /// Moments of the first track of pictures.
+    /// Moments of the first track of frames.
     public var pairs: [Pair] = []
-    /// The output's first track of sound.
+    /// The output's first track of audio.
     public var waveform: Waveform?
     /// The whole output.
     public var bitRate: BitRateCurve?

@@ -228,7 +228,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         guard goesOn else { throw CancellationError() }
     }
 
-    /// The first of two passes over sound that is to be brought to a loudness.
+    /// The first of two passes over audio that is to be brought to a loudness.
     private func measureLoudness(_ builder: SessionBuilder) throws {
         for (place, normalizer, encoding) in try builder.normalizers() {
             let goesOn = running.withLock { running in

@@ -29,7 +29,7 @@ struct OutputVerifier {
     }
 
     private func problem(path: String, losses: inout [String]) -> String? {
-        // Of copied packets the number counts; where sound ends is told by what its codec says of itself.
+        // Of copied packets the number counts; where audio ends is told by what its codec says of itself.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(.file(path), timing: .precise, discovery: isCopy ? .counting : .decoding)
         let contents: AssetContents
@@ -126,7 +126,7 @@ struct OutputVerifier {
                 return
                     "\(name) shows \(shown) frames instead of \(report.appendedSamples - report.hiddenSamples): the source's edit list hides the others"
             }
-            // A container may merge or split packets of sound, never pictures.
+            // A container may merge or split packets of audio, never frames.
             guard
                 track.mediaType == .audio || track.sampleCount == nil
                     || report.writtenPackets == report.appendedSamples
@@ -154,7 +154,7 @@ struct OutputVerifier {
         EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
     }
 
-    /// Where the container can say it, sound is exact to the sample.
+    /// Where the container can say it, audio is exact to the sample.
     private func soundProblem(
         _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {

@@ -185,7 +185,7 @@ struct SessionBuilder {
         try session.addTrack(output: output, input: input, writer: writer)
     }
 
-    /// The unit in which a copy's sound is counted; nil where the source's times say all that the output can.
+    /// The unit in which a copy's audio is counted; nil where the source's times say all that the output can.
     private func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
         guard let unit = source.sampleTimeBase,
             container.soundTimeBase.map({ $0.double < source.timeBase.double }) ?? true

@@ -1,6 +1,6 @@
 /// How much is done to find out what a file's codecs are (`avformat_find_stream_info`).
 public enum StreamDiscovery: Sendable {
-    /// Some pictures of each track are decoded.
+    /// Some frames of each track are decoded.
     case decoding
     /// It was opened before, and what its codecs are need not be found out once more; where the header says all that
     /// reading needs (mp4, mov), nothing is decoded.

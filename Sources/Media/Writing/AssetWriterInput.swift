@@ -12,11 +12,11 @@ public final class AssetWriterInput: @unchecked Sendable {
     public let mediaType: MediaType
     /// What is done with samples.
     public let settings: WriterInputSettings
-    /// Pictures a second, which a timecode counts. Set before writing starts.
+    /// Frames a second, which a timecode counts. Set before writing starts.
     public var nominalFrameRate: Rational?
     /// Bits a pixel of what video frames are decoded from, by which encoders' threads are chosen; 0 where it isn't known.
     var sourceBitsPerPixel = 0.0
-    /// How pictures are to be turned. Set before writing starts.
+    /// How frames are to be turned. Set before writing starts.
     public var transform: DisplayTransform?
     /// Tags of the track. Set before writing starts.
     public var metadata: [MetadataEntry] = []
@@ -95,7 +95,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         stage = nil
     }
 
-    /// Of sound that pauses through all of a range, what comes before it would be all that there is.
+    /// Of audio that pauses through all of a range, what comes before it would be all that there is.
     private func checkIsHeard() throws {
         guard isPart, isPassthrough, mediaType == .audio else { return }
         let session = session.withLock { $0 }
@@ -201,10 +201,10 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     // MARK: What the session and the writer ask
 
-    /// Samples of audio, pictures or packets appended so far.
+    /// Samples of audio, frames or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
 
-    /// Pictures of those that an edit list hides.
+    /// Frames of those that an edit list hides.
     public var hiddenSamples: Int { hidden.load(ordering: .relaxed) }
 
     /// Where what is shown ends, from the session's start, if frames that were appended after it are hidden.
@@ -289,7 +289,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     private let recorded = Guarded(TrackEnding())
 }
 
-/// What is known of a track of sound at its end, in the packets' time base.
+/// What is known of a track of audio at its end, in the packets' time base.
 struct TrackEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
     var statistics: String?

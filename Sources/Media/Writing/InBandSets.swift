@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Puts H.264's parameter sets into packets at which decoding may begin. In a transport stream they stand nowhere else, and
-/// libavformat 5.1 puts them before IDR pictures alone: not where an open group begins.
+/// libavformat 5.1 puts them before IDR frames alone: not where an open group begins.
 final class InBandSets: PacketStage {
     private let sets: [UInt8]
     private let lengthSize: Int

@@ -23,7 +23,7 @@ struct OutputHeader {
         let codec: String
         /// Bytes of the codec's own header.
         let headerSize: Int
-        /// What of its sound is not heard, where blocks say it.
+        /// What of its audio is not heard, where blocks say it.
         var trimming: SoundTrimming?
         /// The container's unit.
         var timeBase = Rational(1, 1)
@@ -93,7 +93,7 @@ struct OutputHeader {
         // mov's muxer finds no tag for data by itself; in Matroska ProRes' profile stands there alone.
         let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.codecName == "prores"
         if isTagged { tag = parameters.codecTag }
-        // A timecode counts pictures: their rate is nothing else's business.
+        // A timecode counts frames: their rate is nothing else's business.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         // Of a copy the container's word counts, as it does in its source.
         var aspect = parameters.sampleAspectRatio

@@ -89,7 +89,7 @@ struct OutputSizeModel {
         }
     }
 
-    /// Frames of the elementary streams of sound that begin in a second: each at most 0.12 s of Opus, 0.35 s of others.
+    /// Frames of the elementary streams of audio that begin in a second: each at most 0.12 s of Opus, 0.35 s of others.
     private var soundFrames: Int {
         tracks.reduce(0) { $0 + ($1.mediaType != .audio ? 0 : $1.codec == "opus" ? 9 : 3) }
     }
