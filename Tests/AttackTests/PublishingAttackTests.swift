@@ -69,6 +69,60 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("out/c.mkv"), encoding: .utf8) == "theirs\n")
     }
 
+    /// A run that replaces several outputs dies at each renaming: every destination is old, new or absent, and the next
+    /// run makes what is missing and leaves nothing else. Where there are no links, what was about to be replaced is back.
+    @Test func aRunThatDiesWhileItReplacesSeveralOutputs() throws {
+        let scratch = try folderWithSource()
+        let jobs = { (title: String) in
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                metadata: { set: { title: \(title) } }
+                destination: "out/${output}.mkv"
+                outputs:
+                  a: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+                  b: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+            """
+        }
+        func titles() throws -> [String] {
+            try ["a", "b"].map { name in
+                guard FileManager.default.fileExists(atPath: scratch.file("out/\(name).mkv")) else {
+                    return "-"
+                }
+                let result = try program(
+                    "ffprobe",
+                    [
+                        "-v", "error", "-show_entries", "format_tags=title", "-of", "csv=p=0",
+                        scratch.file("out/\(name).mkv"),
+                    ], directory: scratch.path)
+                return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+        }
+        let calls = "rename,renameat,renameat2"
+        var kills = 0
+        for number in 1...12 {
+            try scratch.write(jobs("old"), to: "jobs.yaml")
+            #expect(try tandem("run", "--force", "jobs.yaml", in: scratch).status == 0)
+            try scratch.write(jobs("new"), to: "jobs.yaml")
+            let died = try program(
+                "strace",
+                [
+                    "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
+                    "inject=\(calls):signal=SIGKILL:when=\(number)", Places.tandem, "run", "jobs.yaml",
+                ], directory: scratch.path)
+            if died.status != 0 { kills += 1 }
+            #expect(try titles().allSatisfy { ["old", "new", "-"].contains($0) }, "killed at \(number)")
+            let after = try tandem("run", "jobs.yaml", in: scratch)
+            #expect(after.status == 0, "killed at \(number): \(after.text)")
+            #expect(try titles() == ["new", "new"], "killed at \(number)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
+            #expect(left == ["a.mkv", "b.mkv"], "killed at \(number): \(left)")
+        }
+        #expect(kills > 1)
+    }
+
     /// One of several outputs is published into a folder that was moved meanwhile: it has no name in the end, nor have others.
     @Test func oneOutputsFolderIsMoved() throws {
         let scratch = try folderWithSource()

@@ -98,7 +98,7 @@ def finish(folder, expected, before, name):
     missing = set(expected) - {os.path.basename(p) for p in outputs(folder)}
     if missing:
         say(f"{name}: missing after the rerun: {sorted(missing)}")
-    left = [p for p in glob.glob(folder + "/**/.*", recursive=True) if p.endswith(".part")]
+    left = [p for p in glob.glob(folder + "/**/.*", recursive=True) if p.endswith((".part", ".kept"))]
     left += glob.glob(folder + "/.tandem/workers-*") + os.listdir(work + "/tmp")
     if left:
         say(f"{name}: left behind: {left}")

@@ -44,7 +44,11 @@ struct OutputPublisher {
             owner: RunState.owner(task.file, at: output.destination), job: task.name)
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()
-        if !isMarked { try state?.intend(task, output: mark.output, digest: digest) }
+        if isMarked { return }
+        // Times are coarse on such file systems: what is there can have the same size and time, and a run that died here
+        // would leave one of two that can't be told apart.
+        let looksTheSame = TemporaryFile.fingerprint(path: output.destination) == mark.output
+        try state?.intend(task, output: mark.output, digest: looksTheSame ? nil : digest)
     }
 
     /// Gives a prepared file its name; false where somebody else published the same a moment before. `isOneOfSeveral` keeps

@@ -185,10 +185,14 @@ public final class RunState: PlanMemory, Sendable {
             let shortcut = hasher.finish()
             shortcuts.withLock { $0.asked[JobKey(file: file, id: name)] = shortcut }
             guard isSettled else { continue }
-            let record = record(file, name)
+            guard let record = record(file, name), let place = folders[file.exact] else {
+                isSettled = false
+                continue
+            }
             isSettled =
-                record?.shortcut == shortcut && record?.destination.exact == output.destination.exact
-                && record?.output == TemporaryFile.fingerprint(path: output.destination)
+                record.shortcut == shortcut && record.destination.exact == output.destination.exact
+                && record.output == TemporaryFile.fingerprint(path: output.destination)
+                && known[place]?.intents[output.destination.exact]?.output != record.output
         }
         return isSettled
     }
@@ -199,8 +203,10 @@ public final class RunState: PlanMemory, Sendable {
         guard !isForced, let now = TemporaryFile.fingerprint(path: task.output.destination) else {
             return (digest, .other)
         }
-        var kept = [intended(task, output: now), DestinationPath.mark(at: task.output.destination)?.digest]
-            .compactMap { $0 }
+        let intended = intended(task, output: now)
+        // Which of two that look the same it is, nobody knows.
+        if intended == "" { return (digest, .other) }
+        var kept = [intended, DestinationPath.mark(at: task.output.destination)?.digest].compactMap { $0 }
         if let record = record(task.file, task.name),
             record.destination.exact == task.output.destination.exact,
             record.output == now
@@ -218,7 +224,8 @@ public final class RunState: PlanMemory, Sendable {
         return (best.kept.contains("~") ? digest.afterDamage : digest, best.standing)
     }
 
-    /// The digest of what is there, where it was published in a run that did not come to say so.
+    /// The digest of what is there, where it was published in a run that did not come to say so; empty where what it was to
+    /// replace looked the same.
     private func intended(_ task: OutputTask, output: String) -> String? {
         guard let place = folders[task.file.exact],
             let intent = known[place]?.intents[task.output.destination.exact], intent.output == output

@@ -281,7 +281,10 @@ final class StateStore: @unchecked Sendable {
                     sql: "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
                 let forget = try db.cachedStatement(
                     sql: "DELETE FROM jobs WHERE destination = ? AND (file <> ? OR id <> ?)")
+                let fulfil = try db.cachedStatement(
+                    sql: "DELETE FROM intents WHERE destination = ? AND output = ?")
                 for (record, parts) in records {
+                    try fulfil.execute(arguments: [record.destination, record.output])
                     try Self.move(record, db)
                     // A job that was renamed.
                     try forget.execute(arguments: [record.destination, record.job.file, record.job.id])

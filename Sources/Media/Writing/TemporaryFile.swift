@@ -28,6 +28,8 @@ public final class TemporaryFile: @unchecked Sendable {
         var replaced: String?
         /// Locks that, so that no other run takes it for a dead one's.
         var replacedLock: Int32 = -1
+        /// What it replaced has no other name.
+        var isAside = false
         var publishedName: String?
         var hasReplaced = false
 
@@ -173,7 +175,7 @@ public final class TemporaryFile: @unchecked Sendable {
 
     /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
     /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
-    /// `keepsReplaced` keeps what is replaced for `withdraw`, where the file system has links, until `forgetReplaced`.
+    /// `keepsReplaced` keeps what is replaced for `withdraw`, until `forgetReplaced`.
     public func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
         try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
     }
@@ -185,27 +187,16 @@ public final class TemporaryFile: @unchecked Sendable {
             guard directoryDescriptor >= 0 else {
                 throw MediaError.misuse("a lent file is published by its owner")
             }
-            if replacing, keepsReplaced {
-                let kept = Self.partName(for: name)
-                let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-                if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
-                state.replacedLock = lock
-                if linkat(directoryDescriptor, name, directoryDescriptor, kept, 0) == 0 {
-                    state.replaced = kept
+            if replacing, keepsReplaced { try keep(name, &state) }
+            do {
+                try takeName(name, replacing, &state)
+            } catch {
+                if state.isAside, let replaced = state.replaced,
+                    renameat(directoryDescriptor, replaced, directoryDescriptor, name) == 0
+                {
+                    state.replaced = nil
                 }
-            }
-            if let part = state.partName {
-                try move(part, to: name, replacing: replacing)
-                state.partName = nil
-            } else if !replacing {
-                try link(as: name)
-            } else {
-                // A link can't replace: it gets a name of its own first, which then takes the other's place.
-                let part = Self.partName(for: name)
-                try link(as: part)
-                state.partName = part
-                try move(part, to: name, replacing: true)
-                state.partName = nil
+                throw error
             }
             state.isPublished = true
             state.publishedName = name
@@ -216,8 +207,41 @@ public final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    /// Takes back its name, as far as it still has it: what it replaced is there again, or nothing. Where what it replaced
-    /// couldn't be kept, it stays.
+    private func takeName(_ name: String, _ replacing: Bool, _ state: inout State) throws {
+        if let part = state.partName {
+            try move(part, to: name, replacing: replacing)
+        } else if !replacing {
+            try link(as: name)
+        } else {
+            // A link can't replace: it gets a name of its own first, which then takes the other's place.
+            let part = Self.partName(for: name)
+            try link(as: part)
+            state.partName = part
+            try move(part, to: name, replacing: true)
+        }
+        state.partName = nil
+    }
+
+    /// Gives what is about to be replaced another name; where the file system has no links, that is its only one for the
+    /// moment, so a run that dies there leaves it to `collectDeadParts` to bring back.
+    private func keep(_ name: String, _ state: inout State) throws {
+        let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
+        state.replacedLock = lock
+        let part = Self.partName(for: name)
+        if linkat(directoryDescriptor, name, directoryDescriptor, part, 0) == 0 {
+            state.replaced = part
+            return
+        }
+        let kept = Self.partName(for: name, suffix: Self.asideSuffix)
+        if renameat(directoryDescriptor, name, directoryDescriptor, kept) == 0 {
+            (state.replaced, state.isAside) = (kept, true)
+        } else if errno != ENOENT {
+            throw MediaError.system(operation: "keeping what is replaced", errno: errno)
+        }
+    }
+
+    /// Takes back its name, as far as it still has it: what it replaced is there again, or nothing.
     public func withdraw() {
         state.withLock { state in
             var (own, other) = (stat(), stat())
@@ -240,16 +264,19 @@ public final class TemporaryFile: @unchecked Sendable {
     /// What it replaced is of no use any more.
     public func forgetReplaced() {
         state.withLock { state in
+            // First the lock: what is open while its name goes is a hidden file where file systems are in user space.
+            state.unlock()
             if let replaced = state.replaced { unlinkat(directoryDescriptor, replaced, 0) }
             state.replaced = nil
-            state.unlock()
         }
     }
 
     /// Removes what is not published, and gives its room back: a worker may hold the file open for a moment longer.
     public func discard() {
         state.withLock { state in
-            for part in [state.partName, state.replaced].compactMap({ $0 }) {
+            // What couldn't be brought back is left for the next run, which tries it again.
+            let replaced = state.isAside && !state.isPublished ? nil : state.replaced
+            for part in [state.partName, replaced].compactMap({ $0 }) {
                 unlinkat(directoryDescriptor, part, 0)
             }
             (state.partName, state.replaced) = (nil, nil)
@@ -308,41 +335,18 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     /// At most 255 bytes, whatever the name.
-    private static func partName(for name: String) -> String {
+    private static func partName(for name: String, suffix: String = partSuffix) -> String {
         let attempt = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        return ".\(stem(name)).\(attempt).part"
+        return ".\(stem(name)).\(attempt)\(suffix)"
     }
 
-    private static func stem(_ name: String) -> String {
+    static let partSuffix = ".part"
+    /// What is replaced ends in this while it has no other name.
+    static let asideSuffix = ".kept"
+
+    static func stem(_ name: String) -> String {
         var stem = name
         while stem.utf8.count > 200 { stem.removeLast() }
         return stem
-    }
-
-    /// Removes the temporary files that runs which died left in a folder, and tells their names.
-    /// One that is being written is locked, and stays. `names` are those of the outputs that lie there.
-    public static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        let stems = Set(names.map(stem))
-        var removed: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name.hasPrefix("."), name.hasSuffix(".part") else { continue }
-            let named = name.dropFirst().dropLast(5)
-            guard let dot = named.lastIndex(of: "."), stems.contains(String(named[..<dot])) else { continue }
-            let attempt = named[named.index(after: dot)...]
-            guard !attempt.isEmpty, attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) })
-            else { continue }
-            let descriptor = openat(dirfd(stream), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, unlinkat(dirfd(stream), name, 0) == 0 {
-                removed.append(name)
-            }
-            close(descriptor)
-        }
-        return removed
     }
 }

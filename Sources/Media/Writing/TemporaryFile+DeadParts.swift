@@ -1,0 +1,60 @@
+internal import CLinux
+internal import ExactStrings
+internal import Glibc
+
+extension TemporaryFile {
+    /// Removes the temporary files that runs which died left in a folder, and tells their names. What was about to be
+    /// replaced and has no other name gets its own back where nothing has it.
+    /// One that is being written is locked, and stays. `names` are those of the outputs that lie there.
+    public static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        let owners = Dictionary(grouping: names, by: stem)
+        var removed: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let part = PartName(name), let owned = owners[part.stem] else { continue }
+            let descriptor = openat(dirfd(stream), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { continue }
+            let isDead = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+            close(descriptor)
+            guard isDead else { continue }
+            // A long name's stem may be that of several, and whose the file was can't be told.
+            let isBack =
+                part.isAside && owned.count == 1 && bringBack(name, to: owned[0], in: dirfd(stream))
+            if isBack || unlinkat(dirfd(stream), name, 0) == 0 { removed.append(name) }
+        }
+        return removed
+    }
+
+    private static func bringBack(_ part: String, to name: String, in folder: Int32) -> Bool {
+        if tandem_renameat2(folder, part, folder, name, 1) == 0 { return true }
+        // Where it has no other name, there are no links and often no renaming that refuses to replace.
+        var status = stat()
+        guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno),
+            fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT
+        else { return false }
+        return renameat(folder, part, folder, name) == 0
+    }
+
+    /// The name of an unfinished output, taken apart: `.name.<attempt>.part`, or `.kept` of what it is to replace.
+    private struct PartName {
+        let stem: String
+        let isAside: Bool
+
+        init?(_ name: String) {
+            isAside = name.hasSuffix(TemporaryFile.asideSuffix)
+            guard name.hasPrefix("."), isAside || name.hasSuffix(TemporaryFile.partSuffix) else { return nil }
+            let suffix = isAside ? TemporaryFile.asideSuffix : TemporaryFile.partSuffix
+            let named = name.dropFirst().dropLast(suffix.count)
+            guard let dot = named.lastIndex(of: ".") else { return nil }
+            let attempt = named[named.index(after: dot)...]
+            guard !attempt.isEmpty,
+                attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) })
+            else { return nil }
+            stem = String(named[..<dot])
+        }
+    }
+}
