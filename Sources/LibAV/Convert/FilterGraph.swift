@@ -1,21 +1,21 @@
 internal import CFFmpeg
 
-/// A chain of libavfilter's filters with one output and at most one input, confined to one queue.
+/// libavfilter's filters with any number of inputs and one output, confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 public struct FilterGraph: ~Copyable, @unchecked Sendable {
     private let library: FilterLibrary
     private let graph: UnsafeMutablePointer<AVFilterGraph>
-    private let source: UnsafeMutablePointer<AVFilterContext>?
+    private let sources: [UnsafeMutablePointer<AVFilterContext>]
     private let sink: UnsafeMutablePointer<AVFilterContext>
 
     private init(
         _ library: FilterLibrary, adopting graph: UnsafeMutablePointer<AVFilterGraph>,
-        source: UnsafeMutablePointer<AVFilterContext>?, sink: UnsafeMutablePointer<AVFilterContext>
+        sources: [UnsafeMutablePointer<AVFilterContext>], sink: UnsafeMutablePointer<AVFilterContext>
     ) {
         self.library = library
         self.graph = graph
-        self.source = source
+        self.sources = sources
         self.sink = sink
     }
 
@@ -27,26 +27,38 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         _ steps: [FilterStep], like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
         frameRate: Rational?, scaling: [MetadataEntry] = []
     ) throws(AVError) -> FilterGraph {
-        let source = pictures(
-            width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
-            timeBase: timeBase,
-            sampleAspectRatio: sampleAspectRatio, frameRate: frameRate)
-        return try build(steps, source: source, sink: "buffersink", scaling: scaling)
+        try build(
+            FilterNode.chain(steps, of: 1),
+            inputs: [
+                video(
+                    width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
+                    timeBase: timeBase, sampleAspectRatio: sampleAspectRatio, frameRate: frameRate)
+            ], mediaType: .video, scaling: scaling)
     }
 
-    /// A chain for sound of a form; its times are in samples.
+    /// A graph for so many inputs of frames like `frame`, each counted in `timeBase`; the last node's output is the graph's.
+    public static func video(
+        _ nodes: [FilterNode], inputs: Int, like frame: borrowing Frame, timeBase: Rational
+    ) throws(AVError) -> FilterGraph {
+        let input = video(
+            width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
+            timeBase: timeBase, sampleAspectRatio: Rational(1, 1), frameRate: nil)
+        return try build(nodes, inputs: Array(repeating: input, count: inputs), mediaType: .video)
+    }
+
+    /// A chain for audio of a form; its times are in samples.
     public static func audio(_ steps: [FilterStep], format: AudioFormat) throws(AVError) -> FilterGraph {
-        let source = FilterStep(
+        let input = FilterStep(
             "abuffer",
             [
                 "sample_rate": "\(format.sampleRate)", "sample_fmt": "\(format.sampleFormat)",
                 "channel_layout": "\(format.layout.specified)", "time_base": "1/\(format.sampleRate)",
             ])
-        return try build(steps, source: source, sink: "abuffersink")
+        return try build(FilterNode.chain(steps, of: 1), inputs: [input], mediaType: .audio)
     }
 
-    /// Where pictures come in (`buffer`).
-    private static func pictures(
+    /// Where frames come in (`buffer`).
+    private static func video(
         width: Int, height: Int, format: String, timeBase: Rational, sampleAspectRatio: Rational,
         frameRate: Rational?
     ) -> FilterStep {
@@ -86,11 +98,11 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     public static func form(after steps: [FilterStep], of form: PictureForm, scaling: [MetadataEntry])
         throws(AVError) -> PictureForm
     {
-        let source = pictures(
+        let input = video(
             width: form.width, height: form.height, format: "\(form.format.value)",
             timeBase: Rational(1, 1000),
             sampleAspectRatio: form.sampleAspectRatio, frameRate: Rational(25, 1))
-        return try build(steps, source: source, sink: "buffersink", scaling: scaling)
+        return try build(FilterNode.chain(steps, of: 1), inputs: [input], mediaType: .video, scaling: scaling)
             .outputForm(color: form.color)
     }
 
@@ -109,7 +121,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         let wanted = mediaType == .audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
         for step in steps {
             let context = try library.make(step, in: graph)
-            try checkPads(of: context, step, types: (wanted, wanted), library)
+            try checkPads(of: context, step, inputs: 1, type: wanted, library)
         }
     }
 
@@ -120,11 +132,11 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     /// A chain whose first filter makes its own frames, such as `smptebars`.
     public static func generator(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) -> FilterGraph {
-        try build(steps, source: nil, sink: mediaType == .audio ? "abuffersink" : "buffersink")
+        try build(FilterNode.chain(steps, of: 0), inputs: [], mediaType: mediaType)
     }
 
     private static func build(
-        _ steps: [FilterStep], source: FilterStep?, sink sinkName: String, scaling: [MetadataEntry] = []
+        _ nodes: [FilterNode], inputs: [FilterStep], mediaType: MediaType, scaling: [MetadataEntry] = []
     ) throws(AVError) -> FilterGraph {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
@@ -134,69 +146,69 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
                 graph.pointee.scale_sws_opts = av_strdup(
                     scaling.map { "\($0.key)=\($0.value)" }.joined(separator: ":"))
             }
-            let type = sinkName == "abuffersink" ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
-            var last: UnsafeMutablePointer<AVFilterContext>?
-            if let source { last = try library.make(source, in: graph) }
-            let input = last
-            for step in steps {
-                var step = step
-                if step.name == "scale",
-                    !step.options.contains(where: { ["flags", "sws_flags"].contains($0.key) })
-                {
-                    step.options += scaling.filter { option in
-                        !step.options.contains { $0.key == option.key }
-                    }
-                }
+            let type = mediaType == .audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
+            var sources: [UnsafeMutablePointer<AVFilterContext>] = []
+            for input in inputs { sources.append(try library.make(input, in: graph)) }
+            var filters: [UnsafeMutablePointer<AVFilterContext>] = []
+            for node in nodes {
+                let step = node.step.scaling(as: scaling)
                 let context = try library.make(step, in: graph)
-                try checkPads(of: context, step, types: (last == nil ? nil : type, type), library)
-                if let last { try link(last, context, library) }
-                last = context
+                try checkPads(of: context, step, inputs: node.inputs.count, type: type, library)
+                for (pad, source) in node.inputs.enumerated() {
+                    let from: UnsafeMutablePointer<AVFilterContext>
+                    switch source {
+                    case .input(let index): from = sources[index]
+                    case .node(let index): from = filters[index]
+                    }
+                    try LibAV.check(
+                        library.c.avfilter_link(from, 0, context, UInt32(pad)), "avfilter_link")
+                }
+                filters.append(context)
             }
-            let sink = try library.make(FilterStep(sinkName), in: graph)
-            guard let last else { throw AVError(code: tandem_einval, operation: "avfilter_link") }
-            try link(last, sink, library)
+            let sink = try library.make(
+                FilterStep(mediaType == .audio ? "abuffersink" : "buffersink"), in: graph)
+            guard let last = filters.last ?? sources.last else {
+                throw AVError(code: tandem_einval, operation: "avfilter_link")
+            }
+            try LibAV.check(library.c.avfilter_link(last, 0, sink, 0), "avfilter_link")
             try LibAV.check(library.c.avfilter_graph_config(graph, nil), "avfilter_graph_config")
-            return FilterGraph(library, adopting: graph, source: input, sink: sink)
+            return FilterGraph(library, adopting: graph, sources: sources, sink: sink)
         } catch {
             library.free(graph)
             throw error
         }
     }
 
-    /// One input and one output of these types; a filter without inputs where the first is nil.
+    /// So many inputs and one output, all of that type.
     private static func checkPads(
-        of context: UnsafeMutablePointer<AVFilterContext>, _ step: FilterStep,
-        types: (input: AVMediaType?, output: AVMediaType), _ library: FilterLibrary
+        of context: UnsafeMutablePointer<AVFilterContext>, _ step: FilterStep, inputs: Int, type: AVMediaType,
+        _ library: FilterLibrary
     ) throws(AVError) {
         let raw = context.pointee
         let fits =
-            raw.nb_inputs == (types.input == nil ? 0 : 1) && raw.nb_outputs == 1
-            && (types.input == nil || library.c.avfilter_pad_get_type(raw.input_pads, 0) == types.input)
-            && library.c.avfilter_pad_get_type(raw.output_pads, 0) == types.output
+            raw.nb_inputs == inputs && raw.nb_outputs == 1
+            && (0..<inputs).allSatisfy {
+                library.c.avfilter_pad_get_type(raw.input_pads, Int32($0)) == type
+            }
+            && library.c.avfilter_pad_get_type(raw.output_pads, 0) == type
         guard !fits else { return }
+        let wanted = inputs == 1 ? "one input" : "\(inputs) inputs"
         throw AVError(
             code: tandem_einval, operation: "avfilter_init_dict",
-            detail: "`\(step.name)` has not one input and one output of the kind that is wanted")
+            detail: "`\(step.name)` has not \(wanted) and one output of the kind that is wanted")
     }
 
-    private static func link(
-        _ from: UnsafeMutablePointer<AVFilterContext>, _ to: UnsafeMutablePointer<AVFilterContext>,
-        _ library: FilterLibrary
-    ) throws(AVError) {
-        try LibAV.check(library.c.avfilter_link(from, 0, to, 0), "avfilter_link")
-    }
-
-    /// Gives it a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
-    public func send(_ frame: consuming Frame) throws(AVError) {
-        guard let source else { return }
+    /// Gives an input a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
+    public func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
         try LibAV.check(
-            library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
+            library.c.av_buffersrc_add_frame_flags(sources[input], frame.raw, 0), "filtering",
+            context: sources[input])
     }
 
-    /// Says that no more comes, and when the last frame ends, in the input's time base.
-    public func sendEnd(at pts: Int64) throws(AVError) {
-        guard let source else { return }
-        try LibAV.check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
+    /// Says that no more comes into an input, and when its last frame ends, in its time base.
+    public func sendEnd(at pts: Int64, to input: Int = 0) throws(AVError) {
+        try LibAV.check(
+            library.c.av_buffersrc_close(sources[input], pts, 0), "filtering", context: sources[input])
     }
 
     /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
