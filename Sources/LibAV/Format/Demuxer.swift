@@ -58,7 +58,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         let source: any ByteSource = try WebVTTText(file, path: path) ?? file
         let io: UnsafeMutablePointer<AVIOContext>
         do throws(AVError) {
-            io = try InputContext.make(over: source)
+            io = try InputContext.make(over: source, onlyCounts: discovery == .counting)
         } catch {
             throw InputError(path: path, reason: .library(error))
         }
@@ -74,6 +74,9 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             InputContext.free(io)
             throw error
         }
+        // What a header holds (attachments, a long codec configuration) is read whole; behind those two it is over.
+        let format = String(cString: context.pointee.iformat.pointee.name)
+        if discovery == .counting, discovery.isEnough(in: format) { InputContext.skipPayloads(of: io) }
         let demuxer = Demuxer(
             adopting: context, io: io, interrupt: interrupt, path: path, source: source, fileSize: file.size)
         if let problem = CueFileCheck.problem(of: file, format: demuxer.formatName) {

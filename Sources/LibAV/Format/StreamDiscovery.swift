@@ -5,14 +5,16 @@ public enum StreamDiscovery: Sendable {
     /// It was opened before, and what its codecs are need not be found out once more; where the header says all that
     /// reading needs (mp4, mov), nothing is decoded.
     case known
-    /// Packets are only counted: the header is enough wherever there is one.
+    /// The header is enough wherever there is one.
+    case header
+    /// The same, and packets are only counted: what large ones hold is not read.
     case counting
 
     func isEnough(in format: String) -> Bool {
         switch self {
         case .decoding: false
         case .known: format.hasPrefix("mov,")
-        case .counting: format.hasPrefix("mov,") || format.hasPrefix("matroska,")
+        case .header, .counting: format.hasPrefix("mov,") || format.hasPrefix("matroska,")
         }
     }
 }

@@ -6,14 +6,25 @@ internal import CFFmpeg
 final class InputContext: @unchecked Sendable {
     private let source: any ByteSource
     private var position: Int64 = 0
+    /// Of what is larger than the buffer, which behind a header only a packet's payload is, the first bytes alone are read, and
+    /// the rest of it is not defined.
+    private var skipsPayloads = false
 
     private init(_ source: any ByteSource) { self.source = source }
 
-    /// A read context over a source, which keeps it open until it is freed by `free`.
-    static func make(over source: any ByteSource) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
+    /// Bytes that are read at a time.
+    private static let bufferSize: Int32 = 1 << 16
+    /// The same where payloads are skipped, and how much of one is read: enough for the headers of a frame.
+    private static let (countingBufferSize, payloadHead): (Int32, Int) = (1 << 13, 1 << 12)
+
+    /// A read context over a source, which keeps it open until it is freed by `free`. `onlyCounts`: for who will
+    /// skip payloads.
+    static func make(
+        over source: any ByteSource, onlyCounts: Bool = false
+    ) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
         let opaque = Unmanaged.passRetained(InputContext(source)).toOpaque()
         let context = tandem_avio_alloc(
-            1 << 16, 0, opaque,
+            onlyCounts ? countingBufferSize : bufferSize, 0, opaque,
             { opaque, data, size in
                 guard let opaque, let data else { return tandem_einval }
                 return Unmanaged<InputContext>.fromOpaque(opaque).takeUnretainedValue().read(data, size)
@@ -38,13 +49,26 @@ final class InputContext: @unchecked Sendable {
 
     private func read(_ data: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
         do throws(AVError) {
-            let got = try source.read(
-                at: position, into: UnsafeMutableRawBufferPointer(start: data, count: Int(count)))
+            var got = try source.read(
+                at: position,
+                into: UnsafeMutableRawBufferPointer(
+                    start: data, count: skips(count) ? Self.payloadHead : Int(count)))
+            if got == Self.payloadHead, skips(count) {
+                got = Int(min(Int64(count), source.size - position))
+            }
             position += Int64(got)
             return got == 0 ? tandem_eof : Int32(clamping: got)
         } catch {
             return error.code
         }
+    }
+
+    private func skips(_ count: Int32) -> Bool { skipsPayloads && count > Self.countingBufferSize }
+
+    /// From here on nobody wants what packets hold: who only counts them is spared copying it.
+    static func skipPayloads(of context: UnsafeMutablePointer<AVIOContext>) {
+        guard let opaque = context.pointee.opaque else { return }
+        Unmanaged<InputContext>.fromOpaque(opaque).takeUnretainedValue().skipsPayloads = true
     }
 
     private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {

@@ -34,7 +34,7 @@ enum LightMessages {
         }
         guard found.isEmpty,
             let demuxer = try? Demuxer.open(
-                path: path, limits: limits, interrupt: interrupt, discovery: .counting),
+                path: path, limits: limits, interrupt: interrupt, discovery: .header),
             let packet = try? Packet()
         else { return found }
         demuxer.select([stream.index])
