@@ -60,7 +60,7 @@ import Testing
         guard case .seen(.answer(let answer)) = got, case .description(let description) = answer else {
             return "it is another message"
         }
-        guard Soundness.holds(answer) else { return "it is taken for a lie: \(description)" }
+        guard ReplyValidator.holds(answer) else { return "it is taken for a lie: \(description)" }
         _ = ProbeText.render(description, name: path)
         let (file, sink) = decode(
             Self.jobs(for: path), directory: (path as NSString).deletingLastPathComponent)

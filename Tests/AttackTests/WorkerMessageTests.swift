@@ -27,7 +27,7 @@ import Testing
             return own.perform(order) { @Sendable outcome in
                 var dice = Dice(UInt64(round) + 1)
                 let garbled = garble(outcome, &dice) ?? outcome
-                let checked = Soundness.checked(garbled, tracks: tracks, makesPreview: makesPreview)
+                let checked = ReplyValidator.checked(garbled, tracks: tracks, makesPreview: makesPreview)
                 completion(
                     checked
                         ?? .failed(
@@ -78,7 +78,7 @@ import Testing
         let rounds = (ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 400)
         var taken = 0
         for _ in 0..<rounds {
-            guard let told = garble(own, &dice), Soundness.holds(.description(told)) else { continue }
+            guard let told = garble(own, &dice), ReplyValidator.holds(.description(told)) else { continue }
             taken += 1
             struct Liar: SourceScout {
                 let description: SourceDescription

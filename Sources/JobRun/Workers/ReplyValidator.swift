@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 
 /// What a worker says is checked before anything is done with it: a source may have made the worker its own.
-enum Soundness {
+enum ReplyValidator {
     private static let counts = 0...(1 << 50)
 
     /// An answer with which a plan can be made.

@@ -192,20 +192,20 @@ final class WorkerProcess: @unchecked Sendable {
         case .done(let outcome):
             guard let task, !task.outputs.isEmpty else { return kill("it ended a job that it did not have") }
             guard
-                let outcome = Soundness.checked(
+                let outcome = ReplyValidator.checked(
                     outcome, tracks: task.tracks, makesPreview: task.makesPreview)
             else { return kill("it said what can't be of its output") }
             end(task, .done(outcome))
         case .checked(let findings):
             guard let task, task.makesPreview,
-                case .finished(let sound)? = Soundness.checked(
+                case .finished(let sound)? = ReplyValidator.checked(
                     .finished(findings), tracks: task.tracks, makesPreview: false)
             else { return kill("it said what can't be of its output") }
             self.task?.findings = sound
             task.onChecked()
         case .seen(let sight):
             guard let task, task.outputs.isEmpty else { return kill("it answered what nobody asked") }
-            if case .answer(let answer) = sight, !Soundness.holds(answer) {
+            if case .answer(let answer) = sight, !ReplyValidator.holds(answer) {
                 return kill("it said what can't be of a source")
             }
             end(task, .seen(sight))

@@ -1,0 +1,159 @@
+import Foundation
+import JobPlan
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+@testable import JobRun
+
+/// What a worker may say, and what none that is sound would: each bound at both of its sides.
+@Suite struct ReplyValidatorTests {
+    private func description() throws -> SourceDescription {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=0.4:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=0.4", "-c:v",
+            "mpeg4",
+            scratch.file("a.mp4"))
+        return try LocalScout().description(of: scratch.file("a.mp4"))
+    }
+
+    private func report(_ numbers: [String: Int] = [:]) throws -> TrackReport {
+        var fields: [String: Any] = ["end": "1/25", "damage": ["skipped": numbers["skipped"] ?? 0]]
+        for name in [
+            "appendedSamples", "filledSamples", "hiddenSamples", "captionsLeft", "writtenPackets",
+            "droppedSamples",
+        ] {
+            fields[name] = numbers[name] ?? 1
+        }
+        return try JSONDecoder().decode(
+            TrackReport.self, from: try JSONSerialization.data(withJSONObject: fields))
+    }
+
+    private func outcome(_ reports: [[TrackReport]], stop: MediaTime? = nil) -> WorkOutcome {
+        .finished(
+            WorkFindings(
+                outputs: reports.map {
+                    OutputFindings(
+                        tracks: $0, stop: stop, expectations: [], loudness: [], preview: JobPreview())
+                }))
+    }
+
+    @Test func aSoundDescriptionHolds() throws {
+        let own = try description()
+        #expect(ReplyValidator.holds(.description(own)))
+        #expect(own.tracks.count == 2)
+    }
+
+    @Test func numbersThatCantBeAreRefused() throws {
+        let own = try description()
+        let changes: [(String, (inout SourceDescription) -> Void)] = [
+            ("tracks", { $0.tracks = Array(repeating: own.tracks[0], count: 10_001) }),
+            ("missing bytes", { $0.missingBytes = -1 }),
+            ("file size", { $0.fileSize = -1 }),
+            ("duration", { $0.duration = MediaTime(value: -1, timescale: 1) }),
+            ("time zero", { $0.timeZero = MediaTime(value: .max, timescale: 1) }),
+            ("index", { $0.tracks[0].index = -1 }),
+            ("far index", { $0.tracks[0].index = 1 << 20 }),
+            ("width", { $0.tracks[0].width = 1 << 21 }),
+            ("height", { $0.tracks[0].height = -1 }),
+            ("rate", { $0.tracks[1].sampleRate = -1 }),
+            ("count", { $0.tracks[0].sampleCount = .max }),
+            ("bit rate", { $0.tracks[0].bitRate = -1 }),
+            ("time base", { $0.tracks[0].timeBase = Rational(0, 1) }),
+            ("frame rate", { $0.tracks[0].frameRate = Rational(-1, 25) }),
+            ("aspect", { $0.tracks[0].pixelAspectRatio = Rational(0, 0) }),
+            (
+                "range",
+                {
+                    $0.tracks[0].timeRange = TimeRange(
+                        start: MediaTime(value: -1, timescale: 1), duration: .zero)
+                }
+            ),
+        ]
+        for (name, change) in changes {
+            var other = own
+            change(&other)
+            #expect(!ReplyValidator.holds(.description(other)), "\(name)")
+        }
+    }
+
+    @Test func verdictsHaveBounds() {
+        func holds(_ verdict: SettingsTrial.Verdict) -> Bool { ReplyValidator.holds(.verdict(verdict)) }
+        func form(_ width: Int, _ height: Int) -> SettingsTrial.Verdict {
+            .becomes(
+                PictureForm(
+                    width: width, height: height, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
+                    color: ColorDescription()))
+        }
+        #expect(holds(.holds) && holds(form(1, 1 << 20)))
+        #expect(!holds(form(0, 16)) && !holds(form(16, 1 << 21)))
+        #expect(holds(.problem("no")) && !holds(.problem(String(repeating: "x", count: 1 << 17))))
+        func unheeded(_ setting: String, _ made: String, _ rate: Int64?) -> Bool {
+            holds(.unheeded(SettingsTrial.Unheeded(setting: setting, made: made, bitRate: rate)))
+        }
+        #expect(unheeded("bitrate", "64k", 64_000) && unheeded("level", "4", nil))
+        #expect(!unheeded(String(repeating: "x", count: 65), "4", nil))
+        #expect(!unheeded("level", String(repeating: "x", count: 257), nil))
+        #expect(!unheeded("bitrate", "0", 0) && !unheeded("bitrate", "0", 1 << 41))
+        let far = MediaTime(value: .max, timescale: 1)
+        #expect(ReplyValidator.holds(.order(nil)) && ReplyValidator.holds(.order(.unordered(at: .zero))))
+        #expect(!ReplyValidator.holds(.order(.unordered(at: far))))
+        #expect(!ReplyValidator.holds(.order(.hiddenBetween(at: .zero - far))))
+    }
+
+    @Test func findingsAreOfThePlansOutputs() throws {
+        let sound = try report()
+        func checked(_ outcome: WorkOutcome, _ tracks: [Int]) -> WorkFindings? {
+            guard
+                case .finished(let findings)? = ReplyValidator.checked(
+                    outcome, tracks: tracks, makesPreview: false)
+            else { return nil }
+            return findings
+        }
+        let good = outcome([[sound, sound], [sound]])
+        #expect(checked(good, [2, 1])?.outputs.count == 2)
+        #expect(
+            checked(good, [2, 1])?.outputs.allSatisfy { $0.preview == nil } == true, "nobody asked for one")
+        for tracks in [[], [3], [2], [1, 2], [2, 1, 1], [2, 2]] {
+            #expect(checked(good, tracks) == nil, "\(tracks)")
+        }
+        for name in [
+            "appendedSamples", "filledSamples", "hiddenSamples", "captionsLeft", "writtenPackets",
+            "droppedSamples", "skipped",
+        ] {
+            for value in [-1, 1 << 51, Int.max, Int.min] {
+                #expect(checked(outcome([[try report([name: value])]]), [1]) == nil, "\(name): \(value)")
+            }
+            #expect(checked(outcome([[try report([name: 1 << 50])]]), [1]) != nil, "\(name)")
+        }
+        #expect(checked(outcome([[sound]], stop: .zero), [1]) == nil)
+        #expect(checked(outcome([[sound]], stop: MediaTime(value: 1, timescale: 25)), [1]) != nil)
+        guard case .cancelled? = ReplyValidator.checked(.cancelled, tracks: [9], makesPreview: false) else {
+            Issue.record("a cancel says nothing that could be wrong")
+            return
+        }
+    }
+
+    @Test func losesNothingButLength() throws {
+        var findings = WorkFindings(outputs: [
+            OutputFindings(
+                tracks: [try report()], stop: nil,
+                losses: (0..<200).map { _ in String(repeating: "x", count: 400) },
+                expectations: [], loudness: [], preview: nil)
+        ])
+        findings.outputs[0].preview = JobPreview()
+        findings.outputs[0].preview?.problems = (0..<20).map { _ in String(repeating: "y", count: 400) }
+        guard
+            case .finished(let checked)? = ReplyValidator.checked(
+                .finished(findings), tracks: [1], makesPreview: true)
+        else {
+            Issue.record("it is sound")
+            return
+        }
+        #expect(
+            checked.outputs[0].losses.count == 100 && checked.outputs[0].losses.allSatisfy { $0.count == 300 }
+        )
+        #expect(checked.outputs[0].preview?.problems.count == 10)
+    }
+}
