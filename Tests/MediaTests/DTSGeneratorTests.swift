@@ -4,7 +4,7 @@ import Testing
 
 /// Decoding times are made of presentation times alone: they increase, none is after its frame is shown, and a stream
 /// that reorders deeper than was said is told instead of bent.
-@Suite struct DecodingClockTests {
+@Suite struct DTSGeneratorTests {
     /// Presentation times in decoding order: groups of a frame that refers ahead and those shown before it.
     private func stream(
         depth: Int, frames: Int, step: Int64, using random: inout some RandomNumberGenerator
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: 0..<40) func timesIncreaseAndNoneIsLate(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         let times = stream(depth: Int(seed % 5), frames: 200, step: 40, using: &random)
-        var clock = DecodingClock(delay: max(1, depth(of: times)), step: 40)
+        var clock = DTSGenerator(delay: max(1, depth(of: times)), step: 40)
         var last = Int64.min
         for pts in times {
             let made = clock.time(of: pts)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func deeperReorderingIsTold() {
-        var clock = DecodingClock(delay: 1, step: 40)
+        var clock = DTSGenerator(delay: 1, step: 40)
         // Four frames are decoded before the first of them is shown.
         let times: [Int64] = [0, 200, 160, 120, 80, 40]
         var isTold = false
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func leadingFramesOfAnOpenGroupHaveRoom() throws {
-        var clock = DecodingClock(delay: 2, step: 40)
+        var clock = DTSGenerator(delay: 2, step: 40)
         for pts: Int64 in [80, 0, 40, 120] {
             let dts = clock.time(of: pts)
             #expect(try #require(dts) <= pts)

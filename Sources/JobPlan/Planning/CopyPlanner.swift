@@ -175,10 +175,8 @@ struct CopyPlanner {
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
     private func sayTimes(_ track: SourceDescription.Track) -> Bool {
         guard case .file(let path, _) = source else { return true }
-        // A transport stream says the times of frames, but maybe not of data.
-        let known = track.mediaType == .data ? ["mov"] : ["mov", "matroska", "mpegts"]
         guard track.mediaType == .video || track.mediaType == .data,
-            !known.contains(where: description.container.hasPrefix)
+            !SourceContainer(description.container).saysPresentationTimes(of: track.mediaType)
         else { return true }
         return (try? scout.saysPresentationTimes(track.index, of: path)) ?? true
     }

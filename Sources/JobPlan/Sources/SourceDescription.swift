@@ -124,7 +124,8 @@ public struct SourceDescription: Codable, Hashable, Sendable {
 
     /// What an asset was found to be. Numbers that can't be are brought to their bounds.
     public init(_ contents: AssetContents) {
-        container = contents.container
+        let container = SourceContainer(contents.container)
+        self.container = container.name
         fileSize = contents.fileSize
         duration = max(.zero, Self.bounded(contents.duration))
         isDurationExact = contents.isDurationExact && contents.missingBytes == 0
@@ -150,12 +151,12 @@ public struct SourceDescription: Codable, Hashable, Sendable {
                 pixelAspectRatio: format.pixelAspectRatio, color: format.color,
                 dolbyVisionProfile: track.dolbyVisionProfile, isInterlaced: format.isInterlaced == true,
                 fieldOrder: format.fieldOrder,
-                frameRate: track.nominalFrameRate, hasConstantFrameRate: contents.container == "pattern",
+                frameRate: track.nominalFrameRate, hasConstantFrameRate: container.hasConstantFrameRate,
                 transform: track.preferredTransform, cleanAperture: format.cleanAperture,
                 sampleRate: max(0, format.sampleRate),
                 sampleFormat: format.sampleFormat, channelLayout: format.channelLayout,
                 language: track.languageCode,
-                title: track.title, tags: contents.container == "ogg" ? [] : track.metadata,
+                title: track.title, tags: container.hasTagsInStream ? [] : track.metadata,
                 fileName: track.mediaType == .attachment
                     ? track.metadata.first { $0.key == "filename" }?.value : nil,
                 isTimecode: track.mediaType == .data

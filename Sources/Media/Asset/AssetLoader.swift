@@ -20,12 +20,11 @@ struct AssetLoader {
         ) {
             Self.pictureHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
         }
-        let container = demuxer.formatName
-        let names = Set(container.split(separator: ",").map(String.init))
-        let movie = names.contains("mov") ? inspected ?? MovieInspector(demuxer.source) : nil
+        let container = SourceContainer(demuxer.formatName)
+        let movie = container.isMovie ? inspected ?? MovieInspector(demuxer.source) : nil
         let expectedSize =
-            names.contains("matroska") ? MatroskaInspector.segmentEnd(of: demuxer.source) ?? 0 : 0
-        let hasOwnZero = names.contains("mov") || names.contains("matroska")
+            container.isMatroska ? MatroskaInspector.segmentEnd(of: demuxer.source) ?? 0 : 0
+        let hasOwnZero = container.isMovie || container.isMatroska
 
         var streams: [StreamInfo] = []
         for i in 0..<demuxer.streamCount {
@@ -58,7 +57,7 @@ struct AssetLoader {
                     measured: measured[stream.index],
                     summary: demuxer.indexSummary(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable,
-                    container: names.contains("matroska") ? "matroska" : container))
+                    container: container))
         }
         let shown = tracks.filter {
             !$0.isAttachedPicture
@@ -67,13 +66,13 @@ struct AssetLoader {
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
         return AssetContents(
-            container: container, fileSize: demuxer.fileSize,
+            container: container.name, fileSize: demuxer.fileSize,
             missingBytes: max(0, expectedSize - demuxer.fileSize), tracks: tracks, duration: duration,
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
             metadata: Self.metadata(demuxer, streams: streams),
             // ID3 counts from where sound is heard, not from where the encoder's delay begins.
             chapters: demuxer.chapters.map {
-                Self.chapter($0, timeZero: container == "mp3" ? .zero : timeZero)
+                Self.chapter($0, timeZero: container.saysDelayInTags ? .zero : timeZero)
             })
     }
 
@@ -94,7 +93,9 @@ struct AssetLoader {
     /// Ogg keeps a file's tags in its first stream.
     private static func metadata(_ demuxer: borrowing Demuxer, streams: [StreamInfo]) -> [MetadataEntry] {
         let own = demuxer.metadata
-        guard demuxer.formatName == "ogg", let first = streams.first else { return own }
+        guard SourceContainer(demuxer.formatName).hasTagsInStream, let first = streams.first else {
+            return own
+        }
         let known = Set(own.map { $0.key.lowercased() })
         return own + first.metadata.filter { !known.contains($0.key.lowercased()) }
     }
@@ -111,7 +112,7 @@ struct AssetLoader {
                 video, movie: nil, timeZero: .zero, header: nil, measured: nil,
                 summary: Demuxer.IndexSummary(),
                 isExact: true,
-                container: "pattern")
+                container: .pattern)
         )
         if pattern.toneFrequency != nil {
             let rate = TestPattern.toneSampleRate
@@ -123,10 +124,11 @@ struct AssetLoader {
                 track(
                     audio, movie: nil, timeZero: .zero, header: nil, measured: nil,
                     summary: Demuxer.IndexSummary(),
-                    isExact: true, container: "pattern"))
+                    isExact: true, container: .pattern))
         }
         return AssetContents(
-            container: "pattern", fileSize: 0, missingBytes: 0, tracks: tracks, duration: pattern.duration,
+            container: SourceContainer.pattern.name, fileSize: 0, missingBytes: 0, tracks: tracks,
+            duration: pattern.duration,
             isDurationExact: true,
             timeZero: .zero, metadata: [], chapters: [])
     }
@@ -149,11 +151,12 @@ struct AssetLoader {
 
     private static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: String
+        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer
     ) -> AssetTrack {
-        let isMatroska = container == "matroska"
+        let isMatroska = container.isMatroska
         // Where only decoding times are told, a picture is shown when the next one of its kind is decoded.
-        let isLate = container == "avi" && PictureTimes.codecs.contains(stream.parameters.codecName)
+        let isLate =
+            container.saysDecodingTimesAlone && PTSGenerator.codecs.contains(stream.parameters.codecName)
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let isFragmented = movie?.isFragmented == true
         let written = edits(boxes, movie: movie)
@@ -183,14 +186,14 @@ struct AssetLoader {
             index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
             isAttachedPicture: stream.isAttachedPicture,
             format: FormatDescription(stream, cleanAperture: boxes?.cleanAperture), timeBase: stream.timeBase,
-            sampleTimeBase: container.hasPrefix("mov") ? nil : sampleTimeBase(of: stream), timeRange: range,
+            sampleTimeBase: container.isMovie ? nil : sampleTimeBase(of: stream), timeRange: range,
             isTimeRangeExact: measured != nil || isExact,
             hasOwnDuration: measured != nil
                 || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
             editStart: editStart, edits: edits, hidesFirstPackets: summary.leading > 0,
             hidesInnerPackets: summary.inner > 0, isUnordered: summary.isUnordered,
             changesHeaders: boxes?.changesHeaders == true,
-            hiddenStart: container == "mp3"
+            hiddenStart: container.saysDelayInTags
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
             sampleCount: count,
             nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),

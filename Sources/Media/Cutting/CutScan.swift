@@ -43,7 +43,8 @@ public struct CutScan: Sendable {
         let bitstream = CutBitstream(track.format.parameters)
         let damage = DamageTally()
         damage.follow(damagePolicy)
-        let source = try PacketSource(track: track, path: path, limits: limits, damage: damage)
+        let source = try PacketSource(
+            track: track, of: .unknown, path: path, limits: limits, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
         // Leading pictures of a key frame come after it and are shown before it; the second one past the end tells
         // where the first one's group can end.

@@ -35,7 +35,7 @@ final class SmartCutProducer: SampleProducer {
     private var carriesSets: Bool
     /// What H.264 that begins at a recovery point is changed by.
     private var opening: AVCOpening?
-    private var clock: DecodingClock
+    private var clock: DTSGenerator
     let droppedSamples = 0
 
     init(
@@ -54,7 +54,7 @@ final class SmartCutProducer: SampleProducer {
         self.bitstream = bitstream
         carriesSets = bitstream.framing == .startCodes
         let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
-        clock = DecodingClock(delay: cut.reorderDelay, step: max(1, nominal))
+        clock = DTSGenerator(delay: cut.reorderDelay, step: max(1, nominal))
         switch bitstream.codec {
         case .h264:
             let headers = try cut.headers(of: parameters)

@@ -3,7 +3,7 @@ internal import LibAV
 /// Counts the times of a track's packets in samples, where the container's clock is too coarse to say them: Matroska and
 /// FLV count milliseconds, transport streams 90,000ths. Packets follow one another at their own lengths, as long as
 /// that agrees with what the container says; where it doesn't, there was a pause, and the count begins anew.
-struct SampleClock {
+struct AudioTimestampCorrector {
     /// One sample.
     let unit: Rational
     private let source: Rational

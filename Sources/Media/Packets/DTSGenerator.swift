@@ -1,6 +1,6 @@
 /// Decoding times made of presentation times: the n-th packet's is the (n − delay)-th presentation time in order, and
 /// those before the first lie before all that can be shown.
-struct DecodingClock {
+struct DTSGenerator {
     private let delay: Int
     private let step: Int64
     private var pending: [Int64] = []

@@ -9,58 +9,78 @@ internal import LibAV
 /// first.
 ///
 /// Confined to its source's queue.
-final class PictureTimes {
+final class PTSGenerator: PacketStage {
     /// Codecs whose pictures are reordered by one.
     static let codecs: Set<String> = ["mpeg4", "mpeg1video", "mpeg2video"]
 
-    private let codec: String
-    private let unpack: BitstreamFilter?
-    private var hasFilter: Bool { codec == "mpeg4" }
-    /// The picture whose time the next one tells, and those that come after it meanwhile.
+    private let track: AssetTrack
+    private var codec: String { track.format.codec }
+    private var isMPEG4: Bool { codec == "mpeg4" }
+
+    /// Whether the packets need it shows with the first one.
+    private enum Phase {
+        case unknown, idle, working
+    }
+    private var phase = Phase.unknown
+    private var unpack: BitstreamFilter?
+    /// The frame whose time the next one tells, and those that come after it meanwhile.
     private var held: Packet?
     private var isHolding = false
     private var waiting = UniqueDeque<Packet>()
     private var ready = UniqueDeque<Packet>()
-    private var hasEnded = false
-    /// The latest decoding time, and when the picture after it would be decoded.
+    /// The latest decoding time, and when the frame after it would be decoded.
     private var (latest, following) = (Int64.min, Int64.min)
 
-    /// Nil where the track's packets need no such thing, as its codec and its first one show.
-    init?(_ track: AssetTrack, first: borrowing Packet) throws(AVError) {
-        codec = track.format.codec
-        let isSilent = first.pts == noTimestamp && codec == "mpeg4"
-        guard first.dts != noTimestamp, track.mediaType == .video,
-            isSilent || codec != "mpeg4" && Self.codecs.contains(codec)
-        else { return nil }
-        unpack =
-            codec == "mpeg4"
-            ? try BitstreamFilter.open(
-                "mpeg4_unpack_bframes", track.format.parameters, timeBase: track.timeBase) : nil
+    /// Nil where the track's packets need no such thing, whatever they are.
+    init?(_ track: AssetTrack) {
+        guard track.mediaType == .video, Self.codecs.contains(track.format.codec) else { return nil }
+        self.track = track
     }
 
-    /// The next packet with its time, or nil when more must be given.
-    func next() -> Packet? { ready.popFirst() }
-
-    /// Gives a packet in decoding order; nil at the end.
-    func take(_ packet: consuming Packet?) throws(AVError) {
-        if hasEnded { return }
-        guard let packet else {
-            hasEnded = true
-            if hasFilter { try unpack?.sendEnd() }
+    func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+        if phase == .unknown { try begin(with: packet) }
+        if phase == .idle { return try next(packet) }
+        if isMPEG4 {
+            try unpack?.send(packet)
             try drain()
-            if let last = held.take() {
-                last.pts = max(following, last.dts + max(1, last.duration))
-                insert(last)
-            }
-            return
+        } else {
+            order(packet)
         }
-        guard hasFilter else { return order(packet) }
-        try unpack?.send(packet)
-        try drain()
+        while let packet = ready.popFirst() { try next(packet) }
+    }
+
+    func finish(into next: (consuming Packet) throws -> Void) throws {
+        guard phase == .working else { return }
+        if isMPEG4 {
+            try unpack?.sendEnd()
+            try drain()
+        }
+        if let last = held.take() {
+            last.pts = max(following, last.dts + max(1, last.duration))
+            insert(last)
+        }
+        while let packet = ready.popFirst() { try next(packet) }
+    }
+
+    func reset() {
+        (phase, isHolding) = (.unknown, false)
+        (latest, following) = (.min, .min)
+        unpack = nil
+        held = nil
+        waiting = UniqueDeque()
+        ready = UniqueDeque()
+    }
+
+    private func begin(with first: borrowing Packet) throws(AVError) {
+        let isSilent = first.dts != noTimestamp && (first.pts == noTimestamp || !isMPEG4)
+        phase = isSilent ? .working : .idle
+        if isSilent, isMPEG4 {
+            unpack = try BitstreamFilter.open(
+                "mpeg4_unpack_bframes", track.format.parameters, timeBase: track.timeBase)
+        }
     }
 
     private func drain() throws(AVError) {
-        guard hasFilter else { return }
         while true {
             let packet = try Packet()
             guard case .ready? = try unpack?.receive(into: packet) else { return }

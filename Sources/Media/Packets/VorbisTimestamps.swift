@@ -3,7 +3,7 @@ internal import LibAV
 /// The times of Vorbis in Ogg, counted from the sizes of its blocks: a page says one position for all of its packets, and
 /// old encoders say it of another packet than libavformat takes it for. Positions count at the ends alone: the first page's
 /// says where the track begins, the last one's where it ends. One that is away by more than a block is a pause.
-struct OggVorbisTimes {
+final class VorbisTimestamps: PacketStage {
     private let lengths: VorbisPackets
     private let longestBlock: Int64
     private var expected: Int64?
@@ -16,16 +16,21 @@ struct OggVorbisTimes {
         (self.lengths, longestBlock) = (lengths, Int64(blocks.upperBound))
     }
 
-    /// The packets that follow come from another place, or one is missing.
-    mutating func restart() {
+    func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+        if try count(packet) { try next(packet) }
+    }
+
+    func lose() { reset() }
+
+    func reset() {
         expected = nil
         lengths.restart()
     }
 
     /// Puts the count in place of the container's times; false where the packet is before what is wanted.
-    mutating func count(_ packet: borrowing Packet) throws(AVError) -> Bool {
+    private func count(_ packet: borrowing Packet) throws(AVError) -> Bool {
         guard let length = lengths.samples(of: packet).map(Int64.init) else {
-            restart()
+            reset()
             return true
         }
         let told = packet.pts == noTimestamp ? packet.dts : packet.pts

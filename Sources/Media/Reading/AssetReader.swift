@@ -103,7 +103,7 @@ public final class AssetReader: @unchecked Sendable {
     private func factory(_ sharing: DecoderSharing) -> ProducerFactory {
         ProducerFactory(
             sharing: sharing,
-            source: asset.source, container: contents.container, timeZero: contents.timeZero,
+            source: asset.source, container: SourceContainer(contents.container), timeZero: contents.timeZero,
             limits: asset.limits, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
             isOpen: extent.isOpen)

@@ -19,7 +19,7 @@ final class PassthroughProducer: SampleProducer {
     private var hasBegun = false
     private var lastDTS: Int64?
     /// Makes decoding times where the container has none (Matroska); nil where it has, or before the first packet.
-    private var clock: DecodingClock?
+    private var clock: DTSGenerator?
     private var isFirst = true
     /// What was read last stands under other headers than the track's own.
     private var isUnderOthers = false
@@ -177,7 +177,7 @@ final class PassthroughProducer: SampleProducer {
     /// How much of a packet's end the container says is not heard; a packet of which nothing is stays whole.
     private func unheardEnd(of packet: borrowing Packet) -> Int64 {
         isUnheard = track.mediaType == .video && packet.isDiscarded
-        guard track.mediaType == .audio, !packets.isOgg else { return 0 }
+        guard track.mediaType == .audio, !packets.container.shortensLastPacket else { return 0 }
         let samples = Int64(packet.skippedSamples.end)
         let rate = track.format.parameters.sampleRate
         guard samples > 0, rate > 0 else { return 0 }
@@ -192,7 +192,7 @@ final class PassthroughProducer: SampleProducer {
         if isFirst, packet.dts == noTimestamp || track.isUnordered, track.mediaType == .video {
             let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
             // What libavformat saw at the start may be less than what comes; more than needed does no harm.
-            clock = DecodingClock(
+            clock = DTSGenerator(
                 delay: max(4, track.format.parameters.reorderDelay), step: max(1, nominal))
         }
         isFirst = false

@@ -24,8 +24,8 @@ extension AssetTrack {
     /// Why its packets can't be copied whole for the order of their times; nil where they can. Reads all of them.
     public func orderProblem(path: String, limits: InputLimits = InputLimits()) throws -> OrderProblem? {
         let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
-        let packets = try PacketSource(track: self, path: path, limits: limits)
-        packets.isMovie = contents.container.hasPrefix("mov")
+        let packets = try PacketSource(
+            track: self, of: SourceContainer(contents.container), path: path, limits: limits)
         packets.timeZero = contents.timeZero
         let producer = PassthroughProducer(
             packets: packets, context: ProducerContext(track: self, timeZero: contents.timeZero, range: nil))
@@ -42,7 +42,7 @@ extension AssetTrack {
     /// The track's packets say when they are shown, or it can be told without decoding them. Reads the first few.
     public func saysPresentationTimes(path: String, limits: InputLimits = InputLimits()) throws -> Bool {
         guard mediaType == .video || mediaType == .data else { return true }
-        let packets = try PacketSource(track: self, path: path, limits: limits)
+        let packets = try PacketSource(track: self, of: .unknown, path: path, limits: limits)
         for _ in 0..<4 {
             guard let packet = try packets.next() else { return true }
             if lacksTime(packet) { return false }

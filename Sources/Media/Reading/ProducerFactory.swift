@@ -5,8 +5,8 @@ internal import LibAV
 struct ProducerFactory {
     let sharing: DecoderSharing
     let source: Asset.Source
-    /// What a file was found to be (`AssetContents.container`).
-    let container: String
+    /// What a file was found to be.
+    let container: SourceContainer
     let timeZero: MediaTime
     let limits: InputLimits
     let interrupt: InterruptFlag
@@ -36,7 +36,7 @@ struct ProducerFactory {
         }
         return try DemuxLane(
             path: path, streams: sharing.streams(of: outputs), limits: limits,
-            interrupt: interrupt, damage: tallies, container: container)
+            interrupt: interrupt, damage: tallies, container: container.name)
     }
 
     func producer(for output: AssetReaderTrackOutput, lane: DemuxLane?) throws -> any SampleProducer {
@@ -151,44 +151,35 @@ struct ProducerFactory {
     ) throws -> PacketSource {
         if let lane {
             let packets = try PacketSource(
-                track: track, lane: lane, path: path, limits: limits, interrupt: interrupt, ownsLane: false,
-                movement: movement, damage: context.damage)
-            describe(packets, context)
+                track: track, of: container, lane: lane, path: path, limits: limits, interrupt: interrupt,
+                ownsLane: false, movement: movement, damage: context.damage,
+                countsSamples: context.countsSamples)
+            packets.timeZero = context.timeZero
             return packets
         }
-        let packets = try PacketSource(
-            track: track, path: path, limits: limits, interrupt: interrupt, movement: movement,
-            damage: context.damage)
-        describe(packets, context)
-        // After a seek libavformat guesses the times of FLAC in Ogg: it is read from its beginning.
-        let isGuessed = packets.isOgg && track.format.codec == "flac"
+        let packets = try source(of: track, path: path, context, damage: context.damage)
+        let isGuessed = container.guessesTimes(ofCodec: track.format.codec)
         // A cue that began long before may still be on screen, whatever other cues came since.
         let isOverlapping =
-            track.mediaType == .subtitle && track.displaySets == nil && !packets.isMovie
+            track.mediaType == .subtitle && track.displaySets == nil && !container.isMovie
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
         // Sound decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
         packets.heardFrom = context.start
         let target = (context.timeZero + context.start - preroll).ticks(in: track.timeBase, rounding: .down)
-        if packets.vorbis != nil {
-            // Counted from the track's first packet: the pages between don't tell.
-            packets.vorbis?.wantedFrom = target
-        } else {
-            try packets.seek(before: target)
-        }
+        try packets.begin(before: target)
         return packets
     }
 
-    /// What the container means for packets.
-    private func describe(_ packets: PacketSource, _ context: ProducerContext) {
-        packets.isMovie = container.hasPrefix("mov")
-        packets.isOgg = container == "ogg"
-        packets.flagsComeEarly = container == "mpegts" && packets.track.mediaType == .video
+    /// Packets of a track through a demuxer of its own.
+    private func source(
+        of track: AssetTrack, path: String, _ context: ProducerContext, damage: DamageTally
+    ) throws -> PacketSource {
+        let packets = try PacketSource(
+            track: track, of: container, path: path, limits: limits, interrupt: interrupt,
+            movement: movement, damage: damage, countsSamples: context.countsSamples)
         packets.timeZero = context.timeZero
-        if context.countsSamples { packets.clock = SampleClock(context.track) }
-        if packets.isOgg, packets.track.format.codec == "vorbis" {
-            packets.vorbis = OggVorbisTimes(packets.track.format.parameters)
-        }
+        return packets
     }
 
     private func producer(
@@ -233,10 +224,8 @@ struct ProducerFactory {
         return try SmartCutProducer(
             cut: cut, context: context, evidence: evidence,
             open: { time in
-                let packets = try PacketSource(
-                    track: context.track, path: path, limits: limits, interrupt: interrupt,
-                    movement: movement)
-                describe(packets, context)
+                // Damage is none that a cut could leave out.
+                let packets = try source(of: context.track, path: path, context, damage: DamageTally())
                 try packets.seek(
                     before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
                 return packets

@@ -1,0 +1,65 @@
+public import LibAV
+
+/// What the container of a source means for who reads it, stated once for each of libavformat's demuxers. Of what isn't named,
+/// nothing is known.
+public struct SourceContainer: Sendable {
+    /// libavformat's name of the demuxer, which may be a list (`mov,mp4,m4a,3gp,3g2,mj2`).
+    public let name: String
+    private let names: Set<String>
+
+    /// What is known of a container by libavformat's name of its demuxer.
+    public init(_ name: String) {
+        self.name = name
+        names = Set(name.split(separator: ",").map(String.init))
+    }
+
+    /// Of packets about whose container nothing is to be assumed.
+    static let unknown = SourceContainer("")
+    /// What a generator gives: no packets.
+    static let pattern = SourceContainer("pattern")
+
+    /// MP4 and QuickTime: edit lists, an index that says everything of a packet but how long it lasts.
+    public var isMovie: Bool { names.contains("mov") }
+    /// Matroska and WebM.
+    public var isMatroska: Bool { names.contains("matroska") }
+    /// libavformat takes what is not heard of the last packet off its duration by itself.
+    var shortensLastPacket: Bool { names.contains("ogg") }
+    /// The tags of its one track are the file's.
+    public var hasTagsInStream: Bool { names.contains("ogg") }
+    /// libavformat's parser ends a frame when it sees the next one, and gives it the flags of the packets that brought that
+    /// one.
+    var flagsComeEarly: Bool { names.contains("mpegts") }
+    /// Its tags say an encoder's delay, and its chapters count from where audio is heard, not from where that begins.
+    var saysDelayInTags: Bool { names.contains("mp3") }
+    /// It says when packets are decoded, and not when they are shown.
+    var saysDecodingTimesAlone: Bool { names.contains("avi") }
+    /// Every packet of that kind of track says when it is shown, whatever the codec. A transport stream says it of frames,
+    /// but maybe not of data.
+    public func saysPresentationTimes(of type: MediaType) -> Bool {
+        isMovie || type != .data && (isMatroska || names.contains("mpegts"))
+    }
+    /// After a seek libavformat guesses the times of that codec: it is read from the beginning.
+    func guessesTimes(ofCodec codec: String) -> Bool { names.contains("ogg") && codec == "flac" }
+    /// A frame is as long as every other, and each comes.
+    public var hasConstantFrameRate: Bool { names.contains("pattern") }
+
+    /// What its packets go through before anything is known of the range that is read; `gate` is where a seek begins.
+    func stages(of track: AssetTrack, gate: KeyFrameGate) -> [any PacketStage] {
+        var stages: [any PacketStage] = []
+        if isMovie {
+            stages.append(PacketDurations(track))
+        } else if let fields = FieldJoiner(track) {
+            stages.append(fields)
+        }
+        if let times = PTSGenerator(track) { stages.append(times) }
+        if let counted = vorbis(track) { stages.append(counted) }
+        if track.mediaType == .video { stages.append(gate) }
+        return stages
+    }
+
+    /// Pages say one position for all of their packets.
+    private func vorbis(_ track: AssetTrack) -> VorbisTimestamps? {
+        guard names.contains("ogg"), track.format.codec == "vorbis" else { return nil }
+        return VorbisTimestamps(track.format.parameters)
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import LibAV
+@testable import Media
+import TestSupport
+import Testing
+
+/// What stages make of packets: each gets all of them, in order, also behind a failure, an end and a seek.
+@Suite struct PacketStageTests {
+    /// A packet of which only the times matter.
+    private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
+        let packet = try Packet.of([0])
+        (packet.pts, packet.dts, packet.duration) = (time, time, duration)
+        if isKey { packet.markKey() }
+        return packet
+    }
+
+    private struct Broken: Error {}
+
+    /// Hands on each packet when the next one comes, and the last one at the end.
+    private final class Delay: PacketStage {
+        private var held: Packet?
+        private(set) var lost = 0
+
+        func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+            if let held = held.take() { try next(held) }
+            held = consume packet
+        }
+
+        func finish(into next: (consuming Packet) throws -> Void) throws {
+            if let held = held.take() { try next(held) }
+        }
+
+        func interrupt(into next: (consuming Packet) throws -> Void) throws { try finish(into: next) }
+        func lose() { lost += 1 }
+        func reset() { held = nil }
+    }
+
+    /// The times of what comes out of a chain, and whether it failed.
+    private func drain(
+        _ chain: PacketChain, _ times: [Int64], failing: Bool = false
+    ) throws -> (out: [Int64], isBroken: Bool) {
+        var left = times[...]
+        var out: [Int64] = []
+        do {
+            while let packet = try chain.next(from: {
+                guard let time = left.popFirst() else { if failing { throw Broken() } else { return nil } }
+                return try packet(time)
+            }) { out.append(packet.pts) }
+        } catch is Broken {
+            return (out, true)
+        }
+        return (out, false)
+    }
+
+    @Test(arguments: 0..<4) func everyPacketComesOutInOrder(stages: Int) throws {
+        let chain = PacketChain((0..<stages).map { _ in Delay() })
+        #expect(try drain(chain, [1, 2, 3, 4, 5]) == ([1, 2, 3, 4, 5], false))
+        // The end stays the end.
+        #expect(try stages == 0 || drain(chain, [6]) == ([], false))
+        chain.reset()
+        #expect(try drain(chain, [7, 8]) == ([7, 8], false))
+    }
+
+    @Test(arguments: 1..<4) func whatCameBeforeAFailureComesBeforeIt(stages: Int) throws {
+        let delays = (0..<stages).map { _ in Delay() }
+        let chain = PacketChain(delays)
+        #expect(try drain(chain, [1, 2, 3], failing: true) == ([1, 2, 3], true))
+        #expect(throws: Broken.self) { _ = try chain.next { try packet(9) } }
+        chain.reset()
+        #expect(try drain(chain, [4]) == ([4], false))
+        chain.lose()
+        #expect(delays.allSatisfy { $0.lost == 1 })
+    }
+
+    @Test func behindASeekAKeyFrameIsTheFirst() throws {
+        let gate = KeyFrameGate()
+        let chain = PacketChain([gate])
+        let keys: Set<Int64> = [3, 6]
+        func times(_ range: ClosedRange<Int64>) throws -> [Int64] {
+            var left = Array(range)[...]
+            var out: [Int64] = []
+            while let packet = try chain.next(from: {
+                try left.popFirst().map { try packet($0, isKey: keys.contains($0)) }
+            }) { out.append(packet.pts) }
+            return out
+        }
+        gate.close()
+        #expect(try times(1...6) == [3, 4, 5, 6])
+        #expect(!gate.isClosed)
+        chain.reset()
+        #expect(try times(1...2) == [1, 2], "nothing was sought")
+    }
+
+    /// The track of a made file, for stages that ask it for its length and kind.
+    private func track(_ arguments: [String], _ name: String, in scratch: Scratch) throws -> (
+        AssetTrack, String
+    ) {
+        let path = scratch.file(name)
+        try ffmpeg(arguments + [path])
+        let contents = try Asset(.file(path)).loadSynchronously()
+        return (try #require(contents.tracks.first), path)
+    }
+
+    @Test func aPacketLastsUntilTheNextAndTheLastAsLongAsTheTrack() throws {
+        let scratch = try Scratch()
+        let (track, _) = try track(
+            [
+                "-f", "lavfi", "-i", "testsrc2=d=1:r=10:s=64x48", "-c:v", "mpeg4", "-video_track_timescale",
+                "10",
+            ],
+            "a.mp4", in: scratch)
+        func durations(_ times: [Int64], isBroken: Bool = false) throws -> [Int64] {
+            let chain = PacketChain([PacketDurations(track)])
+            var left = times[...]
+            var out: [Int64] = []
+            do {
+                while let packet = try chain.next(from: {
+                    guard let time = left.popFirst() else {
+                        if isBroken { throw Broken() } else { return nil }
+                    }
+                    return try packet(time, duration: 77)
+                }) { out.append(packet.duration) }
+            } catch is Broken {}
+            return out
+        }
+        let step = try #require(Int64(exactly: track.timeBase.den)) / 10
+        let times = [0, 1, 2, 6, 7].map { $0 * step }
+        #expect(try durations(times) == [1, 1, 4, 1, 1].map { $0 * step })
+        // The last one no longer than its track, which is a second.
+        #expect(try durations([0, 9 * step]) == [9 * step, step])
+        #expect(
+            try durations(Array(times.prefix(2)), isBroken: true) == [step, 77], "nobody knows of the next")
+        // Times that go back are no length.
+        #expect(try durations([5 * step, 3 * step, 4 * step]).first == 0)
+    }
+
+    /// AVI says decoding times alone: what comes out is what another container says of the same stream.
+    @Test(arguments: ["mpeg4", "mpeg2video"]) func presentationTimesAreFoundOut(_ codec: String) throws {
+        let scratch = try Scratch()
+        let (track, path) = try track(
+            ["-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=64x48", "-c:v", codec, "-bf", "2"], "a.avi",
+            in: scratch)
+        let demuxer = try Demuxer.open(path: path)
+        let chain = PacketChain([try #require(PTSGenerator(track))])
+        var times: [Int64] = []
+        var decoding: [Int64] = []
+        while let packet = try chain.next(from: {
+            let packet = try Packet()
+            guard try demuxer.read(into: packet) else { return nil }
+            return packet
+        }) {
+            times.append(packet.pts)
+            decoding.append(packet.dts)
+        }
+        #expect(times.count == 50)
+        #expect(Set(times).count == 50 && !times.contains(noTimestamp), "\(times)")
+        #expect(times != times.sorted(), "they are reordered")
+        #expect(zip(times, decoding).allSatisfy { $0 >= $1 }, "none is shown before it is decoded")
+        let sorted = times.sorted()
+        #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $1 - $0 == 1 }, "\(sorted)")
+    }
+
+    /// The fields of frames from a transport stream become one packet each, with the frame's length.
+    @Test func fieldsBecomeFrames() throws {
+        let scratch = try Scratch()
+        let (raw, path) = (scratch.file("s.h264"), scratch.file("s.ts"))
+        let count = 12
+        try FieldStream(count: count).elementary().write(to: .init(filePath: raw))
+        try ffmpeg(
+            "-r", "50", "-i", raw, "-c", "copy", "-bsf:v",
+            "setts=pts=N*1800+90000:dts=N*1800+90000:duration=1800",
+            path)
+        let contents = try Asset(.file(path)).loadSynchronously()
+        let track = try #require(contents.tracks.first)
+        func read(dropping dropped: Set<Int> = []) throws -> (packets: Int, lengths: Set<Int64>) {
+            let demuxer = try Demuxer.open(path: path)
+            let chain = PacketChain([try #require(FieldJoiner(track))])
+            var (number, packets, lengths) = (0, 0, Set<Int64>())
+            while let packet = try chain.next(from: {
+                while true {
+                    let packet = try Packet()
+                    guard try demuxer.read(into: packet) else { return nil }
+                    number += 1
+                    if !dropped.contains(number - 1) { return packet }
+                }
+            }) {
+                packets += 1
+                lengths.insert(packet.duration)
+            }
+            #expect(number == 2 * (count - 2), "a packet a field went in")
+            return (packets, lengths)
+        }
+        #expect(try read() == (count - 2, [3600]))
+        // A field that has lost its first one stays by itself, and does not take the next frame's.
+        #expect(try read(dropping: [4]).packets == count - 2)
+    }
+}
