@@ -9,7 +9,7 @@ die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 # that testing needs on top.
 build_packages=(
     pkg-config git ca-certificates libyaml-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev
-    libavfilter-dev libswscale-dev libseccomp-dev
+    libavfilter-dev libswscale-dev libseccomp-dev libdeflate-dev
     binutils g++ libc6-dev libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata
     zlib1g-dev
 )

@@ -27,6 +27,10 @@ int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to,
     return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, no_replace ? 1u : 0u);
 }
 
+int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length) {
+    return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
 int tandem_open_beneath(int folder, const char *path, int flags) {
     struct open_how how;
     memset(&how, 0, sizeof how);

@@ -9,6 +9,9 @@
 // renameat2(2) with RENAME_NOREPLACE, or without flags. 0, or -1 with errno.
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
 
+// sync_file_range(2): asks for writeback of a stretch of a file, and waits for none. 0, or -1 with errno.
+int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length);
+
 // openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS. A descriptor, or -1 with errno.
 int tandem_open_beneath(int folder, const char *path, int flags);
 

@@ -1,4 +1,6 @@
 internal import CFFmpeg
+internal import CLinux
+internal import Dispatch
 internal import Glibc
 
 /// A seekable output over a file descriptor, written by offset. The descriptor belongs to the caller.
@@ -44,6 +46,22 @@ final class FileSink: @unchecked Sendable {
         if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
     }
 
+    /// Where bytes are asked to go to disk while more of them come: what is published must be there, and would be waited for
+    /// at the end.
+    private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
+    private static let writebackBlock: Int64 = 8 << 20
+    private var askedUntil: Int64 = 0
+
+    private func askForWriteback() {
+        guard position - askedUntil >= Self.writebackBlock else { return }
+        let (descriptor, start, length) = (descriptor, askedUntil, position - askedUntil)
+        askedUntil = position
+        Self.writeback.async { @Sendable in
+            // Asked for, not waited for; who can't do it does it at the end.
+            _ = tandem_begin_writeback(descriptor, start, length)
+        }
+    }
+
     private func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
         // Once a write failed the file has a hole: nothing after it may look like success.
         if failure != 0 { return failure }
@@ -54,6 +72,7 @@ final class FileSink: @unchecked Sendable {
                 done += put
                 position += Int64(put)
                 bytesWritten += Int64(put)
+                askForWriteback()
             } else if put < 0 && errno == EINTR {
                 continue
             } else {

@@ -129,11 +129,11 @@ struct OutputHeader {
     }
 
     private func options(movieTimescale: Int32) -> [(key: String, value: String)] {
-        guard container.hasEditLists else { return [] }
-        var options = [
+        var options = container.muxerOptions
+        guard container.hasEditLists else { return options }
+        options += [
             (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
         ]
-        options += container.muxerOptions
         if isFragmented {
             // What comes before the first fragment stands in front anyway; it is written once the first packets of
             // every track are known, or edit lists would be wrong.

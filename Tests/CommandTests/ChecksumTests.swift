@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The program computes Matroska's checksums with another library than libavformat would: they are those that everybody computes.
+@Suite struct ChecksumTests {
+    /// Holds each CRC-32 that stands first in an element of the segment against zlib's, and tells how many there are.
+    private static let judge = """
+        import sys, zlib
+        data = open(sys.argv[1], "rb").read()
+        def number(at, keeps):
+            length = 9 - data[at].bit_length()
+            value = int.from_bytes(data[at:at + length], "big")
+            return (value if keeps else value & ((1 << 7 * length) - 1)), at + length
+        at = count = 0
+        end = len(data)
+        while at < end:
+            id, body = number(at, True)
+            size, body = number(body, False)
+            if id == 0x18538067:
+                at = body
+                continue
+            if data[body] == 0xBF:
+                said = int.from_bytes(data[body + 2:body + 6], "little")
+                if said != zlib.crc32(data[body + 6:body + size]):
+                    sys.exit(f"element {id:x} at {at}: another checksum")
+                count += 1
+            at = body + size
+        print(count)
+        """
+
+    @Test func checksumsAreRight() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=12:r=10:s=320x240", "-f", "lavfi", "-i", "sine=d=12", "-c:v", "libvpx", "-b:v",
+            "2M", "-c:a", "libopus", scratch.file("a.mkv"))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one: { asset: ./a.mkv, tracks: [ { video: all, copy: true }, { audio: all, copy: true } ], destination: out.mkv }
+            """, to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        let said = try program("python3", ["-c", Self.judge, scratch.file("out.mkv")])
+        // Head, information, tracks, tags, cues, and some clusters.
+        #expect(said.status == 0 && (Int(said.text.trimmingCharacters(in: .newlines)) ?? 0) >= 6, "\(said.text)")
+    }
+
+    /// What else is computed goes by libavutil's own: Ogg's pages and FLAC's frames.
+    @Test func othersAreRightToo() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "flac", scratch.file("a.flac"))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              ogg: { asset: ./a.flac, tracks: [ { audio: all, copy: true } ], destination: out.ogg }
+              flac: { asset: ./a.flac, tracks: [ { audio: all, encode: { codec: flac } } ], destination: out.flac }
+              ts: { asset: ./a.flac, tracks: [ { audio: all, encode: { codec: ac3 } } ], destination: out.ts }
+            """, to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        for name in ["out.ogg", "out.flac", "out.ts"] {
+            let said = try program(
+                "ffmpeg",
+                [
+                    "-v", "error", "-xerror", "-err_detect", "crccheck+explode", "-i", scratch.file(name), "-f", "null",
+                    "-",
+                ])
+            #expect(said.status == 0, "\(name): \(said.text)")
+        }
+        #expect(try program("flac", ["-s", "-t", scratch.file("out.flac")]).status == 0)
+    }
+}
