@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -194,56 +192,15 @@ char *tandem_library_of(const void *symbol) {
     return dladdr(symbol, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
 }
 
-// MARK: The first worker
+// MARK: Workers
 
-static int argument_count;
-static char **arguments;
-
-// glibc calls constructors as main is called; Swift keeps copies alone.
-__attribute__((constructor)) static void note_arguments(int count, char **values) {
-    argument_count = count;
-    arguments = values;
+int tandem_spawn_without(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 static char *worker_environment[] = {"SWIFT_BACKTRACE=enable=no", "SVT_LOG=1", "LC_ALL=C", NULL};
 
 char **tandem_worker_environment(void) { return worker_environment; }
-
-// Arguments and environment lie one after the other where the kernel put them, before the program's own path, whatever
-// became of `environ` since. What this process was told may be secret, and a worker reads what strangers made.
-static void forget_what_was_told(void) {
-    char *start = arguments[0], *middle = start, *end = (char *)getauxval(AT_EXECFN);
-    for (char **word = arguments; *word && *word == middle; word++) middle += strlen(*word) + 1;
-    if (end < middle) end = middle;
-    memset(start, 0, (size_t)(end - start));
-    static const char name[] = "tandem\0worker";
-    if ((size_t)(middle - start) >= sizeof name) memcpy(start, name, sizeof name);
-    for (char **word = worker_environment; *word; word++) {
-        size_t size = strlen(*word) + 1;
-        if ((size_t)(end - middle) < size) break;
-        memcpy(middle, *word, size);
-        middle += size;
-    }
-    environ = worker_environment;
-}
-
-// A twin that can't become what it is to be ends: another worker is started then.
-static void become_twin(int socket, int errors) {
-    setpgid(0, 0);
-    prctl(PR_SET_NAME, "tandem-worker", 0, 0, 0);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-    // First out of the way of what they are to be.
-    int to = fcntl(socket, F_DUPFD, 10), words = fcntl(errors, F_DUPFD, 10), nothing = open("/dev/null", O_RDWR);
-    if (to < 0 || words < 0 || nothing < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(words, 2) < 0 ||
-        dup2(to, 3) < 0)
-        _exit(1);
-    if (syscall(SYS_close_range, 4u, ~0u, 0u) != 0)
-        for (int other = 4; other < 1024; other++) close(other);
-    forget_what_was_told();
-}
 
 void tandem_fill_standard_files(void) {
     for (int file = 0; file <= 2; file++)
@@ -258,31 +215,6 @@ int tandem_open_worker_line(int socket[2], int errors[2]) {
     close(socket[1]);
     errno = problem;
     return -1;
-}
-
-int tandem_fork_twin(const char *const *commands, int *channel, int *errors) {
-    if (argument_count < 2) return -1;
-    while (*commands && strcmp(*commands, arguments[1]) != 0) commands++;
-    // A folder's links: itself, its parent's name for it, and each folder in it.
-    struct stat tasks;
-    if (!*commands || stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3) return -1;
-    int pair[2], words[2];
-    if (tandem_open_worker_line(pair, words) != 0) return -1;
-    pid_t twin = fork();
-    if (twin == 0) {
-        become_twin(pair[1], words[1]);
-        return 0;
-    }
-    close(pair[1]);
-    close(words[1]);
-    if (twin < 0) {
-        close(pair[0]);
-        close(words[0]);
-        return -1;
-    }
-    *channel = pair[0];
-    *errors = words[0];
-    return twin;
 }
 
 static int set_thread_right(int number, int is_held) {

@@ -12,9 +12,9 @@ internal import LibAV
 enum Program {
     static func main() {
         tandem_fill_standard_files()
-        if WorkerTwin.fork(for: ["run", "plan"]) { work() }
         let words = CommandLine.arguments.dropFirst()
         if words.first == WorkerMain.argument { work() }
+        FirstWorker.start(for: ["run", "plan"])
         if let lack = ProcessLimits.lack() {
             Terminal.say("error: \(lack)")
             exit(ExitCode.environment.rawValue)

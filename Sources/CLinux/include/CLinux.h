@@ -4,6 +4,7 @@
 #define TANDEM_CLINUX_H
 
 #include <stddef.h>
+#include <spawn.h>
 #include <stdint.h>
 
 // renameat2(2) with RENAME_NOREPLACE, or without flags. 0, or -1 with errno.
@@ -56,14 +57,11 @@ void tandem_fill_standard_files(void);
 // What a worker finds in its environment; null at the end.
 char **tandem_worker_environment(void);
 
+// posix_spawn_file_actions_addclosefrom_np(3): the new process has no descriptor from `first` on. 0, or an errno.
+int tandem_spawn_without(posix_spawn_file_actions_t *actions, int first);
+
 // What leads to a worker: a pair of sockets, and a pipe for its standard error. 0, or -1 with errno and neither.
 int tandem_open_worker_line(int socket[2], int errors[2]);
-
-// Forks a twin of this process to be its first worker, where its first argument is one of `commands` (null at the end)
-// and it has one thread, which only holds first thing in main. The twin has a process group of its own, nothing of the
-// arguments and the environment, /dev/null for input and output, `errors` as its standard error, the socket as
-// descriptor 3, and no other. Returns 0 in the twin; its process in this one, with the other ends of both; or -1.
-int tandem_fork_twin(const char *const *commands, int *socket, int *errors);
 
 // The real paths of the shared libraries that are loaded, a line each; to be freed. Null without memory.
 char *tandem_loaded_libraries(void);

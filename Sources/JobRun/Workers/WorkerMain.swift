@@ -128,20 +128,9 @@ public enum WorkerMain {
         else {
             exit(1)
         }
-        // In the twin Dispatch knows the first thread by the number that it had before the fork: nothing is done on it.
-        // A thread made from here on is as locked down as it is.
-        line.withLock { $0 = Line(channel: channel, buffer: buffer) }
-        var thread = pthread_t()
-        guard pthread_create(&thread, nil, { _ in WorkerMain.listen() }, nil) == 0 else { _exit(1) }
-        while true { pause() }
+        // A thread made from here on is as locked down as this one.
+        listen(channel, buffer)
     }
-
-    /// Where it hears, and what came after the first order.
-    private struct Line: Sendable {
-        var channel: MessageChannel
-        var buffer: MessageBuffer
-    }
-    private static let line = Guarded<Line?>(nil)
 
     /// Waits for what it may do, which comes first.
     private static func hear(_ channel: MessageChannel, _ buffer: inout MessageBuffer) -> Arguments {
@@ -201,11 +190,9 @@ public enum WorkerMain {
         return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 
-    /// One thread hears; it is never busy, so that it notices at once when nobody is there any more.
-    private static func listen() -> Never {
-        guard let line = line.withLock({ $0.take() }) else { _exit(1) }
-        let channel = line.channel
-        var buffer = line.buffer
+    /// This thread hears; it is never busy, so that it notices at once when nobody is there any more. `buffer` has what came
+    /// after the first order.
+    private static func listen(_ channel: MessageChannel, _ buffer: consuming MessageBuffer) -> Never {
         let current = Current()
         // Held by name: nothing after it says that it is still needed, as this never returns.
         ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }

@@ -9,9 +9,16 @@ internal import Media
 
 /// How a worker begins.
 extension WorkerProcess {
-    /// A worker as a program of its own, where the twin has its work already. Its own process group: a Ctrl-C at the
-    /// terminal is the supervisor's to hear. Nothing of the environment goes along.
-    static func spawn() throws -> WorkerTwin.Ends {
+    /// A worker's process, and this end of its channel and of its standard error.
+    struct Ends: Sendable {
+        var process: pid_t
+        var channel: Int32
+        var words: Int32
+    }
+
+    /// A worker as a program of its own. Its own process group: a Ctrl-C at the terminal is the supervisor's to hear. Nothing of
+    /// the environment goes along, and no descriptor but those that it is given.
+    static func spawn() throws -> Ends {
         var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &words) == 0 else {
             throw MediaError.system(operation: "opening the line to a worker", errno: errno)
@@ -22,7 +29,7 @@ extension WorkerProcess {
         }
         do {
             let process = try spawn(socket: pair[1], errors: words[1])
-            return WorkerTwin.Ends(process: process, channel: pair[0], words: words[0])
+            return Ends(process: process, channel: pair[0], words: words[0])
         } catch {
             close(pair[0])
             close(words[0])
@@ -38,6 +45,8 @@ extension WorkerProcess {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
+        // What this process was started with, and others that were not opened to be closed.
+        tandem_spawn_without(&actions, WorkerMain.descriptor + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

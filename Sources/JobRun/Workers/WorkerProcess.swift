@@ -90,7 +90,7 @@ final class WorkerProcess: @unchecked Sendable {
         self.onReady = onReady
         self.onDeath = onDeath
         hasNetwork = arguments.mayUseNetwork
-        let ends = try WorkerTwin.take() ?? Self.spawn()
+        let ends = try FirstWorker.take() ?? Self.spawn()
         process = ends.process
         channel = MessageChannel(ends.channel)
         var patience = timeval(tv_sec: 10, tv_usec: 0)

@@ -53,7 +53,7 @@ struct WorkerArguments: ParsableArguments {
             throw ValidationError("--untrusted and --require-sandbox want workers and their sandbox")
         }
         guard isolation == .worker else {
-            WorkerTwin.release()
+            FirstWorker.release()
             return nil
         }
         var options = WorkerPool.Options()
