@@ -41,7 +41,8 @@ let package = Package(
         // The program's alone: it takes the place of a function of the C library.
         .target(name: "CThreadStatus"),
         // So does this, of libavutil.
-        .target(name: "CFastChecksum", linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("avutil")]),
+        .target(
+            name: "CFastChecksum", linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("avutil")]),
         .target(name: "Locking", swiftSettings: house),
         .target(name: "BinaryCoding", swiftSettings: house),
         .target(name: "ExactStrings", swiftSettings: house),
@@ -85,7 +86,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CLinux", "CThreadStatus", "CFastChecksum", "ExactStrings", "Locking", "JobRun", "JobPlan", "JobSpec",
+                "CLinux", "CThreadStatus", "CFastChecksum", "ExactStrings", "Locking", "JobRun", "JobPlan",
+                "JobSpec",
                 "YAMLDocument", "Media",
                 "LibAV",
                 "Diagnostics",

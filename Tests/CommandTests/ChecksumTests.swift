@@ -32,7 +32,8 @@ import Testing
     @Test func checksumsAreRight() throws {
         let scratch = try Scratch()
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=d=12:r=10:s=320x240", "-f", "lavfi", "-i", "sine=d=12", "-c:v", "libvpx", "-b:v",
+            "-f", "lavfi", "-i", "testsrc2=d=12:r=10:s=320x240", "-f", "lavfi", "-i", "sine=d=12", "-c:v",
+            "libvpx", "-b:v",
             "2M", "-c:a", "libopus", scratch.file("a.mkv"))
         try scratch.write(
             """
@@ -43,7 +44,8 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         let said = try program("python3", ["-c", Self.judge, scratch.file("out.mkv")])
         // Head, information, tracks, tags, cues, and some clusters.
-        #expect(said.status == 0 && (Int(said.text.trimmingCharacters(in: .newlines)) ?? 0) >= 6, "\(said.text)")
+        #expect(
+            said.status == 0 && (Int(said.text.trimmingCharacters(in: .newlines)) ?? 0) >= 6, "\(said.text)")
     }
 
     /// What else is computed goes by libavutil's own: Ogg's pages and FLAC's frames.
@@ -64,7 +66,8 @@ import Testing
             let said = try program(
                 "ffmpeg",
                 [
-                    "-v", "error", "-xerror", "-err_detect", "crccheck+explode", "-i", scratch.file(name), "-f", "null",
+                    "-v", "error", "-xerror", "-err_detect", "crccheck+explode", "-i", scratch.file(name),
+                    "-f", "null",
                     "-",
                 ])
             #expect(said.status == 0, "\(name): \(said.text)")

@@ -41,9 +41,9 @@ public final class AssetReader: @unchecked Sendable {
     /// be left unread, and each is read by a thread of its own, or through a session. Without it each output decodes for
     /// itself. Set before reading starts.
     public var sharesDecoders = false
-    /// Threads of each video decoder, 0 for as many as it likes. Half the processors by default: the encoder
-    /// that follows needs the others, and every thread holds a picture more.
-    public var decoderThreads = max(1, activeProcessorCount / 2)
+    /// Threads of each video decoder, 0 for as many as libavcodec likes; nil for what suits the track
+    /// (`AssetTrack.decoderThreads`).
+    public var decoderThreads: Int?
 
     /// A reader of an asset, which is loaded now where it isn't yet.
     public init(asset: Asset) throws {

@@ -11,7 +11,8 @@ struct ProducerFactory {
     let limits: InputLimits
     let interrupt: InterruptFlag
     let movement: MovementCounter
-    let decoderThreads: Int
+    /// Threads of each decoder of video; nil for what suits the track.
+    let decoderThreads: Int?
     /// What is read; empty for everything.
     let ranges: [TimeRange]
     /// See `ReadingExtent`.
@@ -129,7 +130,7 @@ struct ProducerFactory {
             }
             switch settings {
             case .video(let video):
-                let frames = try decoded(output.track, threads: decoderThreads)
+                let frames = try decoded(output.track, threads: threads(for: output.track))
                 return VideoProducer(frames: frames, context: context(output.track), settings: video)
             case .audio(let audio):
                 if let mix = output.mix {
@@ -144,6 +145,10 @@ struct ProducerFactory {
                 return try producer(settings, packets: packets, context: context)
             }
         }
+    }
+
+    private func threads(for track: AssetTrack) -> Int {
+        decoderThreads ?? track.decoderThreads(cores: activeProcessorCount)
     }
 
     private func packets(
@@ -220,7 +225,7 @@ struct ProducerFactory {
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
-        let (limits, threads) = (limits, decoderThreads)
+        let (limits, threads) = (limits, threads(for: context.track))
         return try SmartCutProducer(
             cut: cut, context: context, evidence: evidence,
             open: { time in
