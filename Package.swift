@@ -137,7 +137,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(
-            name: "CommandTests", dependencies: ["tandem", "JobPlan", "TestSupport"], exclude: ["junit.xsd"],
+            name: "CommandTests", dependencies: ["tandem", "JobPlan", "LibAV", "Media", "TestSupport"],
+            exclude: ["junit.xsd"],
             swiftSettings: house),
     ]
 )

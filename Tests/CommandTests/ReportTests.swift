@@ -1,4 +1,6 @@
 import Foundation
+import LibAV
+import Media
 import TestSupport
 import Testing
 
@@ -139,10 +141,27 @@ import Testing
 
     @Test func codecsAreTold() throws {
         let scratch = try Scratch()
-        #expect(try tandem("codecs", in: scratch).text.contains("libx264"))
+        let text = try tandem("codecs", in: scratch).text
+        #expect(text.contains("libx264"))
         let json = try tandem("codecs", "--format", "json", in: scratch).text
-        #expect(try JSONSerialization.jsonObject(with: Data(json.utf8)) is [String: Any])
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        // What stands in a container's model is told of it.
+        let models = try #require(report["container_models"] as? [[String: Any]])
+        #expect(models.compactMap { $0["name"] as? String } == report["containers"] as? [String])
+        for model in models {
+            let container = try #require((model["name"] as? String).flatMap(ContainerType.named))
+            let abilities = try #require(model["abilities"] as? [String])
+            #expect(abilities.contains("edit lists") == container.hasEditLists)
+            #expect(abilities.contains("fragments") == container.hasFragments)
+            #expect(abilities.contains("chapters") == container.hasChapters)
+            #expect((model["tags"] as? [String]).map(Set.init) == container.metadataKeys)
+            #expect(model["extensions"] as? [String] == container.extensions)
+            for name in container.extensions { #expect(text.contains(" .\(name)")) }
+        }
+        let flac = models.first { $0["name"] as? String == "flac" }
+        #expect(flac?["codecs"] as? [String] == ["flac"] && flac?["one_track"] as? Bool == true)
     }
+
     /// A pattern runs the job for every match, in the order of names; none is a mistake.
     @Test func patternsRunForEveryMatch() throws {
         let scratch = try folderWithSource()

@@ -19,17 +19,45 @@ struct CodecsCommand: ParsableCommand {
         let settings: [String]
         let containers: [String]
     }
+    /// A container by its model.
+    private struct Container: Encodable {
+        let name: String
+        let muxer: String
+        let extensions: [String]
+        let tracks: [String]
+        let holdsOneTrack: Bool
+        /// What it can say or do, a word or two each.
+        let abilities: [String]
+        /// The tags that it can hold; nil for any.
+        let tags: [String]?
+        let covers: [String]
+        let codecs: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case name, muxer, extensions, tracks, abilities, tags, covers, codecs
+            case holdsOneTrack = "one_track"
+        }
+    }
     private struct Report: Encodable {
         let version = 1
         let codecs: [Codec]
         let containers: [String]
+        let models: [Container]
         let decoders: [String]
-        enum CodingKeys: CodingKey { case version, codecs, containers, decoders }
+        enum CodingKeys: String, CodingKey {
+            case version, codecs, containers, decoders
+            case models = "container_models"
+        }
     }
 
     func run() throws {
         let codecs = (CodecCatalog.video + CodecCatalog.audio).map(Self.describe)
-        let report = Report(codecs: codecs, containers: ContainerType.names, decoders: CodecNames.decodable)
+        let report = Report(
+            codecs: codecs, containers: ContainerType.names,
+            models: ContainerType.all.map { container in
+                Self.describe(
+                    container, codecs: codecs.filter { $0.containers.contains(container.name) }.map(\.name))
+            }, decoders: CodecNames.decodable)
         switch format {
         case .json:
             Terminal.print(try JSONForm.text(of: report))
@@ -59,6 +87,27 @@ struct CodecsCommand: ParsableCommand {
             }.map(\.name))
     }
 
+    private static func describe(_ container: ContainerType, codecs: [String]) -> Container {
+        let kinds: [MediaType] = [.video, .audio, .subtitle, .data, .attachment]
+        let abilities: [(Bool, String)] = [
+            (container.hasEditLists, "edit lists"), (!container.hasTimestamps, "no times"),
+            (container.canOptimizeForNetwork, "index in front"), (container.hasFragments, "fragments"),
+            (container.hasChapters, "chapters"), (container.hasTimecode, "timecode"),
+            (container.hasDisplayMatrix, "rotation"), (container.saysColor, "color"),
+            (container.saysColorRange, "color range"),
+            (container.holdsAlphaBeside, "alpha beside VP8 and VP9"),
+            (container.holdsDolbyVision, "Dolby Vision"),
+            (!container.languages.isEmpty, "languages"), (container.hasTrackTitles, "titles of tracks"),
+            (container.hasTrackTags, "tags of tracks"),
+        ]
+        return Container(
+            name: container.name, muxer: container.muxer, extensions: container.extensions,
+            tracks: kinds.filter(container.mediaTypes.contains).map(\.rawValue),
+            holdsOneTrack: container.isSingleTrack,
+            abilities: abilities.filter(\.0).map(\.1), tags: container.metadataKeys?.sorted(),
+            covers: container.coverCodecs.sorted(), codecs: codecs)
+    }
+
     private static func text(_ report: Report) -> String {
         var lines: [String] = []
         for codec in report.codecs {
@@ -68,7 +117,18 @@ struct CodecsCommand: ParsableCommand {
             )
             lines.append("\(pad("", 10)) in \(codec.containers.joined(separator: " "))")
         }
-        lines.append("containers  \(report.containers.joined(separator: " "))")
+        for container in report.models {
+            let tracks = (container.holdsOneTrack ? ["one track of"] : []) + container.tracks
+            var facts = [tracks.joined(separator: " ")] + container.abilities
+            if !container.covers.isEmpty {
+                facts.append("covers (\(container.covers.joined(separator: " ")))")
+            }
+            facts.append(container.tags.map { "\(counted($0.count, "tag"))" } ?? "any tag")
+            let names = container.extensions.map { "." + $0 }.joined(separator: " ")
+            lines.append(
+                "\(pad(container.name, 10)) \(pad("file", 6)) \(pad(names, 12)) \(facts.joined(separator: ", "))"
+            )
+        }
         lines.append("decodes     \(report.decoders.count) codecs: \(report.decoders.joined(separator: " "))")
         return lines.joined(separator: "\n") + "\n"
     }
