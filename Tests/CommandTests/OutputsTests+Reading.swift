@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is read for them.
+extension OutputsTests {
+    /// However many outputs there are, the whole program reads what they share once, and once for looking into it: the bytes that it
+    /// asks the source for don't grow with them.
+    @Test func aSourceIsReadOnce() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=4:r=25:s=640x360,noise=alls=30:allf=t", "-c:v", "libx264",
+            "-preset",
+            "ultrafast", "-qp", "10", scratch.file("a.mp4"))
+        func bytesRead(_ count: Int) throws -> Int {
+            let outputs = (0..<count).map {
+                (
+                    "o\($0)",
+                    "tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, size: 64x } } ]"
+                )
+            }
+            try scratch.write(job(outputs), to: "jobs.yaml")
+            let script = """
+                strace -f -qq -y -e trace=pread64 -o trace "$0" run --force --isolation none jobs.yaml 2>log || { cat log; exit 1; }
+                grep 'a\\.mp4>' trace | sed -n 's/.*= \\([0-9]*\\)$/\\1/p' | awk '{ sum += $1 } END { print sum }'
+                """
+            let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+            return try #require(
+                Int(result.text.trimmingCharacters(in: .newlines)), "\(result.text) \(result.errors)")
+        }
+        let (one, four) = (try bytesRead(1), try bytesRead(4))
+        #expect(Double(four) < 1.2 * Double(one), "\(one) and \(four) bytes")
+    }
+}
