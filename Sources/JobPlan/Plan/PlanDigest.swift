@@ -220,16 +220,11 @@ public enum EncoderLibraries {
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }
             })
         return names.sorted().compactMap { name in
-            guard let stem = stems[name] ?? (name.hasPrefix("lib") ? name : nil),
+            // Of others the file is named as the encoder is.
+            guard let stem = EncoderTraits.of(name).library ?? (name.hasPrefix("lib") ? name : nil),
                 let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
             else { return nil }
             return MetadataEntry(key: "encoder \(name)", value: file)
         }
     }
-
-    /// Where the file isn't named as the encoder is.
-    private static let stems = [
-        "libvpx-vp9": "libvpx.", "libvpx": "libvpx.", "libsvtav1": "libSvtAv1Enc.", "libaom-av1": "libaom.",
-        "libx264": "libx264.", "libx265": "libx265.", "libopus": "libopus.", "libvorbis": "libvorbisenc.",
-    ]
 }

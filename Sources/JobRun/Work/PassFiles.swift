@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LibAV
 internal import Locking
 internal import Media
 
@@ -23,7 +24,7 @@ final class PassFiles: Sendable {
     /// Throws where an encoder's notes are not all there: it doesn't look whether they could be written.
     func check(_ track: TrackPlace, encoder: String, frames: Int) throws {
         // Others keep theirs in memory.
-        guard ["libx264", "libx265"].contains(encoder) else { return }
+        guard EncoderTraits.of(encoder).keepsNotesInFile else { return }
         guard let stream = fopen(path(of: track), "re") else {
             throw MediaError.system(operation: "the first pass's notes", errno: errno)
         }

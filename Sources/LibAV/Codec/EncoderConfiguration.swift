@@ -65,17 +65,13 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
 
     /// With the threads that suit it where nobody chose. `sourceBitsPerPixel` is what its frames are decoded from; 0 where
     /// that isn't known.
-    ///
-    /// x264's ultrafast preset costs no more than decoding does, which goes on beside it: with a thread a core its frame
-    /// threads wait less for each other than with its own choice of one and a half (measured on two cores at 0.02 bits a
-    /// pixel, seconds of one, two, three threads: 1.82, 1.82, 1.83; at 0.25: 2.57, 2.40, 2.32; at 1: 3.11, 2.75, 2.64). Where
-    /// decoding is dear, and for slower presets, its own choice is best.
     public func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
-        guard threads == 0, encoder == "libx264", sourceBitsPerPixel < 0.75,
-            options.contains(where: { $0.key == "preset" && $0.value == "ultrafast" })
+        let preset = options.last { $0.key == "preset" }?.value
+        guard threads == 0,
+            let suiting = EncoderTraits.of(encoder).threads(cores, sourceBitsPerPixel, preset)
         else { return self }
         var result = self
-        result.threads = max(1, cores)
+        result.threads = suiting
         return result
     }
 }

@@ -76,16 +76,16 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         return body()
     }
 
-    /// The configuration with what fields and a pass need. x264 and x265 keep a file; libvpx gives and takes text.
+    /// The configuration with what fields and a pass need.
     private static func completed(
         _ configuration: EncoderConfiguration, for context: UnsafeMutablePointer<AVCodecContext>
     ) -> EncoderConfiguration {
         var result = configuration
-        // Frames tell libx264 their order too late for its headers.
-        if configuration.encoder == "libx264", configuration.isInterlaced,
+        let traits = EncoderTraits.of(configuration.encoder)
+        if let said = traits.bottomFieldFirst, configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
-            result.set("bff", to: "1", in: "x264-params")
+            result.set(said.parameter, to: "1", in: said.option)
         }
         guard let pass = configuration.pass else { return result }
         let (number, path): (Int, String)
@@ -96,15 +96,15 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
             // Freed with the context: see `free`.
             if let text { context.pointee.stats_in = av_strdup(text) }
         }
-        if configuration.encoder == "libx265" {
-            result.set("pass", to: "\(number)", in: "x265-params")
-            result.set("stats", to: path, in: "x265-params")
+        switch traits.passNotes {
+        case .fileInParameters(let option):
+            result.set("pass", to: "\(number)", in: option)
+            result.set("stats", to: path, in: option)
             return result
+        case .file(let option): result.options.append(MetadataEntry(key: option, value: path))
+        case .text: break
         }
         context.pointee.flags |= number == 1 ? AV_CODEC_FLAG_PASS1 : AV_CODEC_FLAG_PASS2
-        if configuration.encoder == "libx264" {
-            result.options.append(MetadataEntry(key: "stats", value: path))
-        }
         return result
     }
 

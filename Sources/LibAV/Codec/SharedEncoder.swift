@@ -16,11 +16,11 @@ enum SharedEncoder {
     static func alone<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
-        name == "libsvtav1" ? lock.withLock { _ in body() } : body()
+        EncoderTraits.of(name).isShared ? lock.withLock { _ in body() } : body()
     }
 
     private static func isOne(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
-        context.pointee.codec.map { strcmp($0.pointee.name, "libsvtav1") == 0 } == true
+        context.pointee.codec.map { EncoderTraits.of(String(cString: $0.pointee.name)).isShared } == true
     }
 
     /// It was given a frame.

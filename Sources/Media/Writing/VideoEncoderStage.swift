@@ -13,7 +13,7 @@ final class VideoEncoderStage: EncoderStage {
 
     init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration) {
         self.encoder = encoder
-        takesCaptions = configuration.encoder == "libx264"
+        takesCaptions = EncoderTraits.of(configuration.encoder).takesCaptions
         form = (configuration.width, configuration.height, configuration.pixelFormat)
         durations.reserveCapacity(256)
     }

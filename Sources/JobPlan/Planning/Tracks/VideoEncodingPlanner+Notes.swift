@@ -74,7 +74,8 @@ extension VideoEncodingPlanner {
         // Encoders that take none are found out by the frames themselves.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
-            encoder.name == "libx264", ["h264", "hevc", "mpeg2video"].contains(track.codec)
+            EncoderTraits.of(encoder.name).takesCaptions,
+            ["h264", "hevc", "mpeg2video"].contains(track.codec)
         {
             notes.append("closed captions, where it has any, lack those of the pictures that are left out")
         }
