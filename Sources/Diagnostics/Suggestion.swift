@@ -19,15 +19,30 @@ public enum Suggestion {
         return best?.word
     }
 
-    /// A file full of mistakes is not helped one by one: so many words are looked for, and no more.
-    private static let budget = Guarded(2000)
+    /// A file full of mistakes is not helped one by one: while `body` decodes it, so many words are looked for, and no more.
+    public static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
+        -> Result
+    {
+        try $budget.withValue(Budget(words)) { try body() }
+    }
 
-    private static func spend() -> Bool {
-        budget.withLock { left in
-            left -= left > 0 ? 1 : 0
-            return left > 0
+    private final class Budget: Sendable {
+        private let left: Guarded<Int>
+
+        init(_ words: Int) { left = Guarded(words) }
+
+        func spend() -> Bool {
+            left.withLock { left in
+                left -= left > 0 ? 1 : 0
+                return left > 0
+            }
         }
     }
+
+    /// Nil where nobody decodes: what a person typed is always looked for.
+    @TaskLocal private static var budget: Budget?
+
+    private static func spend() -> Bool { budget?.spend() ?? true }
 
     /// "did you mean …?", or nil.
     public static func help(for word: String, among candidates: some Sequence<String>) -> String? {

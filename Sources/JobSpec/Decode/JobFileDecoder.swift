@@ -36,6 +36,14 @@ public struct JobFileDecoder {
         _ root: YAMLNode?, path: String, directory: String, options: SpecOptions = SpecOptions(),
         after sink: DiagnosticSink
     ) -> Result {
+        Suggestion.withBudget {
+            decoded(root, path: path, directory: directory, options: options, after: sink)
+        }
+    }
+
+    private static func decoded(
+        _ root: YAMLNode?, path: String, directory: String, options: SpecOptions, after sink: DiagnosticSink
+    ) -> Result {
         let reader = NodeReader()
         reader.sink = sink
         guard let root else {
@@ -102,7 +110,6 @@ extension JobFile {
     public func expanded(
         into sink: inout DiagnosticSink,
         matching matches: (_ pattern: Located<String>, _ absolute: String, inout DiagnosticSink) -> [String]?
-
     ) -> JobFile {
         guard jobs.contains(where: \.isTemplate) else { return self }
         let reader = NodeReader()
@@ -110,17 +117,16 @@ extension JobFile {
         var file = self
         var own = DiagnosticSink()
         withoutActuallyEscaping(matches) { matches in
-            file.jobs =
-                JobExpander(
-                    definition: definition, reader: reader,
-                    matches: { pattern in
-                        let key = definition.absolutePath(pattern)
-                        if let known = found[key] { return known }
-                        let paths = matches(pattern, key, &own)
-                        found[key] = paths
-                        return paths
-                    }
-                ).jobs()
+            let expander = JobExpander(
+                definition: definition, reader: reader,
+                matches: { pattern in
+                    let key = definition.absolutePath(pattern)
+                    if let known = found[key] { return known }
+                    let paths = matches(pattern, key, &own)
+                    found[key] = paths
+                    return paths
+                })
+            file.jobs = Suggestion.withBudget { expander.jobs() }
         }
         sink.add(own)
         sink.add(reader.sink)
