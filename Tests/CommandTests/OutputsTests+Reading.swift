@@ -31,4 +31,21 @@ extension OutputsTests {
         let (one, four) = (try bytesRead(1), try bytesRead(4))
         #expect(Double(four) < 1.2 * Double(one), "\(one) and \(four) bytes")
     }
+
+    /// The plan says which outputs are made of one reading, and which is read by itself.
+    @Test func thePlanTellsWhatIsReadTogether() throws {
+        let scratch = try folderWithSource()
+        let video = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"
+        try scratch.write(
+            job([("a", video), ("b", "\(video), limit: { duration: 200ms }"), ("c", video)]), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch).text
+        let lines = plan.split(separator: "\n").filter { $0.hasPrefix("  read ") }.map { $0.dropFirst(13) }
+        #expect(
+            lines == [
+                "once, with c", "by itself: another range or length than the other outputs", "once, with a",
+            ],
+            "\(plan)")
+        try scratch.write(job([("a", video)]), to: "jobs.yaml")
+        #expect(!(try tandem("plan", "jobs.yaml", in: scratch).text.contains("  read ")))
+    }
 }

@@ -14,7 +14,7 @@ public enum PlanText {
             for task in job.tasks {
                 let why = reasons(task)
                 if why.lines.isEmpty || why.onlyJudges { current += 1 }
-                text += render(task, why) + "\n"
+                text += render(task, of: job, why) + "\n"
             }
         }
         var total = MediaTime.zero
@@ -31,7 +31,7 @@ public enum PlanText {
         return text + "\n"
     }
 
-    private static func render(_ task: OutputTask, _ why: RunReasons) -> String {
+    private static func render(_ task: OutputTask, of job: JobPlan, _ why: RunReasons) -> String {
         let (input, output) = (task.input, task.output)
         let reasons = why.lines
         var lines = ["\(task.name)  →  \(output.destination)"]
@@ -41,6 +41,7 @@ public enum PlanText {
         if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(input))")
+        if let shared = sharing(output, in: job) { lines.append("  read       \(shared)") }
         if let range = input.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")
         }
@@ -73,6 +74,16 @@ public enum PlanText {
         if let size = output.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
         return lines.map { SafeText.line($0) + "\n" }.joined()
+    }
+
+    /// With which outputs of its job one is made of one reading; nil where it is the only one.
+    private static func sharing(_ output: OutputPlan, in job: JobPlan) -> String? {
+        guard job.outputs.count > 1 else { return nil }
+        let others = job.outputs.filter { $0.input == output.input && $0.id != output.id }.compactMap(\.id)
+        guard !others.isEmpty else {
+            return "by itself: another range or length than the other outputs"
+        }
+        return "once, with \(others.joined(separator: ", "))"
     }
 
     /// Tags of one place of which the same becomes stand in one line.

@@ -35,8 +35,8 @@ public struct RunningJob: Sendable {
 
 /// Carries out a batch: several jobs at a time, each job after the ones it waits for, in one dispatch group.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `control` only.
-public final class BatchRunner: @unchecked Sendable {
+/// An actor on a queue of its own: what jobs call back, timers and signals are put on that queue in their order.
+public actor BatchRunner {
     private let plan: BatchPlan
     private let files: [JobFile]
     let policy: RunPolicy
@@ -45,7 +45,9 @@ public final class BatchRunner: @unchecked Sendable {
     private let scout: any SourceScout
     private let observer: any RunObserver
     private let sources: Set<SourceFileKey>
-    private let control = DispatchQueue(label: "tandem.batch")
+    private let control = QueueExecutor(label: "tandem.batch")
+    /// Its queue (`Actor`).
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
     private let group = DispatchGroup()
     private var queue: JobQueue
     private var budget: ResourceBudget
@@ -129,63 +131,73 @@ public final class BatchRunner: @unchecked Sendable {
 
     /// Runs everything; returns what became of each job, in the order they ended.
     public func run() async -> [JobRecord] {
+        for settled in plan.settled { note(settled) }
+        for refusal in plan.refusals { refuse(refusal) }
+        admit()
         await withCheckedContinuation { continuation in
-            control.async { @Sendable in
-                for settled in self.plan.settled { self.note(settled) }
-                for refusal in self.plan.refusals { self.refuse(refusal) }
-                self.admit()
-                self.group.notify(queue: self.control) { @Sendable in
-                    continuation.resume(returning: self.records)
-                }
-            }
+            group.notify(queue: control.queue) { @Sendable in continuation.resume() }
         }
+        return records
+    }
+
+    /// Does something on the actor's queue, behind what was put there before.
+    private nonisolated func later(
+        after pause: DispatchTimeInterval? = nil, _ body: @escaping @Sendable (isolated BatchRunner) -> Void
+    ) {
+        let work = { @Sendable in self.assumeIsolated { body($0) } }
+        guard let pause else { return control.queue.async(execute: work) }
+        control.queue.asyncAfter(deadline: .now() + pause, execute: work)
     }
 
     /// No further job is started; running ones go on to their end.
-    public func stopAdmitting() {
-        control.async { @Sendable in
-            self.stop = self.stop ?? "the run was interrupted"
-            self.admit()
+    public nonisolated func stopAdmitting() {
+        later { runner in
+            runner.stop = runner.stop ?? "the run was interrupted"
+            runner.admit()
         }
     }
 
     /// Cancels what runs and starts nothing more.
-    public func cancel() {
-        control.async { @Sendable in
-            self.stop = self.stop ?? "the run was interrupted"
-            self.isCancelled = true
-            for job in self.running.values { job.executor.cancel() }
-            let looked = self.replanning.values
-            self.replanning = [:]
-            for (job, cost) in looked {
-                self.budget.give(back: cost)
-                self.finish(job, .cancelled)
-            }
-            self.admit()
+    public nonisolated func cancel() { later { $0.cancelAll() } }
+
+    private func cancelAll() {
+        stop = stop ?? "the run was interrupted"
+        isCancelled = true
+        for job in running.values { job.executor.cancel() }
+        let looked = replanning.values
+        replanning = [:]
+        for (job, cost) in looked {
+            budget.give(back: cost)
+            finish(job, .cancelled)
         }
+        admit()
     }
 
     /// What runs now, in the order of their starts, with how many jobs have ended (those that never begin don't) and how many
     /// there are, and about how
     /// many seconds all of it still takes.
-    public func snapshot() -> (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
-        control.sync {
-            let jobs = running.values.map(\.executor).sorted { $0.number < $1.number }.map { executor in
-                let progress = executor.progress
-                return RunningJob(
-                    id: executor.plan.id, file: executor.plan.file, fraction: progress.fraction,
-                    media: progress.media, elapsed: executor.elapsed)
-            }
-            let partly = running.values.reduce(0) {
-                $0 + $1.executor.progress.fraction * work($1.executor.plan)
-            }
-            let done = workDone + partly
-            let remaining = done > 0 && now > 2 ? now / done * max(0, workInAll - done) : nil
-            return (
-                jobs, outcomes.count - notRun, plan.jobs.count + plan.settled.count + plan.refusals.count,
-                remaining
-            )
+    public nonisolated func snapshot() -> (
+        running: [RunningJob], finished: Int, total: Int, remaining: Double?
+    ) {
+        control.queue.sync { assumeIsolated { $0.told } }
+    }
+
+    private var told: (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
+        let jobs = running.values.map(\.executor).sorted { $0.number < $1.number }.map { executor in
+            let progress = executor.progress
+            return RunningJob(
+                id: executor.plan.id, file: executor.plan.file, fraction: progress.fraction,
+                media: progress.media, elapsed: executor.elapsed)
         }
+        let partly = running.values.reduce(0) {
+            $0 + $1.executor.progress.fraction * work($1.executor.plan)
+        }
+        let done = workDone + partly
+        let remaining = done > 0 && now > 2 ? now / done * max(0, workInAll - done) : nil
+        return (
+            jobs, outcomes.count - notRun, plan.jobs.count + plan.settled.count + plan.refusals.count,
+            remaining
+        )
     }
 
     private func refuse(_ refusal: BatchPlan.Refusal) {
@@ -223,7 +235,7 @@ public final class BatchRunner: @unchecked Sendable {
         }
     }
 
-    /// Starts what may start; on `control`.
+    /// Starts what may start.
     private func admit() {
         while stop == nil {
             queue.bringForward { performer.isPrepared(for: plan.jobs[$0]) }
@@ -264,7 +276,7 @@ public final class BatchRunner: @unchecked Sendable {
             let result = Result { () throws(PlanningError) in
                 try Planner.replan(job, in: files, scout: scout)
             }
-            self.control.async { @Sendable in self.replanned(key, result, room) }
+            self.later { $0.replanned(key, result, room) }
         }
     }
 
@@ -315,12 +327,10 @@ public final class BatchRunner: @unchecked Sendable {
         if isCancelled { job.executor.cancel() }
         job.executor.start(
             onWork: { @Sendable in
-                if job.attempts == 1 { self.control.async { @Sendable in self.observer.jobStarted(plan) } }
+                if job.attempts == 1 { self.later { $0.observer.jobStarted(plan) } }
             },
-            onPublish: { @Sendable in self.control.async { @Sendable in self.publishes(plan) } },
-            completion: { @Sendable outcome in
-                self.control.async { @Sendable in self.ended(plan, outcome) }
-            })
+            onPublish: { @Sendable in self.later { $0.publishes(plan) } },
+            completion: { @Sendable outcome in self.later { $0.ended(plan, outcome) } })
     }
 
     /// What is left of a job needs no processor.
@@ -343,14 +353,13 @@ public final class BatchRunner: @unchecked Sendable {
         running[key]?.isPublishing = false
         pausing[key] = (plan, outcome)
         let pause = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
-        control.asyncAfter(deadline: .now() + pause) { @Sendable in
-            guard self.pausing.removeValue(forKey: key) != nil else { return }
-            self.begin(
+        later(after: pause) { runner in
+            guard runner.pausing.removeValue(forKey: key) != nil else { return }
+            runner.begin(
                 plan,
                 Running(
-                    executor: self.executor(plan, lack: nil), cost: job.cost, lane: job.lane,
-                    begun: job.begun,
-                    fills: job.fills, attempts: job.attempts + 1))
+                    executor: runner.executor(plan, lack: nil), cost: job.cost, lane: job.lane,
+                    begun: job.begun, fills: job.fills, attempts: job.attempts + 1))
         }
     }
 

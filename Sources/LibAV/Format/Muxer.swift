@@ -177,6 +177,7 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     /// Writes the header; an option that nobody takes is an error (`avformat_write_header`).
     public func writeHeader(options: [(key: String, value: String)]) throws(AVError) {
         var dictionary = AVDictionaryOwner(options)
+        sink.isMovedAtEnd = options.contains { $0.key == "movflags" && $0.value.contains("faststart") }
         try check(avformat_write_header(context, &dictionary.raw), "avformat_write_header", context: context)
         if let unknown = dictionary.keys.first {
             throw AVError(

@@ -51,9 +51,11 @@ final class FileSink: @unchecked Sendable {
     private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
     private static let writebackBlock: Int64 = 8 << 20
     private var askedUntil: Int64 = 0
+    /// What is written now is moved at the end: it need not be on disk twice.
+    var isMovedAtEnd = false
 
     private func askForWriteback() {
-        guard position - askedUntil >= Self.writebackBlock else { return }
+        guard !isMovedAtEnd, position - askedUntil >= Self.writebackBlock else { return }
         let (descriptor, start, length) = (descriptor, askedUntil, position - askedUntil)
         askedUntil = position
         Self.writeback.async { @Sendable in
