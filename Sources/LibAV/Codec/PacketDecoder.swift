@@ -50,6 +50,13 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         return decoder
     }
 
+    /// How many packets it takes before it tells what became of the first: its frame threads work on as many at a time, and what goes
+    /// wrong with one is said when a later one is given (`active_thread_type`).
+    public var threadDelay: Int {
+        context.pointee.active_thread_type & FF_THREAD_FRAME != 0
+            ? max(0, Int(context.pointee.thread_count) - 1) : 0
+    }
+
     /// Gives it a packet, or nil at the end. False when it wants its output taken first (`avcodec_send_packet`).
     public func send(_ packet: borrowing Packet) throws(AVError) -> Bool {
         let code = avcodec_send_packet(context, packet.raw)

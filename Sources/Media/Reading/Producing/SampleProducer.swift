@@ -102,6 +102,8 @@ final class DecodedFrames: FrameStream {
     private var hasDecoded = false
     /// Packets that the decoder took.
     private var sent = 0
+    /// When the latest of them are shown, as many as the decoder's threads work on.
+    private var recent: [MediaTime?] = []
     /// Sound of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
@@ -131,15 +133,34 @@ final class DecodedFrames: FrameStream {
         }
     }
 
-    /// A decoder that fails on what it was given is given the next; one that fails while it gives the rest has ended.
+    /// A decoder that fails on what it was given is given the next; one that fails while it gives the rest has ended, unless its
+    /// threads still have others.
     private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
-        do throws(AVError) {
-            return try decoder.receive(into: frame)
-        } catch {
-            if isBehindSeek(time), !isDraining { return .needsInput }
-            try packets.damage.meet(error, of: name, at: time)
-            return isDraining ? .ended : .needsInput
+        while true {
+            do throws(AVError) {
+                let output = try decoder.receive(into: frame)
+                if isDraining, output == .ready, recent.count > 1 { recent.removeFirst() }
+                return output
+            } catch {
+                if isBehindSeek(time), !isDraining { return .needsInput }
+                try packets.damage.meet(error, of: name, at: failed(at: time))
+                guard isDraining else { return .needsInput }
+                guard recent.count > 1 else { return .ended }
+                recent.removeFirst()
+            }
         }
+    }
+
+    /// When the packet is shown whose failure is told while the one at `time` is given.
+    private func failed(at time: MediaTime?) -> MediaTime? {
+        decoder.threadDelay > 0 ? recent.first ?? time : time
+    }
+
+    private func note(_ time: MediaTime?) {
+        let delay = decoder.threadDelay
+        guard delay > 0 else { return }
+        recent.append(time)
+        if recent.count > delay + 1 { recent.removeFirst() }
     }
 
     private func nextPacket() throws -> Packet? {
@@ -184,11 +205,17 @@ final class DecodedFrames: FrameStream {
                     }
                     if packet.pts != noTimestamp { time = packets.told(packet.pts) }
                     do throws(AVError) {
-                        if try !decoder.send(packet) { pending = consume packet } else { sent += 1 }
+                        if try decoder.send(packet) {
+                            sent += 1
+                            note(time)
+                        } else {
+                            pending = consume packet
+                        }
                     } catch {
+                        note(time)
                         // Part of a frame, as a parser finds it in the middle of a program stream.
                         if isBehindSeek(time) { continue }
-                        try packets.damage.meet(error, of: name, at: time)
+                        try packets.damage.meet(error, of: name, at: failed(at: time))
                     }
                 }
             }
