@@ -22,7 +22,7 @@ protocol SampleProducer: AnyObject {
     func next() throws -> SampleSupply
     /// Samples that were left out because their times did not increase.
     var droppedSamples: Int { get }
-    /// When pictures first had another shape than before, or sound another rate or other channels; from the start of the
+    /// When frames first had another shape than before, or sound another rate or other channels; from the start of the
     /// range. They come in one form all the same.
     var formChange: MediaTime? { get }
 }
@@ -57,7 +57,7 @@ struct ProducerContext: Sendable {
     let range: TimeRange?
     /// It is made of tracks or stretches that were cut to their edits and ends one by one.
     var isComposed = false
-    /// The unit of pictures' times, where more than the range decides about it.
+    /// The unit of frames' times, where more than the range decides about it.
     var tick: Rational?
     /// What becomes of damage.
     var damage = DamageTally()
@@ -110,7 +110,7 @@ final class DecodedFrames: FrameStream {
         let isEarly = time.map { $0 < packets.heardFrom - packets.track.preroll } ?? false
         return !hasDecoded || isEarly
     }
-    /// Pictures whose packets never say when they are shown follow one another at their own length.
+    /// Frames whose packets never say when they are shown follow one another at their own length.
     fileprivate var lacksTimes: Bool
     fileprivate let pictureLength: Int64
     fileprivate var nextTime: Int64?
@@ -139,16 +139,36 @@ final class DecodedFrames: FrameStream {
         while true {
             do throws(AVError) {
                 let output = try decoder.receive(into: frame)
-                if isDraining, output == .ready, recent.count > 1 { recent.removeFirst() }
+                if isDraining, output == .ready { drop() }
                 return output
             } catch {
                 if isBehindSeek(time), !isDraining { return .needsInput }
                 try packets.damage.meet(error, of: name, at: failed(at: time))
                 guard isDraining else { return .needsInput }
-                guard recent.count > 1 else { return .ended }
-                recent.removeFirst()
+                guard drop() else { return .ended }
             }
         }
+    }
+
+    /// No more comes. What the threads still have may be damaged too, which is told at once or later.
+    private func drain() throws {
+        isDraining = true
+        // The first of the latest was told of when the last of them was given.
+        if recent.count > decoder.threadDelay { drop() }
+        do throws(AVError) {
+            try decoder.sendEnd()
+        } catch where decoder.threadDelay > 0 {
+            try packets.damage.meet(error, of: name, at: failed(at: nil))
+            drop()
+        }
+    }
+
+    /// What became of the first of the latest packets is told; false where there is none.
+    @discardableResult
+    private func drop() -> Bool {
+        if recent.isEmpty { return false }
+        recent.removeFirst()
+        return true
     }
 
     /// When the packet is shown whose failure is told while the one at `time` is given.
@@ -194,8 +214,7 @@ final class DecodedFrames: FrameStream {
                 case .needsInput:
                     if isDraining { return try end() }
                     guard let packet = try nextPacket() else {
-                        isDraining = true
-                        try decoder.sendEnd()
+                        try drain()
                         continue
                     }
                     if packet.pts != noTimestamp { lacksTimes = false }
@@ -228,7 +247,7 @@ final class DecodedFrames: FrameStream {
 }
 
 extension DecodedFrames {
-    /// What the decoder believes, or where no packet ever said a time, the end of the picture before.
+    /// What the decoder believes, or where no packet ever said a time, the end of the frame before.
     private func shownTime(of frame: borrowing Frame) -> Int64 {
         guard lacksTimes else { return frame.bestEffortPTS }
         let start = nextTime ?? (frame.bestEffortPTS == noTimestamp ? 0 : frame.bestEffortPTS)
