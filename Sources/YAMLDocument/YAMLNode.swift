@@ -46,7 +46,7 @@ public final class YAMLNode: Sendable {
     public let range: SourceRange
     /// A scalar in it has `${` in its text, so that only such parts are looked through.
     public let hasSubstitution: Bool
-    /// Its text depends on what is known later only; what stands there now is no more than a picture of it.
+    /// Its text depends on what is known later only; what stands there now is no more than a frame of it.
     public let isDeferred: Bool
     /// Nodes in it, itself included, aliases expanded.
     public let size: Int32

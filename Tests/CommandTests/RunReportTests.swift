@@ -89,8 +89,8 @@ import Testing
             "\(dom.prefix(3000))")
     }
 
-    /// Pictures of source and output, the sound's waveform and the bit rate, made by the worker; an output that is not
-    /// as expected is shown too, one that has no pictures says nothing of them.
+    /// Frames of source and output, the sound's waveform and the bit rate, made by the worker; an output that is not
+    /// as expected is shown too, one that has no frames says nothing of them.
     @Test(arguments: ["worker", "none"]) func thePageShowsWhatIsInside(_ isolation: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -101,11 +101,11 @@ import Testing
             """
             version: 1
             jobs:
-              pictures:
+              frames:
                 asset: ./a.mp4
                 range: { start: 1s, end: 5s }
                 tracks: [ { video: first, encode: { codec: h264, orientation: 90 } }, { audio: first, encode: { codec: aac } } ]
-                destination: pictures.mp4
+                destination: frames.mp4
               sound:
                 asset: ./a.mp4
                 tracks: [ { audio: first, copy: true } ]

@@ -14,7 +14,7 @@ func tandem(
 /// A second of a test signal.
 let testSignal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
 
-/// A job that compresses pictures, as a line of a job file.
+/// A job that compresses frames, as a line of a job file.
 func job(
     _ id: String, asset: String = testSignal, video: String = "codec: h264, preset: ultrafast, crf: 30",
     more: String = "", to destination: String? = nil
@@ -47,7 +47,7 @@ func jobFile(
     """
 }
 
-/// A folder with a small source `a.mp4` in it: one second of pictures and sound.
+/// A folder with a small source `a.mp4` in it: one second of frames and sound.
 func folderWithSource() throws -> Scratch {
     let scratch = try Scratch()
     try ffmpeg(

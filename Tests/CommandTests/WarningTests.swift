@@ -26,7 +26,7 @@ import Testing
 
     @Test func damageThatWasSkippedIsHeardEverywhere() throws {
         let scratch = try batch()
-        let words = "damaged packets or pictures skipped"
+        let words = "damaged packets or frames skipped"
         // Made, and up to date, twice.
         for round in 0..<3 {
             let run = try tandem("run", "--junit", "u.xml", "--report", "r.html", "jobs.yaml", in: scratch)
@@ -67,7 +67,7 @@ import Testing
             INSERT INTO runs (id, begun, files) VALUES (500, 0, '');
             """)
         let run = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(run.errors.contains("damaged packets or pictures skipped"), "\(run.errors)")
+        #expect(run.errors.contains("damaged packets or frames skipped"), "\(run.errors)")
         #expect(run.errors.contains("1 of them up to date"), "\(run.errors)")
         #expect(try database("SELECT count(*) FROM attempts") == "1\n")
     }

@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// The alpha plane goes with the picture, also where it lies beside it, or somebody says that it doesn't.
+/// The alpha plane goes with the frame, also where it lies beside it, or somebody says that it doesn't.
 @Suite struct AlphaTests {
     private func movie(in scratch: Scratch) throws -> String {
         try ffmpeg(
@@ -37,7 +37,7 @@ import Testing
         """
     }
 
-    /// ProRes to VP9, a copy of that, and back to a codec that has it in the picture.
+    /// ProRes to VP9, a copy of that, and back to a codec that has it in the frame.
     @Test func alphaBesideThePictureGoesAlong() async throws {
         let scratch = try Scratch()
         let source = try movie(in: scratch)

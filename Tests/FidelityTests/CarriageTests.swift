@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// What travels along beside pictures and sound: timecode, attachments.
+/// What travels along beside frames and sound: timecode, attachments.
 @Suite struct CarriageTests {
     private func timecodes(_ path: String) throws -> [String] {
         let json = try Judge(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// The output's timecode is that of its first picture, whatever becomes of the pictures.
+    /// The output's timecode is that of its first frame, whatever becomes of the frames.
     @Test(arguments: [
         (
             "25", "01:00:00:00", "range: { start: 2s, end: 3s }",
@@ -156,7 +156,7 @@ import Testing
         try Data(data).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Profile 5 has colours that nothing but its metadata explains; profile 8 has a picture that stands by itself.
+    /// Profile 5 has colours that nothing but its metadata explains; profile 8 has a frame that stands by itself.
     @Test(arguments: [(UInt8(5), false), (8, true)]) func dolbyVision(_ profile: UInt8, _ isEncoded: Bool)
         async throws
     {
@@ -194,7 +194,7 @@ import Testing
             #expect(try !dovi("e.mp4"))
         } else {
             guard case .failed(let failure) = outcomes[0].outcome else {
-                Issue.record("profile 5 was compressed anew")
+                Issue.record("profile 5 was re-encoded")
                 return
             }
             #expect(failure.message.contains("Dolby Vision profile 5"))
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    /// Pictures that begin late begin with the timecode.
+    /// Frames that begin late begin with the timecode.
     @Test func timecodeOfLatePictures() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -8,7 +8,7 @@ import Testing
 
 /// What packets hold and their containers don't say.
 extension CarriedTests {
-    /// Matroska says no decoding times: those of a copy that begins with an open group are made, leading pictures or not.
+    /// Matroska says no decoding times: those of a copy that begins with an open group are made, leading frames or not.
     @Test(arguments: ["libx264", "libx265"]) func openGroupsOfMatroskaAreCopied(_ encoder: String)
         async throws
     {
@@ -95,13 +95,13 @@ extension CarriedTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
 
-    /// Closed captions go with the pictures into H.264; that other encoders leave them is said.
+    /// Closed captions go with the frames into H.264; that other encoders leave them is said.
     @Test func captionsAreNotLostInSilence() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-c:v", "libx264", "-bf", "0", "-x264-params",
             "sliced-threads=0:slices=1", scratch.file("plain.h264"))
-        // A message of ATSC A/53 with one pair of bytes before each picture.
+        // A message of ATSC A/53 with one pair of bytes before each frame.
         let message: [UInt8] =
             [0, 0, 0, 1, 6, 4, 14, 0xb5, 0, 0x31] + Array("GA94".utf8) + [
                 3, 0x41, 0xff, 0xfc, 0x94, 0x20, 0xff, 0x80,
@@ -142,11 +142,11 @@ extension CarriedTests {
                       j: { asset: ./s.mp4, tracks: [ { video: first, \(how) } ], destination: { path: o.mp4, if_exists: replace } }
                     """, in: scratch.path))
             #expect(try captions("o.mp4") == (isKept ? 25 : 0))
-            #expect(result.warnings.contains { $0.contains("closed captions in 25 pictures") } == !isKept)
+            #expect(result.warnings.contains { $0.contains("closed captions in 25 frames") } == !isKept)
         }
     }
 
-    /// Captions go with the pictures that are left out for a lower rate.
+    /// Captions go with the frames that are left out for a lower rate.
     @Test func captionsOfLeftOutPicturesAreNoted() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// What containers and streams say beside their pictures and sound, and sources that say too little: found by somebody who
+/// What containers and streams say beside their frames and sound, and sources that say too little: found by somebody who
 /// tried to break it.
 @Suite struct CarriedTests {
     static func copy(_ asset: String, _ output: String) -> String {
@@ -61,7 +61,7 @@ import Testing
         let refused = try await run(
             "version: 1\njobs:\n" + Self.copy("./cut.mp4", "o.mkv"), in: scratch.path)
         guard case .failed(let failure)? = refused.first?.outcome else {
-            Issue.record("mkv can't hide pictures")
+            Issue.record("mkv can't hide frames")
             return
         }
         #expect(
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// HEVC says its light in messages of its own: what is compressed anew says it in the container.
+    /// HEVC says its light in messages of its own: what is re-encoded says it in the container.
     @Test(arguments: ["mp4", "ts"]) func lightGoesAlong(_ source: String) async throws {
         let scratch = try Scratch()
         let light =
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// A transport stream is later as a whole by the delay of its sound; and in Matroska's milliseconds a picture can be
+    /// A transport stream is later as a whole by the delay of its sound; and in Matroska's milliseconds a frame can be
     /// gone before it is seen. Both are cut smartly.
     @Test func smartCutsIntoCoarseClocks() async throws {
         let scratch = try Scratch()
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    /// Fields are never scaled as one picture, unless somebody says so.
+    /// Fields are never scaled as one frame, unless somebody says so.
     @Test func fieldsAreNotMixed() async throws {
         let scratch = try Scratch()
         try ffmpeg(

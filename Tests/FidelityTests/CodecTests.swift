@@ -69,7 +69,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct CodecTests {
-    /// Every container and codec: the pictures counted and at their times, the sound in its place.
+    /// Every container and codec: the frames counted and at their times, the sound in its place.
     @Test(arguments: Rendition.all) func everyContainerAndCodec(_ rendition: Rendition) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mkv")
@@ -114,7 +114,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Size, frame rate, pixel format, channels and rate as asked, and a pixel's shape that keeps the picture's.
+    /// Size, frame rate, pixel format, channels and rate as asked, and a pixel's shape that keeps the frame's.
     @Test func conversions() async throws {
         let scratch = try Scratch()
         let yaml = """
@@ -154,7 +154,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
 
     /// A rising tone: noise is decoded differently at every place in a file, since AAC only codes that it is noise.
     ///
-    /// Copied packets are the source's: pictures and samples, whole and over ranges that their key frames allow.
+    /// Copied packets are the source's: frames and samples, whole and over ranges that their key frames allow.
     @Test func copiesAreTheSources() async throws {
         let scratch = try Scratch()
         try ffmpeg(

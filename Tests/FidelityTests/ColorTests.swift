@@ -5,10 +5,10 @@ import Media
 import TestSupport
 import Testing
 
-/// What a picture's numbers mean is kept through every change of pixel format, range and matrix: the colours that are
+/// What a frame's numbers mean is kept through every change of pixel format, range and matrix: the colours that are
 /// shown stay the same. The judge is zimg, by what the finished file says of itself.
 @Suite struct ColorTests {
-    /// Flat areas of a test picture and what is shown of them, as red, green and blue.
+    /// Flat areas of a test frame and what is shown of them, as red, green and blue.
     private func shown(_ path: String) throws -> [[Int]] {
         let frame =
             try #require(
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// Pictures that change size or range in mid-stream: none is lost on the way from one graph to the next.
+    /// Frames that change size or range in mid-stream: none is lost on the way from one graph to the next.
     @Test func changedFormsLoseNoPicture() async throws {
         let scratch = try Scratch()
         for (name, chain) in [("a", "scale=320:180"), ("b", "scale=160:90"), ("c", "scale=320:180")] {
@@ -295,7 +295,7 @@ import Testing
         }
     }
 
-    /// Pictures of another shape come with bars, or cut where that is asked for, and never out of shape.
+    /// Frames of another shape come with bars, or cut where that is asked for, and never out of shape.
     @Test func changedShapesKeepTheirs() async throws {
         let scratch = try Scratch()
         for (name, size, aspect) in [("a", "160x120", "1"), ("b", "120x160", "1"), ("c", "160x120", "2")] {
@@ -312,7 +312,7 @@ import Testing
                 "-r", "25", "-i", scratch.file("\(name).h264"), "-c", "copy", "-bsf:v",
                 "setts=pts=N*3600:dts=N*3600", scratch.file("\(name).ts"))
         }
-        // What is asked for, and the white part of the last picture: width and height.
+        // What is asked for, and the white part of the last frame: width and height.
         let jobs: [(String, String, String, Int, Int)] = [
             ("whole", "ab", "", 90, 120), ("contain", "ab", ", size: 160x90, fit: contain", 68, 90),
             ("cover", "ab", ", size: 160x90, fit: cover", 160, 90), ("width", "ab", ", size: 80x", 45, 60),
@@ -327,7 +327,7 @@ import Testing
         for (name, _, _, width, height) in jobs {
             let result = try success(records, name)
             #expect(
-                result.warnings.contains { $0.contains("size or shape of its pictures changes 0.4 s") },
+                result.warnings.contains { $0.contains("size or shape of its frames changes 0.4 s") },
                 "\(result)")
             let stream = try Judge(scratch.file("\(name).mkv")).stream("v:0", "width,height")
             let (wide, high) = (try #require(stream["width"] as? Int), try #require(stream["height"] as? Int))

@@ -11,7 +11,7 @@ import Testing
         "version: 1\njobs:\n  it: { asset: ./\(asset), \(more), tracks: [ { video: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"
     }
 
-    /// Ten seconds whose groups are open or not; every picture differs.
+    /// Ten seconds whose groups are open or not; every frame differs.
     private func source(_ name: String, in scratch: Scratch, isOpen: Bool = false, rate: String = "25") throws
     {
         try ffmpeg(
@@ -25,7 +25,7 @@ import Testing
             as? [[String: Any]] ?? []
     }
 
-    /// In a transport stream parameter sets stand before every picture at which decoding begins, IDR or not.
+    /// In a transport stream parameter sets stand before every frame at which decoding begins, IDR or not.
     @Test func openGroupsBeginWithParameterSets() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch, isOpen: true)
@@ -79,7 +79,7 @@ import Testing
         #expect(try packets(scratch.file("o.mp4")).count == 1)
     }
 
-    /// H.264 in AVI says when pictures are decoded and nothing more; its rate may count fields.
+    /// H.264 in AVI says when frames are decoded and nothing more; its rate may count fields.
     @Test func aviKeepsItsSpeed() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch)

@@ -57,7 +57,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             container: "ts", output: "mkv"),
     ]
 
-    /// Groups whose first pictures in presentation need the group before, cut at recovery points.
+    /// Groups whose first frames in presentation need the group before, cut at recovery points.
     private static let open =
         ["-c:v", "libx264", "-preset", "veryfast", "-g", "12", "-bf", "3", "-x264-params"]
     private static let openParameters = "open-gop=1:min-keyint=12:scenecut=0:b-adapt=0:"
@@ -74,7 +74,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             container: "ts"),
     ]
 
-    /// Three seconds with a source of noise in the picture, so that no two pictures are alike.
+    /// Three seconds with a source of noise in the frame, so that no two frames are alike.
     func make(in scratch: Scratch) throws -> String {
         let path = scratch.file("\(name).\(container)")
         let result = try program(

@@ -34,7 +34,7 @@ import Testing
         return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
     }
 
-    /// The pictures that the range shows: the one on screen at its start, and those after it.
+    /// The frames that the range shows: the one on screen at its start, and those after it.
     private func shown(_ pictures: [DecodedPicture]) -> (first: Int, list: ArraySlice<DecodedPicture>) {
         let first = pictures.lastIndex { $0.time <= Self.start + 1e-6 } ?? 0
         let last = pictures.lastIndex { $0.time < Self.end - 1e-6 } ?? pictures.count - 1
@@ -72,7 +72,7 @@ import Testing
         // Seeking to each seam shows what playing up to it shows.
         for seam in [cut.headPictures, cut.headPictures + cut.copiedPictures - 1, made.count - 1] {
             let hash = try judge.pictureHash(at: made[seam].time)
-            #expect(hash == made[seam].hash, "picture \(seam)")
+            #expect(hash == made[seam].hash, "frame \(seam)")
         }
         // The sound is where it was.
         let (rate, sound) = (48_000, try judge.sound(rate: 48_000))
@@ -83,7 +83,7 @@ import Testing
         #expect(found.correlation > 0.95)
     }
 
-    /// The container's figures stay perfect where the parameter sets are wrong: only a look at pictures tells.
+    /// The container's figures stay perfect where the parameter sets are wrong: only a look at frames tells.
     @Test func aCutWithTheWrongParametersIsNotPublished() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// Pictures are pairs of fields, which encoders of today don't make; the range begins before, at and after the key
+    /// Frames are pairs of fields, which encoders of today don't make; the range begins before, at and after the key
     /// frame of an open group.
     @Test(arguments: [0.2, 0.48, 0.56]) func fieldsOfOpenGroups(_ start: Double) async throws {
         let scratch = try Scratch()
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// Behind an open group comes an IDR picture, and behind that another sequence: all but the edges is copied.
+    /// Behind an open group comes an IDR frame, and behind that another sequence: all but the edges is copied.
     @Test func anotherSequenceBehindAnOpenGroup() async throws {
         let scratch = try Scratch()
         let open = "open-gop=1:keyint=24:min-keyint=24:scenecut=0:b-adapt=0:bframes=3"
@@ -227,7 +227,7 @@ import Testing
         let refused = Planner.plan([try #require(file)])
         #expect(refused.diagnostics.diagnostics.map(\.rule) == [.copyRange])
         #expect(
-            refused.diagnostics.diagnostics.first?.message.contains("no IDR picture or recovery point")
+            refused.diagnostics.diagnostics.first?.message.contains("no IDR frame or recovery point")
                 == true)
         // Behind a seek the edges' sets would be taken for the source's.
         let hevc = try #require(CutSource.all.first { $0.name == "hevc" }).make(in: scratch)
@@ -270,7 +270,7 @@ import Testing
                 path, to: scratch.file("b.mp4"), cut: "smart-or-exact",
                 video: "copy: true, encode: { codec: h264, size: x60 }"))
         guard case .encode(let encoding) = other.outputs[0].tracks[0].action else {
-            Issue.record("another size can't be joined to copied pictures")
+            Issue.record("another size can't be joined to copied frames")
             return
         }
         #expect(encoding.encoder.height == 60)
@@ -282,7 +282,7 @@ import Testing
                 video: "copy: true, encode: { codec: h264, b_frames: 4, keyframe_interval: 1s }"))
         #expect(noted.outputs[0].notes.contains { $0.contains("`b_frames`, `keyframe_interval`") })
 
-        // Under `exact`, what can't be copied is compressed anew.
+        // Under `exact`, what can't be copied is re-encoded.
         let exact = try planned(
             job(
                 path, to: scratch.file("c.mp4"), cut: "exact",

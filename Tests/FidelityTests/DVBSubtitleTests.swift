@@ -62,7 +62,7 @@ import Testing
             "copy", "-muxdelay", "0", scratch.file(name))
     }
 
-    /// The numbers of the pictures of two seconds: the sets stay for 20 s.
+    /// The numbers of the frames of two seconds: the sets stay for 20 s.
     private func shown(_ name: String, in scratch: Scratch) throws -> [Int] {
         let result = try program(
             "ffmpeg",
@@ -94,7 +94,7 @@ import Testing
                       it: { asset: ./s.ts, range: { start: \(start), end: 2s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             let (first, last) = (Int((start * 25).rounded()), Int((until * 25).rounded()))
-            // ffmpeg puts what comes at 0 on the second picture.
+            // ffmpeg puts what comes at 0 on the second frame.
             let got = try shown("o.mkv", in: scratch)[1..<last - first]
             #expect(got == wanted[first + 1..<last], "\(start)")
         }

@@ -66,7 +66,7 @@ import Testing
         #expect(result.outputs[0].tracks[0].damage.skipped == 1)
         #expect(
             result.warnings == [
-                "source track 0: 1 damaged packets or pictures skipped, the first at 1.2 s"
+                "source track 0: 1 damaged packets or frames skipped, the first at 1.2 s"
             ], "\(result.warnings)")
         let output = Judge(scratch.file("o.mkv"))
         #expect(try output.pictures().times == whole.enumerated().filter { $0.offset != 30 }.map(\.element))
@@ -141,7 +141,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=8", "-c:v", "libx264", "-g", "25", "-bf", "0",
             source)
-        // The second packet of the picture at 2.4 s.
+        // The second packet of the frame at 2.4 s.
         let at = try packet(60, of: "v:0", in: source).at
         var data = try Data(contentsOf: URL(fileURLWithPath: source))
         data.removeSubrange(at + 188..<at + 376)
@@ -152,7 +152,7 @@ import Testing
             #expect(said.contains("2.4 s: the data are damaged or incomplete"), "\(said)")
             #expect(!FileManager.default.fileExists(atPath: scratch.file("o.mkv")))
         }
-        // Left out: the picture that lost something, and no other.
+        // Left out: the frame that lost something, and no other.
         _ = try success(
             try await run(
                 job("s.ts", "{ video: first, copy: true }", policy: "skip", to: "c.mkv"), in: scratch.path))

@@ -6,7 +6,7 @@ import Testing
 
 /// Tracks of data: copied with their times into containers that have a place for them, refused by name elsewhere.
 @Suite struct DataTrackTests {
-    /// A transport stream's pictures with metadata beside them, every half second, as no program at hand writes it.
+    /// A transport stream's frames with metadata beside them, every half second, as no program at hand writes it.
     private func addMetadata(to source: String, output: String) throws {
         var input: UnsafeMutablePointer<AVFormatContext>?
         #expect(avformat_open_input(&input, source, nil, nil) == 0)

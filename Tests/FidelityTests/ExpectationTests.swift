@@ -22,7 +22,7 @@ import Testing
         """
     }
 
-    /// Two seconds of picture and sound, then one of black and silence, and picture and sound again.
+    /// Two seconds of frame and sound, then one of black and silence, and frame and sound again.
     private func source(in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i",
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// What is measured is what ffmpeg measures of the same pictures, scaled and cut as the job says.
+    /// What is measured is what ffmpeg measures of the same frames, scaled and cut as the job says.
     @Test func similarityIsThatOfWhatWentIntoTheEncoder() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -8,7 +8,7 @@ import Testing
 @Suite struct FieldTests {
     private static let count = 48
 
-    /// The same pictures in a container: a packet for each frame, or for each field.
+    /// The same frames in a container: a packet for each frame, or for each field.
     private func source(_ kind: String, in scratch: Scratch) throws -> String {
         let stream = FieldStream(count: Self.count)
         let (matroska, path) = (scratch.file("s.mkv"), scratch.file("\(kind).ts"))
@@ -84,7 +84,7 @@ import Testing
                 tracks: [ { video: first, copy: true } ]
                 destination: \(scratch.file("cut.mp4"))
             """, in: scratch.path)
-        // 1.44 s is shown with the leading pictures before it: the group ends behind it.
+        // 1.44 s is shown with the leading frames before it: the group ends behind it.
         let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
         #expect(abs(try success(outcomes).outputs[0].duration.seconds - 0.04 * Double(count)) < 1e-6)
         let have = try Judge(scratch.file("cut.mp4")).pictureHashes()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Interlaced pictures that keep their size stay fields, in codecs that can say so, and denser colour is made of the
+    /// Interlaced frames that keep their size stay fields, in codecs that can say so, and denser colour is made of the
     /// lines of one field.
     @Test(arguments: ["top", "bottom"]) func fieldsAreCodedAndMarked(_ first: String) async throws {
         let scratch = try Scratch()

@@ -29,7 +29,7 @@ extension FragmentTests {
         #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
     }
 
-    /// Rare cues don't cut pictures between key frames, and a cover is left, which the ledger says.
+    /// Rare cues don't cut frames between key frames, and a cover is left, which the ledger says.
     @Test func picturesAloneBeginFragments() async throws {
         let scratch = try Scratch()
         try scratch.write(

@@ -7,7 +7,7 @@ import Testing
 /// `fragment`: the same samples at the same times as in one piece, in parts that play by themselves.
 @Suite struct FragmentTests {
     /// What lies in a track, packet by packet, at the times that are written. Not all encoders make the same bytes of the
-    /// same pictures twice in one process.
+    /// same frames twice in one process.
     private func packets(_ path: String, _ selector: String, withData: Bool) throws -> [String] {
         let result = try program(
             "ffprobe",
@@ -115,7 +115,7 @@ import Testing
             let (before, after) = (try #require(before), try #require(after))
             #expect(abs(before.empty - after.empty) < 1e-6 && abs(before.media - after.media) < 1e-6)
         }
-        // Read again: the same pictures at the same times, the same sound.
+        // Read again: the same frames at the same times, the same sound.
         #expect(try Judge(parts).decodeErrors() == "")
         let (first, second) = (try Judge(whole).decodedPictures(), try Judge(parts).decodedPictures())
         #expect(first.map(\.time) == second.map(\.time))

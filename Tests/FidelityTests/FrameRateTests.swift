@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// A new frame rate: each picture is the one that the source shows at its time, and the last one ends where the range does.
+/// A new frame rate: each frame is the one that the source shows at its time, and the last one ends where the range does.
 @Suite struct FrameRateTests {
-    /// Which picture of the source each of a file's is: they are told apart by their light.
+    /// Which frame of the source each of a file's is: they are told apart by their light.
     private func numbers(_ path: String) throws -> [Int] {
         let result = try program(
             "ffmpeg",
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Milliseconds round times up and down; pictures at their own rate stay what they are.
+    /// Milliseconds round times up and down; frames at their own rate stay what they are.
     @Test(arguments: ["30", "30000/1001", "24000/1001", "60"]) func roundedTimesStayInStep(_ rate: String)
         async throws
     {

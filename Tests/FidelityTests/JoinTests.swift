@@ -10,7 +10,7 @@ import Testing
     private static let text =
         "[ { start: 0.5s, end: 1.2s }, { start: 3.1s, end: 3.5s }, { start: 0.1s, duration: 0.3s } ]"
 
-    /// What must be shown: times in the output, each with the number of the source's picture.
+    /// What must be shown: times in the output, each with the number of the source's frame.
     private func wanted(_ times: [Double]) -> [(time: Double, picture: Int)] {
         var offset = 0.0
         var list: [(Double, Int)] = []
@@ -124,7 +124,7 @@ import Testing
         #expect(cues.map { [$0.start, $0.end] } == [[0, 0.75], [0.75, 0.85], [0.95, 1.25]], "\(cues)")
     }
 
-    /// A stretch without sound is silent in the output, and what comes after it stays with its pictures.
+    /// A stretch without sound is silent in the output, and what comes after it stays with its frames.
     @Test func soundThatIsMissingInOneStretch() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -8,7 +8,7 @@ import Testing
 
 /// Several ranges joined with their middles copied: what is left of a recording without its breaks.
 @Suite struct JoinedCutTests {
-    /// The second lies in one group and is compressed anew as a whole; the third comes from before the others.
+    /// The second lies in one group and is re-encoded as a whole; the third comes from before the others.
     private static let ranges = [(0.713, 1.413), (1.9, 2.02), (0.32, 1.05), (2.0, 3.0)]
 
     private func job(_ source: String, to output: String, cut: String, sound: String = "copy: true") -> String
@@ -62,7 +62,7 @@ import Testing
                 #expect(abs(have.time - offset - max(0, want.time - start)) < tolerance)
                 let isCopied = (part.headPictures..<(part.headPictures + part.copiedPictures)).contains(
                     number)
-                if isCopied { #expect(have.hash == want.hash, "picture \(number) from \(start) s") }
+                if isCopied { #expect(have.hash == want.hash, "frame \(number) from \(start) s") }
             }
             #expect(try judge.lowestPSNR(against: before, first: first, count: count, own: index) > 38)
             // Seeking to where a range begins shows what playing up to it shows.
@@ -135,7 +135,7 @@ import Testing
         #expect(made == wanted)
     }
 
-    /// A key frame of an open group says what its pictures' order counts on: behind another range it must not.
+    /// A key frame of an open group says what its frames' order counts on: behind another range it must not.
     @Test(arguments: ["keyframe", "smart"], ["libx264", "libx265"])
     func openGroupsBehindAnotherRange(_ cut: String, _ encoder: String) async throws {
         let scratch = try Scratch()
@@ -192,7 +192,7 @@ import Testing
         let path = try CutSource.all[0].make(in: scratch)
         let exact = await refusal(job(path, to: scratch.file("o.mp4"), cut: "exact"))
         #expect(exact.contains("video track 0 can't be copied: not all of the ranges begin at a key frame"))
-        #expect(exact.contains("copied sound can't be cut to the sample at every joint"))
+        #expect(exact.contains("copied audio can't be cut to the sample at every joint"))
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:d=3", "-f", "lavfi", "-i", "sine=d=3", "-c:v",
             "mpeg2video",

@@ -141,7 +141,7 @@ import Testing
             #expect(
                 abs(result.outputs[0].duration.seconds - length) < 0.001,
                 "\(name): \(result.outputs[0].duration)")
-            let said = result.warnings.first { $0.contains("rate or channels of its sound changes") }
+            let said = result.warnings.first { $0.contains("rate or channels of its audio changes") }
             let told = said.flatMap { $0.split(separator: " ").compactMap { Double($0) }.last }
             #expect(
                 time == nil ? said == nil : abs((told ?? -1) - (time ?? 0)) < 0.03,

@@ -53,7 +53,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct PassthroughTests {
-    /// A copied track decodes to the same pictures and the same sound, at the same times.
+    /// A copied track decodes to the same frames and the same sound, at the same times.
     @Test(arguments: CopyPath.all) func aCopyIsTheSource(_ path: CopyPath) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.\(path.container)")
@@ -119,7 +119,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// AVI says decoding times alone, bare streams none: every picture comes out, each at its own time.
+    /// AVI says decoding times alone, bare streams none: every frame comes out, each at its own time.
     @Test(arguments: [
         ("avi", ["mpeg4", "-bf", "0"], "copy: true"), ("avi", ["mpeg4", "-bf", "2"], "copy: true"),
         ("avi", ["mpeg2video", "-bf", "2"], "copy: true"),

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every real file that can be read, compressed without loss: what comes out is what the source shows, picture by
-/// picture and sample by sample; of long files two seconds are looked at. Judged by the independent judge beside the media; the table is printed.
+/// Every real file that can be read, compressed without loss: what comes out is what the source shows, frame by
+/// frame and sample by sample; of long files two seconds are looked at. Judged by the independent judge beside the media; the table is printed.
 @Suite(.enabled(if: Places.judge != nil && !Places.isQuick))
 struct RealFileTableTests {
     /// Files whose figures differ for a known reason.
@@ -14,9 +14,9 @@ struct RealFileTableTests {
         // puts silence there. `RealFileTests` holds this file's samples against ffmpeg's own decoding.
         "big_buck_bunny_0_30.webm": "sound",
         // The judge waits for a key frame; what comes before it is shown here as it was coded.
-        "mp4-init-nonkeyframe.mp4": "pictures",
-        // Packed pictures have no times of their own, and the judge doesn't take them apart.
-        "packed_bframes.avi": "pictures",
+        "mp4-init-nonkeyframe.mp4": "frames",
+        // Packed frames have no times of their own, and the judge doesn't take them apart.
+        "packed_bframes.avi": "frames",
     ]
 
     static let names = Places.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
@@ -53,7 +53,7 @@ struct RealFileTableTests {
         return rules
     }
 
-    /// What the table says of a file; nil where it has neither pictures nor sound.
+    /// What the table says of a file; nil where it has neither frames nor sound.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(Places.media) + "/" + name
         let rules = (try? rules(source)) ?? []
@@ -88,12 +88,12 @@ struct RealFileTableTests {
             )
             let error = times["max_error_ms"] as? Double ?? .infinity
             let (wanted, same) = (pictures["expected"] as? Int ?? -1, pictures["identical"] as? Int ?? -2)
-            if exception != "pictures" {
+            if exception != "frames" {
                 #expect(same == wanted && pictures["got"] as? Int == wanted, "\(name): \(pictures)")
                 // Matroska's millisecond.
                 #expect(error <= 0.51, "\(name): \(times)")
             }
-            cells.append("\(same) of \(wanted) pictures identical, times within \(error) ms")
+            cells.append("\(same) of \(wanted) frames identical, times within \(error) ms")
         }
         if rules.contains(where: { $0.hasPrefix("{ audio") }) {
             let sound = try figures("audio", source, output, isLong: isLong)

@@ -42,7 +42,7 @@ struct RealFile: Sendable, CustomTestStringConvertible {
 
 @Suite(.enabled(if: Places.media != nil), .serialized)
 struct RealFileTests {
-    /// Re-encodes, then measures times, pictures, sound, orientation, shape and colour against the source.
+    /// Re-encodes, then measures times, frames, sound, orientation, shape and colour against the source.
     @Test(arguments: RealFile.all)
     func reencodeKeepsTimesPicturesAndSound(_ file: RealFile) async throws {
         let scratch = try Scratch()
@@ -77,7 +77,7 @@ struct RealFileTests {
             expected = (onScreen.isEmpty ? [] : [0]) + inside.map { $0 - start }
             first = max(0, onScreen.count - 1)
         }
-        #expect(output.count == expected.count, "one picture in, one picture out")
+        #expect(output.count == expected.count, "one frame in, one frame out")
         let halfTick = 0.5 / (try after.timescale("v:0"))
         let error = zip(expected, output).map { abs($0 - $1) }.max() ?? 0
         #expect(error <= halfTick + 1e-6, "time stamps are off by \(error) s")
@@ -85,7 +85,7 @@ struct RealFileTests {
             against: before, first: first + hidden, count: expected.count, own: ownHidden)
         #expect(psnr > 32)
         try checkShape(before, after)
-        return ["\(output.count) pictures", "max error \(error * 1000) ms", "lowest PSNR \(psnr) dB"]
+        return ["\(output.count) frames", "max error \(error * 1000) ms", "lowest PSNR \(psnr) dB"]
     }
 
     private func checkShape(_ before: Judge, _ after: Judge) throws {

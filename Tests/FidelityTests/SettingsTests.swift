@@ -30,7 +30,7 @@ import Testing
         "version: 1\njobs:\n  one: { asset: ./\(source), tracks: [ { video: first, encode: { codec: h264, crf: 5, preset: ultrafast, \(encode) } } ]\(more), destination: { path: \(destination), if_exists: replace } }\n"
     }
 
-    /// The lowest PSNR of any picture against what ffmpeg makes of the source with a chain.
+    /// The lowest PSNR of any frame against what ffmpeg makes of the source with a chain.
     private func likeness(_ output: String, _ source: String, chain: String, in scratch: Scratch) throws
         -> Double
     {
@@ -111,7 +111,7 @@ import Testing
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
-    /// A picture of high dynamic range isn't merely called something else: its tones are mapped, as ffmpeg's own chain
+    /// A frame of high dynamic range isn't merely called something else: its tones are mapped, as ffmpeg's own chain
     /// does, and what described its light is left.
     @Test(
         arguments: ["smpte2084", "arib-std-b67"],
@@ -326,7 +326,7 @@ import Testing
         for track in contents.tracks {
             let isVideo = track.mediaType == .video
             var video = VideoOutputSettings(pixelFormat: .yuv420p)
-            // Sleeps forty seconds for a picture's time of one twenty-fifth.
+            // Sleeps forty seconds for a frame's time of one twenty-fifth.
             video.filters = FilterChain([
                 FilterStep("realtime", ["speed": "0.001", "limit": "1000000"])
             ])

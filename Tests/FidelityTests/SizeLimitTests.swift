@@ -23,7 +23,7 @@ import Testing
         return path
     }
 
-    /// The output has the source's first pictures, each at its time, and nothing that can't be decoded.
+    /// The output has the source's first frames, each at its time, and nothing that can't be decoded.
     private func expectPrefix(_ output: Judge, of source: Judge, isCopy: Bool) throws -> Int {
         let (before, after) = (try source.decodedPictures(), try output.decodedPictures())
         #expect(after.count > 0 && after.count < before.count)
@@ -253,7 +253,7 @@ import Testing
         #expect(abs(edit.empty + edit.media - result.outputs[0].duration.seconds) < 0.0001)
     }
 
-    /// Pictures that last: the output may end while one is on screen, and it is not lost.
+    /// Frames that last: the output may end while one is on screen, and it is not lost.
     @Test(arguments: [
         ("testsrc2=s=320x240:r=1/4:d=20", "mp4", 60_000), ("testsrc2=s=320x240:r=1/4:d=20", "mkv", 60_000),
         ("testsrc2=s=160x120:r=1/480:d=960", "mp4", 500_000_000),

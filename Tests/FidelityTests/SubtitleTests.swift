@@ -100,7 +100,7 @@ extension Judge {
         let source = try make(path, in: scratch)
         let all = try Judge(source).cues()
         #expect(all.count == 4)
-        // Pictures that are there go along, so that the clock is theirs.
+        // Frames that are there go along, so that the clock is theirs.
         let hasPictures = !["srt", "ass", "vtt"].contains(path.target)
         let pictures = hasPictures ? "{ video: first, copy: true }," : ""
         for (name, range) in [("whole", ""), ("cut", "range: { start: 1, end: 3 }")] {
@@ -200,12 +200,12 @@ extension Judge {
         #expect(last.text.split(whereSeparator: \.isNewline).count == 16)
     }
 
-    /// Cues that are pictures are copied, or refused by name.
+    /// Cues that are frames are copied, or refused by name.
     @Test func picturesAreNoText() async throws {
         let scratch = try Scratch()
         let captions = try scratch.write(Self.captions, to: "captions.srt")
         let source = scratch.file("source.mkv")
-        // dvdsub's encoder takes pictures alone: a PGS stream made by hand, empty but for its end.
+        // dvdsub's encoder takes frames alone: a PGS stream made by hand, empty but for its end.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-i", captions, "-c:v",
             "libx264", "-c:s", "srt", source)
@@ -241,7 +241,7 @@ extension Judge {
         }
     }
 
-    /// Cues that are pictures say no length: what is on screen when a range begins comes first, also at a joint.
+    /// Cues that are frames say no length: what is on screen when a range begins comes first, also at a joint.
     @Test func picturesThatAreOnScreenComeFirst() async throws {
         let scratch = try Scratch()
         // Display sets that are told apart by their number, every 0.4 s: odd ones show a small bar, the others clear.
@@ -372,7 +372,7 @@ extension Judge {
                       it: { asset: ./s.mkv, range: { start: \(start), end: \(end)s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             let (first, last) = (Int((start * 25).rounded()), Int((end * 25).rounded()))
-            // ffmpeg puts what comes at 0 on the second picture.
+            // ffmpeg puts what comes at 0 on the second frame.
             #expect(try shown("o.mkv").dropFirst() == source[first + 1..<last], "\(start) to \(end)")
         }
     }

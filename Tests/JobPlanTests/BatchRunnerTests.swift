@@ -93,7 +93,7 @@ import Testing
         let scratch = try Scratch()
         let small = (0..<8).map { pictures("small\($0)", size: "320x180") }.joined()
         #expect(try await run(small, budget: budget(cores: 4), atOnce: 4, in: scratch).most == 4)
-        // A picture of 1080p keeps nine processors busy.
+        // A frame of 1080p keeps nine processors busy.
         let large = (0..<4).map { pictures("large\($0)", size: "1920x1080") }.joined()
         #expect(try await run(large, budget: budget(cores: 4), in: scratch).most == 1)
         #expect(try await run(large, budget: budget(cores: 4, jobs: 3), atOnce: 3, in: scratch).most == 3)

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Never enlarged, turned with the picture, and of its shape.
+    /// Never enlarged, turned with the frame, and of its shape.
     @Test(arguments: [
         ("1920x1080", "1280x720"), ("1080x1920", "720x1280"), ("640x360", "640x360"),
         ("2048x858", "1280x536"),

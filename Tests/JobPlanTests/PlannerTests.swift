@@ -90,7 +90,7 @@ import Testing
         #expect(try rules("{ start: 1.1s, end: 3s }", "audio", "o.mkv") == ["copy-range"])
     }
 
-    /// A level that the pictures, their rate or their number are too much for would be a lie in the headers.
+    /// A level that the frames, their rate or their number are too much for would be a lie in the headers.
     @Test func levelsHoldWhatIsWritten() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -164,7 +164,7 @@ import Testing
                 destination: second.mp4
             """
         let foretold = try #require(try plan(yaml, in: scratch).plan.jobs.last)
-        // The picture on screen at 0.5 s began at 0.48 s.
+        // The frame on screen at 0.5 s began at 0.48 s.
         #expect(foretold.outputs[0].tracks.map(\.expected.frames) == [26, nil])
         #expect(foretold.outputs[0].tracks[1].expected.samples == 48_000)
         let result = try success(try await run(yaml, in: scratch.path), "second")

@@ -14,7 +14,7 @@ import Testing
         try unit.withUnsafeBytes { try opening.rewritten($0) }
     }
 
-    /// From the second key picture on: it is counted from 0, and what follows from there.
+    /// From the second key frame on: it is counted from 0, and what follows from there.
     @Test func theSecondGroupIsCountedFromItsStart() throws {
         let pictures = FieldStream(count: 40).pictures
         let sets = try Self.sets(pictures[0].units)
@@ -29,7 +29,7 @@ import Testing
                 let header = try #require(AVCSliceHeader(now, sets))
                 #expect(header.isIDR == (numbers.isEmpty))
                 #expect(header.order?.value == (2 * (picture.frame - 12) + numbers.count % 2) % 64)
-                // What was from before the key picture is no longer unmarked, what is from behind it is.
+                // What was from before the key frame is no longer unmarked, what is from behind it is.
                 let isLater = picture.frame % 12 == 3 && picture.frame > 24 && numbers.count % 2 == 0
                 #expect((header.marking?.operations?.map { $0.values } ?? []) == (isLater ? [[3], [4]] : []))
                 numbers.append(header.start.frameNumber)
@@ -39,7 +39,7 @@ import Testing
         #expect(opening.isOver == false)
     }
 
-    /// Leading pictures that others may refer to leave frames in the count which lists of B-slices don't have.
+    /// Leading frames that others may refer to leave frames in the count which lists of B-slices don't have.
     @Test func leadingReferencesAreNoGoodForBSlices() throws {
         for areReferences in [false, true] {
             let pictures = FieldStream(count: 40, hasLeadingReferences: areReferences).pictures

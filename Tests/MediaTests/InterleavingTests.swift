@@ -32,7 +32,7 @@ import Testing
     @Test func allSoundAfterAllPictures() async throws {
         let scratch = try Scratch()
         let (video, audio, apart) = (scratch.file("v.mkv"), scratch.file("a.mkv"), scratch.file("apart.avi"))
-        // 40 s of uncompressed sound and pictures: far more than may wait for one track.
+        // 40 s of uncompressed sound and frames: far more than may wait for one track.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=40", "-c:v", "mjpeg", "-q:v", "1",
             video)

@@ -20,7 +20,7 @@ import Testing
         for _ in 0..<50 {
             let strangers = (0..<16).map { _ in avcodec_alloc_context3(nil) }
             for var stranger in strangers {
-                say("missing picture", of: stranger)
+                say("missing frame", of: stranger)
                 avcodec_free_context(&stranger)
             }
             let demuxer = try Demuxer.open(path: path)

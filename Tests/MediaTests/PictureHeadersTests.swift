@@ -81,7 +81,7 @@ import Testing
         #expect(told.tracks == (try Self.look(path)).tracks)
     }
 
-    /// A container that says another size than its pictures have is not believed.
+    /// A container that says another size than its frames have is not believed.
     @Test func theirSizeCounts() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
@@ -111,7 +111,7 @@ import Testing
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         let start = try #require(bytes.indices.first { bytes[$0...].starts(with: "mdat".utf8) }) + 4
         let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-        // x264 says what it is in a message of some 700 bytes before the first picture: room for another one.
+        // x264 says what it is in a message of some 700 bytes before the first frame: room for another one.
         try #require(bytes[start + 4] == 6 && length > 200)
         func put(_ units: [UInt8]...) {
             var all: [UInt8] = []
@@ -125,7 +125,7 @@ import Testing
         case "sei": put([6, 147, 1, 16, 0x80])
         case "noise": for index in start..<start + length + 40 { bytes[index] ^= UInt8(index & 0x7f) | 0x81 }
         default:
-            // Sets of the same numbers whose pictures mean other colours.
+            // Sets of the same numbers whose frames mean other colours.
             try ffmpeg("-i", path, "-c", "copy", "-bsf:v", kind.joined(separator: ","), other)
             let changed = [UInt8](try Data(contentsOf: URL(fileURLWithPath: other)))
             var place = try #require(changed.indices.last { changed[$0...].starts(with: "avcC".utf8) }) + 10
@@ -143,7 +143,7 @@ import Testing
         #expect(told.tracks[0][6].contains("smpte2084") == (kind != ["noise"]))
     }
 
-    /// Where files were joined, the headers that stand first in the file may not be those of the first picture.
+    /// Where files were joined, the headers that stand first in the file may not be those of the first frame.
     @Test func otherHeadersAreNotTaken() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")

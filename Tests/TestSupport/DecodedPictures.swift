@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A decoded picture as ffmpeg sees it.
+/// A decoded frame as ffmpeg sees it.
 public struct DecodedPicture: Hashable, Sendable {
     /// When it is shown, in seconds from time zero.
     public var time: Double
@@ -9,22 +9,22 @@ public struct DecodedPicture: Hashable, Sendable {
 }
 
 extension Judge {
-    /// All shown pictures in order.
+    /// All shown frames in order.
     public func decodedPictures() throws -> [DecodedPicture] {
         let times = try pictures()
         let hashes = try hashes([])
-        // Hidden pictures before time zero come first.
+        // Hidden frames before time zero come first.
         guard hashes.count == times.times.count + times.hidden else {
             throw JudgeError(
-                message: "\(path): \(hashes.count) pictures, \(times.times.count + times.hidden) time stamps")
+                message: "\(path): \(hashes.count) frames, \(times.times.count + times.hidden) time stamps")
         }
         return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedPicture(time: $0, hash: $1) }
     }
 
-    /// All pictures by their samples alone, for sources whose times nobody says.
+    /// All frames by their samples alone, for sources whose times nobody says.
     public func pictureHashes() throws -> [String] { try hashes([]) }
 
-    /// The picture that is on screen after seeking to a time of the file's own clock.
+    /// The frame that is on screen after seeking to a time of the file's own clock.
     public func pictureHash(at time: Double) throws -> String? {
         try hashes(["-ss", String(format: "%.6f", max(0, time - 0.001))], count: 1).first
     }

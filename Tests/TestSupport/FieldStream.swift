@@ -1,7 +1,7 @@
 public import Foundation
 
-/// H.264 whose pictures are pairs of fields, 16 by 32 and 25 a second, which no encoder at hand makes: open groups of 12
-/// frames with two pictures of B-fields between others, uncompressed macroblocks of noise, and unmarked references.
+/// H.264 whose frames are pairs of fields, 16 by 32 and 25 a second, which no encoder at hand makes: open groups of 12
+/// frames with two frames of B-fields between others, uncompressed macroblocks of noise, and unmarked references.
 public struct FieldStream {
     private var seed: UInt64 = 7
     /// In decoding order: which frame it is in presentation, and its units.
@@ -9,11 +9,11 @@ public struct FieldStream {
     private let sequence: [UInt8]
     private let parameters: [UInt8]
 
-    /// `count` frames, a multiple of 3 less two are shown. `hasLeadingReferences`: of the pictures before a key frame in
+    /// `count` frames, a multiple of 3 less two are shown. `hasLeadingReferences`: of the frames before a key frame in
     /// presentation the first one is a reference, until there are too many.
     public init(count: Int, hasLeadingReferences: Bool = false) {
         var sps = Bits()
-        // Main, level 3, 4 bits of frame numbers, 6 of picture order, fields allowed, at most 1 picture out of order.
+        // Main, level 3, 4 bits of frame numbers, 6 of picture order, fields allowed, at most 1 frame out of order.
         sps.put([(8, 77), (8, 0), (8, 30)])
         sps.numbers(0, 0, 0, 2, 4)
         sps.put([(1, 0)])

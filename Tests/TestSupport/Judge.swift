@@ -53,7 +53,7 @@ public struct Judge: Sendable {
         return (format?["start_time"] as? String).flatMap(Double.init) ?? 0
     }
 
-    /// Times of all shown pictures in seconds from time zero, sorted, and how many hidden ones come before.
+    /// Times of all shown frames in seconds from time zero, sorted, and how many hidden ones come before.
     public func pictures() throws -> (times: [Double], hidden: Int) {
         let scale = try timescale("v:0")
         let frames =
@@ -78,7 +78,7 @@ public struct Judge: Sendable {
         return result.status == 0 ? result.errors : "status \(result.status): \(result.errors)"
     }
 
-    /// The lowest PSNR of any picture against a source's, from its picture `first` on; 100 when identical.
+    /// The lowest PSNR of any frame against a source's, from its frame `first` on; 100 when identical.
     public func lowestPSNR(against source: Judge, first: Int, count: Int, own: Int) throws -> Double {
         let filter =
             "[0:v:0]select='between(n,\(first),\(first + count - 1))',settb=1/25,setpts=N,format=yuv420p[s];"
@@ -97,7 +97,7 @@ public struct Judge: Sendable {
             return word == "inf" ? 100 : Double(word)
         }
         guard values.count == count else {
-            throw JudgeError(message: "\(values.count) pictures compared of \(count): \(result.errors)")
+            throw JudgeError(message: "\(values.count) frames compared of \(count): \(result.errors)")
         }
         return values.min() ?? 0
     }

@@ -28,7 +28,7 @@ public struct JobCost: Hashable, Sendable {
             let encoder = encoding.encoder
             let area = Int64(encoder.width) * Int64(encoder.height)
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
-            // One processor a ninth of a 1080p picture: x264's threads have that much to do each.
+            // One processor a ninth of a 1080p frame: x264's threads have that much to do each.
             processors += Double(min(16, max(1, area / 230_400)))
             // Frames that decoder, queue and lookahead keep, of up to three bytes a pixel.
             memory += (area * 80 + sourceArea * 24) * 2

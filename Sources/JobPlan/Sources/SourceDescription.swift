@@ -37,7 +37,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var pixelFormat: PixelFormat
         /// Shape of a pixel.
         public var pixelAspectRatio: Rational?
-        /// What the numbers of the picture mean.
+        /// What the numbers of the frame mean.
         public var color: ColorDescription
         /// The profile of its Dolby Vision.
         public var dolbyVisionProfile: Int?
@@ -106,7 +106,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
     public var tracks: [Track]
     /// Its tags.
     public var metadata: [MetadataEntry]
-    /// The time of day of its first picture: `01:00:00:00`.
+    /// The time of day of its first frame: `01:00:00:00`.
     public var timecode: String?
     /// Its chapters.
     public var chapters: [AssetChapter]

@@ -74,7 +74,7 @@ public struct CutPossibilities: Codable, Sendable {
     public var outwardStart: MediaTime?
     /// The first clean end not before its own; nil for the track's.
     public var outwardEnd: MediaTime?
-    /// How it is cut to the picture, where that was asked for and can be.
+    /// How it is cut to the frame, where that was asked for and can be.
     public var smart: SmartCut?
     /// Why it can't.
     public var obstacle: SmartCut.Obstacle?

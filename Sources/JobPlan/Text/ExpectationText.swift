@@ -13,7 +13,7 @@ extension Expectation.Check {
         case .loudness(let wanted, let within): "\(wanted) LUFS, give or take \(within) LU"
         case .truePeak(let most): "true peak of at most \(most) dBTP"
         case .silence(let most): "no silence longer than \(most) s"
-        case .black(let most): "no black pictures longer than \(most) s"
+        case .black(let most): "no black frames longer than \(most) s"
         case .similarity(.ssim, let least): "SSIM of at least \(least)"
         case .similarity(.psnr, let least): "PSNR of at least \(least) dB"
         case .decodes: "all of it decodes"

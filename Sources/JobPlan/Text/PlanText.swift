@@ -51,7 +51,7 @@ public enum PlanText {
         }
         if let asked = input.requestedRange {
             lines.append(
-                "  asked for  \(asked.start) s to \(asked.end) s; widened to where copied pictures can begin and end"
+                "  asked for  \(asked.start) s to \(asked.end) s; widened to where copied frames can begin and end"
             )
         }
         var container = output.container

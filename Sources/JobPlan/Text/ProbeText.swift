@@ -42,7 +42,7 @@ public enum ProbeText {
                 parts.append("pixel aspect \(aspect.num):\(aspect.den)")
             }
             if let transform = track.transform, !transform.isIdentity {
-                let turn = transform.clockwiseDegrees.map { "turned \($0)°" } ?? "turned"
+                let turn = transform.clockwiseDegrees.map { "rotated \($0)°" } ?? "rotated"
                 parts.append(transform.isReflected ? "\(turn), mirrored" : turn)
             }
             if track.isInterlaced { parts.append("interlaced") }

@@ -9,7 +9,7 @@ public struct RunPolicy: Sendable {
     public var keepsFailed = false
     /// After the first failure nothing more is started.
     public var failsFast = false
-    /// How many finished outputs are looked at for a report's pictures: each takes time and memory.
+    /// How many finished outputs are looked at for a report's frames: each takes time and memory.
     public var previews = 0
 
     /// Where encoders note what a second pass needs: the state's folder, or where temporary files go. Room is reckoned

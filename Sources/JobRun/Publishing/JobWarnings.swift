@@ -71,14 +71,14 @@ struct JobWarnings {
     private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.captionsLeft > 0 else { return nil }
         return
-            "the closed captions in \(report.captionsLeft) pictures are left: the encoder takes none"
+            "the closed captions in \(report.captionsLeft) frames are left: the encoder takes none"
     }
 
     private func change(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard let time = report.formChange else { return nil }
         let what =
             track.source.mediaType == .video
-            ? "size or shape of its pictures" : "rate or channels of its sound"
+            ? "size or shape of its frames" : "rate or channels of its audio"
         return "the \(what) changes \(time) s into the output, where all come in one form"
     }
 
@@ -93,7 +93,7 @@ struct JobWarnings {
         var parts: [String] = []
         if report.damage.skipped > 0 {
             let first = report.damage.first.map { ", the first at \($0) s" } ?? ""
-            parts.append("\(report.damage.skipped) damaged packets or pictures skipped\(first)")
+            parts.append("\(report.damage.skipped) damaged packets or frames skipped\(first)")
         }
         if track.expected.isExact, let frames = track.expected.frames {
             let missing = frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples

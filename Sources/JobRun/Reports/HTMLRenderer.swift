@@ -3,7 +3,7 @@ internal import FoundationEssentials
 public import JobPlan
 internal import LibAV
 
-/// A run as one page that needs nothing else: no script, no font, no picture from outside. It reads on a phone, in the
+/// A run as one page that needs nothing else: no script, no font, no frame from outside. It reads on a phone, in the
 /// dark and on paper.
 public enum HTMLRenderer {
     /// Jobs with all their details; beyond that many, those that went well are lines of a table.

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import JobPlan
 internal import Media
 
-/// What a page shows of an output beside its source: pictures, sound, bit rate.
+/// What a page shows of an output beside its source: frames, sound, bit rate.
 enum PreviewMarkup {
     private static let width = 720.0
 
@@ -52,7 +52,7 @@ enum PreviewMarkup {
         let loudest = Double(waveform.peaks.max() ?? 0) / 255
         let said =
             "Waveform of \(HTMLRenderer.seconds(waveform.duration.seconds)), peak \(Int((loudest * 100).rounded())) % of full scale"
-        return "<h3>Sound</h3>\n"
+        return "<h3>Audio</h3>\n"
             + svg(height: height, said)
             + "<path class=\"peak\" d=\"\(area(waveform.peaks))\"/><path class=\"level\" d=\"\(area(waveform.levels))\"/>"
             + axis(height / 2) + ends(HTMLRenderer.seconds(waveform.duration.seconds), "")

@@ -56,7 +56,7 @@ struct ExpectationJudge {
             let off = contents.duration > wanted ? contents.duration - wanted : wanted - contents.duration
             return ("\(contents.duration) s", off <= within)
         case .frames(let count):
-            guard let found = video?.sampleCount else { return ("no track of pictures", false) }
+            guard let found = video?.sampleCount else { return ("no video track", false) }
             return ("\(found)", found == count)
         case .size(let most): return (PlanText.bytes(size) + " (\(size) bytes)", size <= most)
         case .property(let type, let name, let value):
@@ -68,27 +68,27 @@ struct ExpectationJudge {
             return (found, found == value)
         case .loudness(let wanted, let within):
             guard let found = try measured(audio, asset, &loudness)?.integrated else {
-                return ("no sound", false)
+                return ("no audio", false)
             }
             return ("\((found * 10).rounded() / 10) LUFS", abs(found - wanted) <= within)
         case .truePeak(let most):
             guard let found = try measured(audio, asset, &loudness)?.truePeak else {
-                return ("no sound", false)
+                return ("no audio", false)
             }
             return ("\((found * 10).rounded() / 10) dBTP", found <= most)
         case .silence(let most):
-            guard let audio else { return ("no sound", false) }
+            guard let audio else { return ("no audio", false) }
             let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestSilence(of: audio)
             return ("\(longest) s", longest <= most)
         case .black(let most):
-            guard let video else { return ("no track of pictures", false) }
+            guard let video else { return ("no video track", false) }
             let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestBlack(of: video)
             return ("\(longest) s", longest <= most)
         case .similarity(let metric, let least):
-            guard let video else { return ("no track of pictures", false) }
+            guard let video else { return ("no video track", false) }
             switch try similarity(metric, of: video, in: asset) {
             case .counts(let source, let output):
-                return ("\(output) pictures of \(source), which can't be compared one by one", false)
+                return ("\(output) frames of \(source), which can't be compared one by one", false)
             case .mean(let value):
                 let shown = metric == .ssim ? "\((value * 10_000).rounded() / 10_000)" : Self.decibels(value)
                 return (shown, value >= least)
@@ -142,7 +142,7 @@ struct ExpectationJudge {
         return known
     }
 
-    /// A range that begins or ends inside a picture has one more than its length tells.
+    /// A range that begins or ends inside a frame has one more than its length tells.
     private static func isRate(_ rate: Rational, _ wanted: String, over length: MediaTime) -> Bool {
         guard let wanted = Quantity.frameRate(wanted) else { return false }
         return abs(rate.double - wanted.double) * length.seconds <= 1.01

@@ -6,7 +6,7 @@ public import Media
 public struct JobPreview: Codable, Sendable {
     /// The same moment of source and output.
     public struct Pair: Codable, Sendable {
-        /// The source's picture; nil where there is none.
+        /// The source's frame; nil where there is none.
         public var source: Thumbnail?
         /// The output's.
         public var output: Thumbnail?
@@ -38,8 +38,8 @@ struct PreviewMaker {
         let output = Asset(.file(path), timing: .fast)
         try attempt("the output", &preview) { preview in
             let contents = try output.loadSynchronously()
-            try attempt("the pictures", &preview) { try addPairs(to: &$0, output, contents) }
-            try attempt("the sound", &preview) { preview in
+            try attempt("the video", &preview) { try addPairs(to: &$0, output, contents) }
+            try attempt("the audio", &preview) { preview in
                 guard let track = contents.tracks(of: .audio).first else { return }
                 preview.waveform = try Waveform.measure(
                     asset: output, track: track, isCancelled: isCancelled)
@@ -77,10 +77,10 @@ struct PreviewMaker {
             let time =
                 track.timeRange.start + track.timeRange.duration.multiplied(by: sixth, dividedBy: 6)
             var pair = JobPreview.Pair()
-            try attempt("the output's picture at \(time) s", &preview) { _ in
+            try attempt("the output's frame at \(time) s", &preview) { _ in
                 pair.output = try results.thumbnail(at: time)
             }
-            try attempt("the source's picture at \(time) s", &preview) { _ in
+            try attempt("the source's frame at \(time) s", &preview) { _ in
                 pair.source = try sourceTime(of: time).flatMap { try originals?.thumbnail(at: $0) }
             }
             if pair.output != nil || pair.source != nil { preview.pairs.append(pair) }

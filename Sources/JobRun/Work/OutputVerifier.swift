@@ -136,14 +136,14 @@ struct OutputVerifier {
         case .subtitle: break
         case .smartCut(let cut):
             if let count = track.sampleCount, count != cut.pictureCount {
-                return "\(name) has \(count) pictures instead of \(cut.pictureCount)"
+                return "\(name) has \(count) frames instead of \(cut.pictureCount)"
             }
         case .encode(let encoding):
             guard track.format.codec == codecName(encoding) else {
                 return "\(name) is \(track.format.codec) instead of \(codecName(encoding))"
             }
             if track.mediaType == .video, let count = track.sampleCount, count != report.appendedSamples {
-                return "\(name) has \(count) pictures instead of \(report.appendedSamples)"
+                return "\(name) has \(count) frames instead of \(report.appendedSamples)"
             }
             if track.mediaType == .audio { return soundProblem(encoding, track, report, name) }
         }
@@ -188,7 +188,7 @@ struct OutputVerifier {
                 frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
             {
                 return
-                    "\(source) gave \(report.appendedSamples) pictures, its index promises \(frames): it is truncated or damaged"
+                    "\(source) gave \(report.appendedSamples) frames, its index promises \(frames): it is truncated or damaged"
             }
             if case .encode(let encoding) = planned.action, let samples = expected.samples {
                 // Sound that begins late begins with silence where the container can't say so. Where a range begins in a

@@ -15,7 +15,7 @@ final class WorkerProcess: @unchecked Sendable {
     struct Limits: Sendable {
         /// Resident bytes; nil for no limit.
         var memory: Int64?
-        /// Seconds without any packet or picture after which it counts as stuck with a job.
+        /// Seconds without any packet or frame after which it counts as stuck with a job.
         var stall = 300.0
         /// The same with a look into a source: opening one takes no time to speak of.
         var lookStall = 60.0

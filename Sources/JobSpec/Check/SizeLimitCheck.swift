@@ -33,7 +33,7 @@ struct SizeLimitCheck {
             guard case .encodeAudio(let spec)? = action else { continue }
             if let normalize = spec.normalize {
                 refuse(
-                    "sound is brought to a loudness as a whole, so it can't stop at a size",
+                    "audio is brought to a loudness as a whole, so it can't stop at a size",
                     "`normalize` stands here", normalize.range)
             }
             if spec.codec.value.name == "flac" {

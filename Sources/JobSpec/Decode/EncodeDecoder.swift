@@ -84,7 +84,7 @@ struct EncodeDecoder {
         entry.flatMap { reader.text($0.value, what) }
     }
 
-    // MARK: Pictures
+    // MARK: Frames
 
     func video(_ node: YAMLNode) -> VideoEncodeSpec? {
         guard let fields = reader.fields(node, as: Language.videoEncode) else { return nil }

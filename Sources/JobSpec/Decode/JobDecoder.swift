@@ -84,7 +84,7 @@ struct JobDecoder {
             id: id, isTemplate: isTemplate)
     }
 
-    /// Every way to cut but `exact` is about copied pictures. Defaults may say it to jobs that have none.
+    /// Every way to cut but `exact` is about copied frames. Defaults may say it to jobs that have none.
     private func checkCut(_ job: JobSpec) {
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
@@ -93,9 +93,9 @@ struct JobDecoder {
         guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
         reader.sink.error(
             .conflictingKeys,
-            "`cut: \(cut.value.rawValue)` is about copied pictures, and no video rule copies any",
+            "`cut: \(cut.value.rawValue)` is about copied frames, and no video rule copies any",
             at: cut.range,
-            notes: [Diagnostic.Note("pictures are compressed anew here", at: first.action.range)],
+            notes: [Diagnostic.Note("frames are re-encoded here", at: first.action.range)],
             help: "`copy: true` in the rule; `encode` beside it says how the edges are made")
     }
 
@@ -110,7 +110,7 @@ struct JobDecoder {
             guard case .similarity = expectation.check else { continue }
             reader.sink.error(
                 .conflictingKeys,
-                "pictures are compared one by one with the source's, so none can be skipped", at: place,
+                "frames are compared one by one with the source's, so none can be skipped", at: place,
                 notes: [Diagnostic.Note("`similarity` stands here", at: expectation.location)])
             break
         }

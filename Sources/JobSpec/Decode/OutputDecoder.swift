@@ -147,7 +147,7 @@ struct OutputDecoder {
     }
 
     private func destinationPath(_ node: YAMLNode) -> Located<String>? {
-        // A picture of the path is enough while a pattern's matches are not known.
+        // A frame of the path is enough while a pattern's matches are not known.
         if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
         guard let path = reader.text(node, "a destination") else { return nil }
         let name = Self.lastPart(of: path.value)

@@ -58,7 +58,7 @@ struct TrackRuleDecoder {
         guard let selection, let action else { return nil }
         if let mix, case .copy(let copy, _) = action {
             reader.sink.error(
-                .conflictingKeys, "a mix is made of decoded sound, so it can't be copied", at: copy,
+                .conflictingKeys, "a mix is made of decoded audio, so it can't be copied", at: copy,
                 notes: [Diagnostic.Note("`mix` stands here", at: mix.range)])
             return nil
         }

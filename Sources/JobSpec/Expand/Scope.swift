@@ -8,7 +8,7 @@ struct Scope: Sendable {
         var text: String
         /// Where it was written, if in a file.
         var range: SourceRange?
-        /// It is not known before the sources are looked for; the text is a picture of it.
+        /// It is not known before the sources are looked for; the text is a frame of it.
         var isDeferred = false
     }
 

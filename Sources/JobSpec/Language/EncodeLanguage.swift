@@ -13,7 +13,7 @@ extension Language {
         "use", .identifier, "Named settings to start from; what is written beside it wins.")
 
     static let videoEncode = MappingType(
-        "videoEncode", "video `encode`", "How pictures are compressed.",
+        "videoEncode", "video `encode`", "How video is encoded.",
         keys: [
             use,
             KeyInfo("codec", .word(CodecCatalog.names(of: .video)), "The codec."),
@@ -45,28 +45,28 @@ extension Language {
             KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
             KeyInfo(
                 "fit", .word(PictureFit.allCases.map(\.rawValue)),
-                "How the picture gets into a `size` of another shape: with bars (`contain`), cut off (`cover`), out of shape (`stretch`), as large as fits (`inside`), or so and never larger than it is, with the size turned for a picture that stands (`scale-down`).",
+                "How the frame gets into a `size` of another shape: with bars (`contain`), cut off (`cover`), out of shape (`stretch`), as large as fits (`inside`), or so and never larger than it is, with the size turned for a frame that stands (`scale-down`).",
                 default: "stretch"),
             KeyInfo(
                 "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),
-                "The part of the coded picture that is kept."),
+                "The part of the coded frame that is kept."),
             KeyInfo(
                 "orientation",
                 .word(["keep", "bake", "0", "90", "180", "270"]),
-                "`keep` carries the display matrix, `bake` turns the picture, an angle (0, 90, 180, 270) turns it clockwise and clears the matrix.",
+                "`keep` carries the display matrix, `bake` rotates the frame, an angle (0, 90, 180, 270) rotates it clockwise and clears the matrix.",
                 default: "keep"),
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
             KeyInfo(
                 "deinterlace", .word(Deinterlacing.allCases.map(\.rawValue)),
                 "Makes whole frames of fields; `auto` where the source has fields.",
-                default: "auto where pictures are scaled, cropped or turned, off otherwise"),
+                default: "auto where frames are scaled, cropped or rotated, off otherwise"),
             KeyInfo(
                 "color", .oneOf([.word(["sdr"]), .mapping(color)]),
-                "What the picture's numbers mean. `sdr`: pictures of high dynamic range become bt709, their tones mapped; others stay as they are.",
+                "What the frame's numbers mean. `sdr`: frames of high dynamic range become bt709, their tones mapped; others stay as they are.",
                 default: "the source's"),
             KeyInfo(
                 "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
-                "Shape of a pixel, written without touching the picture.", default: "the source's"),
+                "Shape of a pixel, written without touching the frame.", default: "the source's"),
             KeyInfo(
                 "filters", .string(), "A chain of libavfilter's video filters, of those under *Filters*.",
                 examples: ["hqdn3d", "eq=contrast=1.1,unsharp"]),
@@ -79,7 +79,7 @@ extension Language {
         shortForm: "use")
 
     static let crop = MappingType(
-        "crop", "`crop`", "A rectangle of the coded picture, in pixels.",
+        "crop", "`crop`", "A rectangle of the coded frame, in pixels.",
         keys: [
             KeyInfo("x", .integer(0...16_384), "Left edge.", default: "0"),
             KeyInfo("y", .integer(0...16_384), "Upper edge.", default: "0"),
@@ -89,7 +89,7 @@ extension Language {
 
     static let color = MappingType(
         "color", "`color`",
-        "Colour by libav's names; the picture is converted where the source's is another.",
+        "Colour by libav's names; the frame is converted where the source's is another.",
         keys: [
             KeyInfo("primaries", .word(ColorDescription.names(of: .primaries)), "Primaries, such as bt709."),
             KeyInfo(
@@ -99,7 +99,7 @@ extension Language {
         ], alternatives: [.atLeastOne(["primaries", "transfer", "matrix", "range"])])
 
     static let audioEncode = MappingType(
-        "audioEncode", "audio `encode`", "How sound is compressed.",
+        "audioEncode", "audio `encode`", "How audio is encoded.",
         keys: [
             use,
             KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec."),

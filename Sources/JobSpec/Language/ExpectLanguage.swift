@@ -17,7 +17,7 @@ extension Language {
         "expectLongest", "a longest stretch", "The longest stretch of it.",
         keys: [KeyInfo("max", length(), "At most so long.", required: true)])
     static let expectVideo = MappingType(
-        "expectVideo", "`video`", "The first track of pictures.",
+        "expectVideo", "`video`", "The first video track.",
         keys: [
             KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
             KeyInfo("profile", .string(), "The profile, as libav names it."),
@@ -27,7 +27,7 @@ extension Language {
             KeyInfo("pixel_format", libavName("yuv420p"), "Pixel format, as libav names it."),
         ])
     static let expectAudio = MappingType(
-        "expectAudio", "`audio`", "The first track of sound.",
+        "expectAudio", "`audio`", "The first audio track.",
         keys: [
             KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
             KeyInfo("profile", .string(), "The profile, as libav names it."),
@@ -47,7 +47,7 @@ extension Language {
         "expectPeak", "`true_peak`", "The highest true peak.",
         keys: [KeyInfo("max", .number(-60...12), "At most, in dBTP.", required: true)])
     static let expectLoudness = MappingType(
-        "expectLoudness", "`loudness`", "Loudness of the first track of sound by EBU R128.",
+        "expectLoudness", "`loudness`", "Loudness of the first audio track by EBU R128.",
         keys: [
             KeyInfo("integrated", .mapping(expectIntegrated), "Integrated loudness."),
             KeyInfo("true_peak", .mapping(expectPeak), "The highest true peak."),
@@ -57,20 +57,20 @@ extension Language {
         "What must hold of the finished output before it is published; otherwise the job fails and nothing is published.",
         keys: [
             KeyInfo("duration", .oneOf([length(), .mapping(expectDuration)]), "How long it lasts."),
-            KeyInfo("frames", .integer(1...1_000_000_000), "How many pictures its first track of them has."),
+            KeyInfo("frames", .integer(1...1_000_000_000), "How many frames its first video track has."),
             KeyInfo("size", .mapping(expectSize), "How large its file is."),
-            KeyInfo("video", .mapping(expectVideo), "Properties of its first track of pictures."),
-            KeyInfo("audio", .mapping(expectAudio), "Properties of its first track of sound."),
-            KeyInfo("loudness", .mapping(expectLoudness), "Loudness of its first track of sound."),
+            KeyInfo("video", .mapping(expectVideo), "Properties of its first video track."),
+            KeyInfo("audio", .mapping(expectAudio), "Properties of its first audio track."),
+            KeyInfo("loudness", .mapping(expectLoudness), "Loudness of its first audio track."),
             KeyInfo("silence", .mapping(expectLongest), "Its longest silence, below -60 dB."),
-            KeyInfo("black", .mapping(expectLongest), "Its longest run of black pictures."),
+            KeyInfo("black", .mapping(expectLongest), "Its longest run of black frames."),
             KeyInfo(
                 "similarity", .mapping(expectSimilarity),
-                "How much its first track of pictures is like what went into the encoder, on the mean."),
+                "How much its first video track is like what went into the encoder, on the mean."),
             KeyInfo("decodes", .onlyTrue, "All of it decodes without an error."),
         ])
     static let expectSimilarity = MappingType(
-        "expectSimilarity", "`similarity`", "Pictures beside those that went into the encoder, on the mean.",
+        "expectSimilarity", "`similarity`", "Frames beside those that went into the encoder, on the mean.",
         keys: [
             KeyInfo("ssim", .mapping(expectSSIM), "Structural similarity, from 0 to 1."),
             KeyInfo("psnr", .mapping(expectPSNR), "Peak signal to noise, in dB."),

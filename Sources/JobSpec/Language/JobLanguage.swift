@@ -52,7 +52,7 @@ extension Language {
         ),
         KeyInfo(
             "fragment", .oneOf([.number(0.1...60), fragmentTime]),
-            "The file is written in fragments of that length, each with its own index, so that it plays while it is fetched and as far as it got: of mp4, mov and m4a. Pictures begin one at their first key frame after that length, after twice the length at the latest; 0.1 s to 60 s."
+            "The file is written in fragments of that length, each with its own index, so that it plays while it is fetched and as far as it got: of mp4, mov and m4a. Frames begin one at their first key frame after that length, after twice the length at the latest; 0.1 s to 60 s."
         ),
         KeyInfo("metadata", .mapping(metadata), "The output's tags."),
         KeyInfo(
@@ -119,7 +119,7 @@ extension Language {
                 "The job once for every combination of the values, which `${matrix.key}` stands for."),
             KeyInfo(
                 "cut", .word(CutMode.allCases.map(\.rawValue)),
-                "How a range is cut. `exact`: to the picture and the sample, or an error. `keyframe`: copied pictures widen the range to where they can begin and end. `smart`: to the picture, copied but for the edges. `smart-or-exact`: the same, and compressed anew where that can't be.",
+                "How a range is cut. `exact`: to the frame and the sample, or an error. `keyframe`: copied frames widen the range to where they can begin and end. `smart`: to the frame, copied but for the edges. `smart-or-exact`: the same, and re-encoded where that can't be.",
                 default: "exact"
             ),
         ],

@@ -49,11 +49,11 @@ public enum Language {
     static let pattern = MappingType(
         "patternAsset", "a test signal", "A test signal: a moving picture and a tone, made without a file.",
         keys: [
-            KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "The picture.", required: true),
+            KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "What is shown.", required: true),
             KeyInfo("size", fullDimensions, "Size in pixels; both even.", default: "1280x720"),
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "25"),
             KeyInfo("duration", length(0.001...86_400), "How long it lasts, up to a day.", default: "10s"),
-            KeyInfo("tone", tone, "Frequency of the tone; without it there is no sound."),
+            KeyInfo("tone", tone, "Frequency of the tone; without it there is no audio."),
         ])
     static let fileAsset = MappingType(
         "fileAsset", "a file asset", "A media file.",
@@ -135,22 +135,22 @@ public enum Language {
     static let select = ValueType.oneOf([.word(["first", "all"]), .integer(0...255), .mapping(selection)])
 
     static let videoTrack = MappingType(
-        "videoTrack", "a video track rule", "A rule for tracks of pictures.",
+        "videoTrack", "a video track rule", "A rule for video tracks.",
         keys: [
             KeyInfo("video", select, "Which tracks.", required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(videoEncode)]),
-                "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
+                "Decode and re-encode; a name stands for named settings. Beside `copy`: how what can't be copied is made."
             ),
             KeyInfo("copy", .onlyTrue, "Take the packets as they are, where that can be."),
         ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let audioTrack = MappingType(
-        "audioTrack", "an audio track rule", "A rule for tracks of sound.",
+        "audioTrack", "an audio track rule", "A rule for audio tracks.",
         keys: [
             KeyInfo("audio", select, "Which tracks.", required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(audioEncode)]),
-                "Decode and compress anew; a name stands for named settings. Beside `copy`: how what can't be copied is made."
+                "Decode and re-encode; a name stands for named settings. Beside `copy`: how what can't be copied is made."
             ),
             KeyInfo("copy", .onlyTrue, "Take the packets as they are, where that can be."),
             KeyInfo(
@@ -187,7 +187,7 @@ public enum Language {
         keys: [
             KeyInfo(
                 "codec", .word(SubtitleCodec.allCases.map(\.rawValue)),
-                "The kind of text. Subtitles that are pictures can be copied alone.", required: true)
+                "The kind of text. Subtitles that are images can be copied alone.", required: true)
         ])
     static let attachmentTrack = MappingType(
         "attachmentTrack", "an attachment rule", "A rule for files that travel along, such as fonts.",
@@ -266,7 +266,7 @@ public enum Language {
     public enum Part: Sendable {
         /// A job.
         case job
-        /// `encode` of pictures.
+        /// `encode` of frames.
         case videoEncode
         /// `encode` of sound.
         case audioEncode

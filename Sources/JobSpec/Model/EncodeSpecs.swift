@@ -36,7 +36,7 @@ public struct SettingsCheck: Sendable {
     public var range: SourceRange
 }
 
-/// How pictures are compressed, as a job file says it.
+/// How frames are compressed, as a job file says it.
 public struct VideoEncodeSpec: Sendable {
     /// The codec.
     public var codec: Located<CodecInfo>
@@ -54,11 +54,11 @@ public struct VideoEncodeSpec: Sendable {
     public var level: Located<String>?
     /// Size.
     public var size: Located<Dimensions>?
-    /// How the picture gets into the size.
+    /// How the frame gets into the size.
     public var fit: Located<PictureFit>?
-    /// What part of the coded picture is kept.
+    /// What part of the coded frame is kept.
     public var crop: Located<CropSpec>?
-    /// How the picture is turned.
+    /// How the frame is turned.
     public var orientation: Located<OrientationSpec>?
     /// Frames out of fields.
     public var deinterlace: Located<Deinterlacing>?
@@ -96,7 +96,7 @@ public enum KeyframeInterval: Hashable, Sendable {
     case time(MediaTime)
 }
 
-/// Which part of the coded picture is kept.
+/// Which part of the coded frame is kept.
 public enum CropSpec: Hashable, Sendable {
     /// What the source says is to be seen.
     case cleanAperture
@@ -104,11 +104,11 @@ public enum CropSpec: Hashable, Sendable {
     case rectangle(PixelRectangle)
 }
 
-/// How a picture is turned.
+/// How a frame is turned.
 public enum OrientationSpec: Hashable, Sendable {
     /// The display matrix goes along.
     case keep
-    /// The picture is turned, and the matrix is left.
+    /// The frame is turned, and the matrix is left.
     case bake
     /// Clockwise by so many degrees, instead of the matrix.
     case angle(Int)
@@ -124,7 +124,7 @@ public struct ColorSpec: Sendable {
     public var matrix: Located<String>?
     /// `tv` or `pc`.
     public var levels: Located<String>?
-    /// It is about pictures of high dynamic range; others stay as they are.
+    /// It is about frames of high dynamic range; others stay as they are.
     public var isForHighRangeAlone = false
     /// Where it was written.
     public var range: SourceRange

@@ -8,7 +8,7 @@ public struct Expectation: Codable, Hashable, Sendable {
     public enum Check: Codable, Hashable, Sendable {
         /// The output lasts so long, give or take.
         case duration(is: MediaTime, within: MediaTime)
-        /// Its first track of pictures has so many.
+        /// Its first track of frames has so many.
         case frames(Int)
         /// Its file has at most so many bytes.
         case size(max: Int64)
@@ -20,9 +20,9 @@ public struct Expectation: Codable, Hashable, Sendable {
         case truePeak(max: Double)
         /// The longest silence of its sound (below -60 dB).
         case silence(max: MediaTime)
-        /// The longest run of black pictures.
+        /// The longest run of black frames.
         case black(max: MediaTime)
-        /// Its pictures are like those that went into the encoder, on the mean.
+        /// Its frames are like those that went into the encoder, on the mean.
         case similarity(SimilarityMetric, min: Double)
         /// All of it decodes without an error.
         case decodes

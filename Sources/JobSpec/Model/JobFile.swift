@@ -80,13 +80,13 @@ public enum Leftover: String, Codable, Sendable, CaseIterable {
 
 /// How a range is cut.
 public enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
-    /// To the picture and the sample; what can't be copied so is compressed anew.
+    /// To the frame and the sample; what can't be copied so is re-encoded.
     case exact
-    /// Copied pictures widen the range to where they can begin and end.
+    /// Copied frames widen the range to where they can begin and end.
     case keyframe
-    /// To the picture, with copied pictures compressed anew at the edges only.
+    /// To the frame, with copied frames re-encoded at the edges only.
     case smart
-    /// The same, and all of it compressed anew where that can't be.
+    /// The same, and all of it re-encoded where that can't be.
     case smartOrExact = "smart-or-exact"
 }
 

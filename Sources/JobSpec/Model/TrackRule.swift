@@ -44,9 +44,9 @@ public struct TrackRule: Sendable {
     public enum Action: Sendable {
         /// Packets as they are; `otherwise` says how what can't be copied is made.
         indirect case copy(SourceRange, otherwise: Action?)
-        /// Compressed anew as pictures.
+        /// Re-encoded as frames.
         indirect case encodeVideo(VideoEncodeSpec)
-        /// Compressed anew as sound.
+        /// Re-encoded as sound.
         indirect case encodeAudio(AudioEncodeSpec)
 
         /// Turned into another kind of text.
@@ -86,7 +86,7 @@ public struct TrackRule: Sendable {
         /// Packets are taken as they are, where that can be.
         public var isCopy: Bool { if case .copy = self { true } else { false } }
 
-        /// Pictures of a codec compressed anew in it so that nobody sees it. Nil for codecs that can't be.
+        /// Frames of a codec re-encoded in it so that nobody sees it. Nil for codecs that can't be.
         public static func nearLossless(_ codec: String, at range: SourceRange) -> Action? {
             guard let info = CodecCatalog.codec(codec, of: .video), info.libavName == codec,
                 let quality = info.nearLossless

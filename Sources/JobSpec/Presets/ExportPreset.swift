@@ -56,10 +56,10 @@ public struct ExportPreset: Sendable {
             master("prores-422", "for editing, without what sees through", "standard", "yuv422p10le"),
             master("prores-4444", "for editing, with what sees through", "4444", "yuva444p10le"),
             ExportPreset(
-                name: "m4a", summary: "the sound alone, as AAC", containers: ["m4a", "mp4", "mov"],
+                name: "m4a", summary: "the audio alone, as AAC", containers: ["m4a", "mp4", "mov"],
                 rules: [Rule(kind: "audio", selection: "all", settings: [("codec", "aac")])]),
             ExportPreset(
-                name: "passthrough", summary: "pictures, sound and subtitles as they are",
+                name: "passthrough", summary: "video, audio and subtitles as they are",
                 containers: ["mp4", "mov", "mkv"],
                 rules: ["video", "audio", "subtitle"].map { Rule(kind: $0, selection: "all", settings: nil) }),
         ]
@@ -72,7 +72,7 @@ public struct ExportPreset: Sendable {
         video.append(("pixel_format", codec == "hevc" ? "yuv420p10le" : "yuv420p"))
         // Eight bits are too few for a high dynamic range.
         if codec == "h264" { video.append(("color", "sdr")) }
-        // Never enlarged, and turned with pictures that stand.
+        // Never enlarged, and turned with frames that stand.
         if let box { video += [("size", box), ("fit", "scale-down")] }
         // Without a bit rate, AAC takes what the channels need.
         let audio = [("codec", "aac")] + (sound.map { [("bitrate", $0)] } ?? [])

@@ -36,7 +36,7 @@ extension InputLimits {
         return codec
     }
 
-    /// libavcodec's own decoders of these leave out the alpha plane, which is a stream of its own beside the picture's.
+    /// libavcodec's own decoders of these leave out the alpha plane, which is a stream of its own beside the frame's.
     private static func alphaDecoder(of codec: AVCodecID) -> String? {
         switch codec {
         case AV_CODEC_ID_VP8: "libvpx"

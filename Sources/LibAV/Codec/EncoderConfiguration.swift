@@ -17,7 +17,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var frameRate: Rational?
     /// Shape of a pixel.
     public var sampleAspectRatio: Rational?
-    /// What the numbers of the picture mean.
+    /// What the numbers of the frame mean.
     public var color = ColorDescription()
     /// Most frames from one key frame to the next.
     public var keyframeInterval: Int?
@@ -104,7 +104,7 @@ extension EncoderConfiguration {
     }
 }
 
-/// One of two passes over the same pictures.
+/// One of two passes over the same frames.
 public enum EncoderPass: Hashable, Codable, Sendable {
     /// Looks at everything. `statistics` is a path that encoders with a file of their own write to.
     case first(statistics: String)

@@ -190,7 +190,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Some encoders write what each picture says (ProRes), and conversions leave half of it unsaid.
+    /// Some encoders write what each frame says (ProRes), and conversions leave half of it unsaid.
     private func describe(_ frame: borrowing Frame) {
         let (own, raw) = (context, frame.raw)
         guard own.pointee.codec_type == AVMEDIA_TYPE_VIDEO else { return }

@@ -39,7 +39,7 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
         // A stream may begin between key frames; what can be shown of it then is shown. Errors are seen by
         // `Frame.isDamaged`.
         context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
-        // Codecs that carry checksums of their own: what they show is damage, even where a picture comes out.
+        // Codecs that carry checksums of their own: what they show is damage, even where a frame comes out.
         if ["ffv1", "flac", "png", "wavpack", "tta", "truehd", "mlp"].contains(name) {
             context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
             // Frame threads would log under contexts of their own.

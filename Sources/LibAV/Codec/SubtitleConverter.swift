@@ -24,7 +24,7 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         freeCodec(encoder)
     }
 
-    /// Subtitles of this codec are text; pictures otherwise, or unknown (`AV_CODEC_PROP_TEXT_SUB`).
+    /// Subtitles of this codec are text; frames otherwise, or unknown (`AV_CODEC_PROP_TEXT_SUB`).
     public static func isText(codec name: String) -> Bool {
         guard let descriptor = avcodec_descriptor_get_by_name(name) else { return false }
         return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0

@@ -21,7 +21,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { library.free(graph) }
 
-    /// A chain for pictures like `frame`, whose times are in `timeBase`. `scaling` are options of every `scale` that has
+    /// A chain for frames like `frame`, whose times are in `timeBase`. `scaling` are options of every `scale` that has
     /// no `flags`, those among them that libavfilter adds by itself.
     public static func video(
         _ steps: [FilterStep], like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
@@ -75,7 +75,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         return source
     }
 
-    /// What pictures of a form become in a chain, found out with a black one.
+    /// What frames of a form become in a chain, found out with a black one.
     public static func trial(_ steps: [FilterStep], of form: PictureForm, scaling: [MetadataEntry])
         throws(AVError) -> PictureForm
     {

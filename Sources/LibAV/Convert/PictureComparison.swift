@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// How alike pictures are, as libavfilter measures it.
+/// How alike frames are, as libavfilter measures it.
 public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable {
     /// Structural similarity from 0 to 1 (`ssim`).
     case ssim
@@ -49,7 +49,7 @@ public struct PictureComparison: ~Copyable {
         try drain()
     }
 
-    /// The mean over all pairs, which ends the comparison; nil where there was none. Equal pictures have a PSNR of
+    /// The mean over all pairs, which ends the comparison; nil where there was none. Equal frames have a PSNR of
     /// infinity.
     public mutating func result() throws(AVError) -> Double? {
         for input in 0..<2 { try graph.sendEnd(at: pairs, to: input) }

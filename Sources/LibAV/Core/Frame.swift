@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// A decoded picture or run of audio samples (`AVFrame`), owned by one place at a time. Its buffers are
+/// A decoded frame or run of audio samples (`AVFrame`), owned by one place at a time. Its buffers are
 /// reference-counted by the library and never copied.
 ///
 /// Unchecked `Sendable`: the pointer has one owner, which moves from queue to queue with the value.
@@ -77,7 +77,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
     /// It carries closed captions (CEA-608 or 708, as ATSC A/53 has them).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
-    /// The decoder met errors in it. A picture before the first key frame is not meant: it is as it was coded.
+    /// The decoder met errors in it. A frame before the first key frame is not meant: it is as it was coded.
     public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
     /// Memory that the frame's planes take, in bytes.
     public var byteCount: Int {
@@ -88,7 +88,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return sampleCount * sampleFormat.bytesPerSample * Int(raw.pointee.ch_layout.nb_channels)
     }
 
-    /// Lets the encoder choose picture types anew; a source's are no wish of the user's.
+    /// Lets the encoder choose frame types anew; a source's are no wish of the user's.
     public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 
     /// Narrows audio to `count` samples from `start` on, by moving its pointers: nothing is copied.

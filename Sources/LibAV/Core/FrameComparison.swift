@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Glibc
 
 extension Frame {
-    /// How far a picture is from another of the same size and format; nil where these differ.
+    /// How far a frame is from another of the same size and format; nil where these differ.
     public struct Difference: Hashable, Sendable {
         /// No sample differs.
         public var isNone: Bool
@@ -10,7 +10,7 @@ extension Frame {
         public var mean: Double
     }
 
-    /// Compares two pictures sample by sample.
+    /// Compares two frames sample by sample.
     public func difference(from other: borrowing Frame) -> Difference? {
         guard width > 0, width == other.width, height == other.height,
             raw.pointee.format == other.raw.pointee.format

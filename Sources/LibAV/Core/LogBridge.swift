@@ -43,7 +43,7 @@ public enum LogBridge {
     private static let unheeded = [
         "Error parsing option", "Unknown option", "Invalid value for", "Bad value for", levelLimit,
     ]
-    /// What x264 says where pictures, their rate or their buffer are more than a level has.
+    /// What x264 says where frames, their rate or their buffer are more than a level has.
     static let levelLimit = "> level limit"
 
     /// Installed once, on first use of the library (`av_log_set_callback`).

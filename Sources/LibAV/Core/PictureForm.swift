@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// What a picture is, but for what it shows.
+/// What a frame is, but for what it shows.
 public struct PictureForm: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Int
@@ -26,7 +26,7 @@ public struct PictureForm: Hashable, Codable, Sendable {
 }
 
 extension Frame {
-    /// A black picture of a form.
+    /// A black frame of a form.
     static func black(_ form: PictureForm) throws(AVError) -> Frame {
         let frame = try Frame()
         let raw = frame.raw

@@ -43,7 +43,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
     /// `container` is what it was found to be when it was opened before: some 350 demuxers need not be asked again.
-    /// `read` reads what a track's headers say of its pictures, by its codec and its first packet; nil where some must be
+    /// `read` reads what a track's headers say of its frames, by its codec and its first packet; nil where some must be
     /// decoded.
     public static func open(
         path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
@@ -157,7 +157,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         return format
     }
 
-    /// What a stream's codec and headers say of its pictures.
+    /// What a stream's codec and headers say of its frames.
     private typealias StreamReader = (String, [UInt8], UnsafeMutablePointer<AVStream>) -> PictureHeaders?
 
     /// The beginning of a stream's first packet, where an index tells where that is.
@@ -176,7 +176,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits,
         read: StreamReader
     ) throws(InputError) {
-        // Of other containers libavformat counts decoded pictures to find out when they are shown.
+        // Of other containers libavformat counts decoded frames to find out when they are shown.
         let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
         let count = Int(context.pointee.nb_streams)
         // One dictionary a stream known so far; those found later get the library's own limits.
@@ -197,7 +197,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
             let headers = [UInt8](
                 UnsafeBufferPointer(start: bytes, count: Int(parameters.pointee.extradata_size)))
             let codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
-            // The first picture would be decoded for what its headers say: most of what looking into a file takes.
+            // The first frame would be decoded for what its headers say: most of what looking into a file takes.
             if let told = read(codec, headers, stream),
                 told.tell(&parameters.pointee, maxPixels: limits.maxPixels)
             {

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 extension StreamSideData {
-    /// The display that pictures were mastered on, of the 24 bytes with which H.264 and HEVC say it (ITU-T H.265, D.2.28);
+    /// The display that frames were mastered on, of the 24 bytes with which H.264 and HEVC say it (ITU-T H.265, D.2.28);
     /// laid out as `AVMasteringDisplayMetadata`.
     public static func mastering(message: [UInt8]) -> StreamSideData? {
         guard message.count >= 24 else { return nil }

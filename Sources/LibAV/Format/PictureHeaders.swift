@@ -12,7 +12,7 @@ public struct PacketOpening {
     public var size: Int
 }
 
-/// What the headers of a track say of all its pictures, where none has to be decoded to find that out.
+/// What the headers of a track say of all its frames, where none has to be decoded to find that out.
 public struct PictureHeaders: Hashable, Sendable {
     /// How many values of colour there are beside those of brightness.
     public enum Chroma: Sendable {
@@ -51,19 +51,19 @@ public struct PictureHeaders: Hashable, Sendable {
     public var isFullRange: Bool?
     /// Nil where they aren't told.
     public var color: Color?
-    /// Pictures that decoding order may run ahead of what is shown.
+    /// Frames that decoding order may run ahead of what is shown.
     public var reorderDelay = 0
     /// Where values of colour lie, as a number of ISO/IEC 14496-10 (0: left).
     public var chromaLocation = 0
 
-    /// Makes one of pictures whose headers tell nothing else.
+    /// Makes one of frames whose headers tell nothing else.
     public init(width: Int, height: Int, chroma: Chroma, bitDepth: Int) {
         (self.width, self.height, self.chroma, self.bitDepth) = (width, height, chroma, bitDepth)
         sampleAspectRatio = Rational(0, 1)
     }
 
     /// Says of a track what its decoder would. False where the container says another size, or libav has no such
-    /// pictures: then they are decoded.
+    /// frames: then they are decoded.
     func tell(_ parameters: inout AVCodecParameters, maxPixels: Int64) -> Bool {
         guard width > 0, height > 0, Int(parameters.width) == width, Int(parameters.height) == height,
             Int64(width) * Int64(height) <= maxPixels

@@ -2,7 +2,7 @@
 public struct InputLimits: Hashable, Sendable {
     /// Tracks of a file.
     public var maxStreams = 256
-    /// Pixels of a picture.
+    /// Pixels of a frame.
     public var maxPixels: Int64 = 16_384 * 16_384
     /// Bytes read to find out what a file is.
     public var probeSize: Int64 = 32 << 20

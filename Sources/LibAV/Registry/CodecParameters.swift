@@ -18,7 +18,7 @@ public final class CodecParameters: @unchecked Sendable {
         try check(avcodec_parameters_from_context(raw, context), "avcodec_parameters_from_context")
     }
 
-    /// Uncompressed pictures, for sources that are generated.
+    /// Uncompressed frames, for sources that are generated.
     public static func rawVideo(
         width: Int, height: Int, pixelFormat: PixelFormat, sampleAspectRatio: Rational = Rational(1, 1)
     ) throws(AVError) -> CodecParameters {
@@ -85,7 +85,7 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
-    /// The same of 8-bit pictures whose alpha plane lies beside them.
+    /// The same of 8-bit frames whose alpha plane lies beside them.
     func withAlpha() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.format = AV_PIX_FMT_YUVA420P.rawValue

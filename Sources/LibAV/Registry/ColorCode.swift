@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// What the numbers of one picture mean, as far as a change of pixel format asks for it: range and matrix, by libav's
+/// What the numbers of one frame mean, as far as a change of pixel format asks for it: range and matrix, by libav's
 /// numbers. Comparing two costs nothing.
 public struct ColorCode: Hashable, Sendable {
     var range: UInt32

@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// What the numbers of a picture mean: primaries, transfer, matrix, range and chroma siting, each by
+/// What the numbers of a frame mean: primaries, transfer, matrix, range and chroma siting, each by
 /// libav's name, nil where unspecified. Unknown stays unknown.
 public struct ColorDescription: Hashable, Codable, Sendable {
     /// `bt709`, `bt2020`, `smpte170m`, …
@@ -105,7 +105,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// The matrix that players take pictures of such a size for when nobody says one.
+    /// The matrix that players take frames of such a size for when nobody says one.
     public static func usualMatrix(width: Int, height: Int) -> String {
         width >= 1280 || height > 576 ? "bt709" : "smpte170m"
     }

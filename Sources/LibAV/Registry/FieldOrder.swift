@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// Which field of an interlaced picture is the earlier one (`AVFieldOrder`).
+/// Which field of an interlaced frame is the earlier one (`AVFieldOrder`).
 ///
 /// libav names pairs by what is stored and what is shown, but containers and ffmpeg write `tb` and `bt` of frames that
 /// hold both fields line by line: the first letter is what comes first in time.

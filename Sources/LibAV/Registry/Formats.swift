@@ -2,7 +2,7 @@ internal import CFFmpeg
 
 /// The kind of a track (`AVMediaType`).
 public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
-    /// Pictures over time.
+    /// Frames over time.
     case video
     /// Sound.
     case audio

@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// A time of day that pictures count, at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` where numbers are dropped.
+/// A time of day that frames count, at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` where numbers are dropped.
 public struct Timecode: Hashable, Sendable {
     private let rate: Rational
     private let text: String
@@ -17,7 +17,7 @@ public struct Timecode: Hashable, Sendable {
         guard advanced(by: 0).filter(\.isNumber) == text.filter(\.isNumber) else { return nil }
     }
 
-    /// The timecode so many pictures later.
+    /// The timecode so many frames later.
     public func advanced(by pictures: Int64) -> String {
         var code = AVTimecode()
         guard let count = Int32(exactly: pictures),

@@ -18,7 +18,7 @@ public final class Asset: Sendable {
     public enum Source: Hashable, Sendable {
         /// A file by its path.
         case file(String)
-        /// A generated picture and tone.
+        /// A generated frame and tone.
         case pattern(TestPattern)
     }
 

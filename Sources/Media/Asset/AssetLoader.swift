@@ -76,7 +76,7 @@ struct AssetLoader {
             })
     }
 
-    /// What a track's headers say of all its pictures; nil where some must be decoded to find out.
+    /// What a track's headers say of all its frames; nil where some must be decoded to find out.
     /// `movie` is kept for who needs it next.
     static func pictureHeaders(
         codec: String, headers: [UInt8], opening: PacketOpening, movie: inout MovieInspector?
@@ -154,7 +154,7 @@ struct AssetLoader {
         measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer
     ) -> AssetTrack {
         let isMatroska = container.isMatroska
-        // Where only decoding times are told, a picture is shown when the next one of its kind is decoded.
+        // Where only decoding times are told, a frame is shown when the next one of its kind is decoded.
         let isLate =
             container.saysDecodingTimesAlone && PTSGenerator.codecs.contains(stream.parameters.codecName)
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
@@ -214,7 +214,7 @@ struct AssetLoader {
         return isFit ? nil : Rational(1, Int32(rate))
     }
 
-    /// A generated picture's time base is its frame's length.
+    /// A generated frame's time base is its frame's length.
     private static func generatedRate(_ stream: StreamInfo) -> Rational? {
         stream.parameters.codecName == "rawvideo" && stream.indexedPackets > 0
             ? stream.timeBase.inverted : nil

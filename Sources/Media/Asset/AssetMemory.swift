@@ -3,7 +3,7 @@ internal import LibAV
 internal import Locking
 
 /// What assets were found to be, for a process that is asked about a file first and reads it later: finding out what
-/// codecs are decodes pictures, which takes longer than to copy a short clip.
+/// codecs are decodes frames, which takes longer than to copy a short clip.
 public enum AssetMemory {
     private struct Key: Hashable {
         let device: UInt64

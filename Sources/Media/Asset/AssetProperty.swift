@@ -45,7 +45,7 @@ extension AssetProperty where Value == [AssetChapter] {
     }
 }
 extension AssetProperty where Value == DisplayTransform? {
-    /// How to turn the pictures of the first video track.
+    /// How to turn the frames of the first video track.
     public static var preferredTransform: AssetProperty {
         AssetProperty(name: "preferredTransform") { contents in
             contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }?.preferredTransform
@@ -111,7 +111,7 @@ public struct AssetContents: Sendable {
         tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
     }
 
-    /// The time of day of the first picture, as the pictures' track says it, else any track, else the file.
+    /// The time of day of the first frame, as the frames' track says it, else any track, else the file.
     public var timecode: String? {
         let tags = tracks(of: .video).map(\.metadata) + tracks.map(\.metadata) + [metadata]
         return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first

@@ -67,7 +67,7 @@ public struct AssetTrack: Sendable {
     public let languageCode: String?
     /// The track's name.
     public let title: String?
-    /// How to turn its pictures.
+    /// How to turn its frames.
     public let preferredTransform: DisplayTransform?
     /// Dispositions by libav's names.
     public let disposition: Set<String>

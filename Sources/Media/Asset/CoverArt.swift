@@ -1,15 +1,15 @@
 public import LibAV
 
-/// A cover: a picture that belongs to the file, not a track of moving ones.
+/// A cover: a frame that belongs to the file, not a track of moving ones.
 public struct CoverArt: Sendable {
-    /// What kind of picture it is.
+    /// What kind of frame it is.
     public let parameters: CodecParameters
-    /// The picture file's bytes.
+    /// The frame file's bytes.
     public let bytes: [UInt8]
     /// What the source says of it (`title`, `comment`).
     public let metadata: [MetadataEntry]
 
-    /// Kinds of pictures, as libav names them, with what a Matroska attachment calls them.
+    /// Kinds of frames, as libav names them, with what a Matroska attachment calls them.
     static let types = [
         "mjpeg": (mime: "image/jpeg", name: "cover.jpg"), "png": (mime: "image/png", name: "cover.png"),
         "bmp": (mime: "image/bmp", name: "cover.bmp"), "gif": (mime: "image/gif", name: "cover.gif"),

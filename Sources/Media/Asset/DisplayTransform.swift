@@ -1,4 +1,4 @@
-/// How decoded pictures are turned for display: the container's 3×3 matrix (AVFoundation's `preferredTransform`).
+/// How decoded frames are turned for display: the container's 3×3 matrix (AVFoundation's `preferredTransform`).
 public struct DisplayTransform: Hashable, Codable, Sendable {
     /// Nine numbers in the container's order: 16.16 fixed point, the third column 2.30.
     public let matrix: [Int32]
@@ -20,10 +20,10 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         self.matrix = matrix
     }
 
-    /// Leaves pictures as they are, apart from where they lie.
+    /// Leaves frames as they are, apart from where they lie.
     public var isIdentity: Bool { matrix[0] > 0 && matrix[4] > 0 && matrix[1] == 0 && matrix[3] == 0 }
 
-    /// Mirrors the picture.
+    /// Mirrors the frame.
     public var isReflected: Bool { part(0) * part(4) < part(1) * part(3) }
 
     /// One of the numbers, so that its negative exists and a product of two fits.

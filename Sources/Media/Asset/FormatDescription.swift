@@ -21,11 +21,11 @@ public struct FormatDescription: Sendable {
     public let height: Int
     /// Shape of a pixel; nil where unspecified (then square).
     public let pixelAspectRatio: Rational?
-    /// The part of the picture that is meant to be seen (`clap`).
+    /// The part of the frame that is meant to be seen (`clap`).
     public let cleanAperture: CleanAperture?
     /// Pixel format.
     public let pixelFormat: PixelFormat
-    /// What the numbers of the picture mean.
+    /// What the numbers of the frame mean.
     public let color: ColorDescription
     /// Coded as fields; nil where unknown.
     public let isInterlaced: Bool?
@@ -36,7 +36,7 @@ public struct FormatDescription: Sendable {
     public let sampleRate: Int32
     /// Sample format.
     public let sampleFormat: SampleFormat
-    /// Channels and their places; nil for pictures.
+    /// Channels and their places; nil for frames.
     public let channelLayout: ChannelLayout?
 
     /// The same track with other codec parameters.
@@ -89,14 +89,14 @@ public struct FormatDescription: Sendable {
     }
 }
 
-/// The rectangle of a coded picture that is meant to be shown (`clap` of the sample description), exact.
+/// The rectangle of a coded frame that is meant to be shown (`clap` of the sample description), exact.
 public struct CleanAperture: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Rational
     /// Height in pixels.
     public var height: Rational
-    /// Its centre's distance to the right of the picture's centre.
+    /// Its centre's distance to the right of the frame's centre.
     public var horizontalOffset: Rational
-    /// Its centre's distance below the picture's centre.
+    /// Its centre's distance below the frame's centre.
     public var verticalOffset: Rational
 }

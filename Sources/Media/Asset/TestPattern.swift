@@ -1,8 +1,8 @@
 public import LibAV
 
-/// A source that needs no file: a moving test picture and a tone, made by libavfilter's sources.
+/// A source that needs no file: a moving test frame and a tone, made by libavfilter's sources.
 public struct TestPattern: Hashable, Codable, Sendable {
-    /// The picture, one of `names`.
+    /// The frame, one of `names`.
     public var name: String
     /// Width in pixels.
     public var width: Int
@@ -27,7 +27,7 @@ public struct TestPattern: Hashable, Codable, Sendable {
         self.toneFrequency = toneFrequency
     }
 
-    /// The pictures there are, and the libavfilter source behind each.
+    /// The frames there are, and the libavfilter source behind each.
     public static let sources: [(name: String, filter: String)] = [
         ("smpte", "smptebars"), ("smptehd", "smptehdbars"), ("pal75", "pal75bars"), ("pal100", "pal100bars"),
         ("testsrc", "testsrc2"), ("black", "color"),

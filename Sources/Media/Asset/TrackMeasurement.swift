@@ -39,7 +39,7 @@ struct TrackMeasurement: Sendable {
             }
             track.packets += 1
             // Of fragmented movies libavformat doesn't say how long a packet lasts, until the next one; of others not how
-            // long the last one of a track that begins late does. Of pictures it guesses where they are reordered.
+            // long the last one of a track that begins late does. Of frames it guesses where they are reordered.
             let mediaType = stream.parameters.mediaType
             let isTold = isMovie && packet.dts != noTimestamp && mediaType != .subtitle
             let isGuess = isTold && mediaType == .video && packet.pts != noTimestamp && packet.duration > 0
@@ -61,7 +61,7 @@ struct TrackMeasurement: Sendable {
                 }
                 track.end = max(track.end ?? end, end)
             } else {
-                // Without time stamps at all, pictures follow one another at their own length.
+                // Without time stamps at all, frames follow one another at their own length.
                 track.shownPackets += 1
                 track.firstShown = track.firstShown ?? 0
                 track.end = min(MediaTime.mostTicks, (track.end ?? 0).adding(upToLimit: length))

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// What H.264's headers say of all pictures of a track, as far as its first packet bears it out.
+/// What H.264's headers say of all frames of a track, as far as its first packet bears it out.
 enum AVCPictureHeaders {
     /// Nil where the packet has sets of its own or a message about colour, or isn't what the sets say: it is decoded then.
     static func read(_ headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {

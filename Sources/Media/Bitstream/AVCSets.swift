@@ -14,11 +14,11 @@ struct AVCSets: Hashable {
         var gapsPosition = 0
         /// Frames a second, where it says that.
         var frameRate: Rational?
-        /// What it says of its pictures; nil where that isn't all that a decoder would find out.
+        /// What it says of its frames; nil where that isn't all that a decoder would find out.
         var headers: PictureHeaders?
     }
 
-    /// Of pictures.
+    /// Of frames.
     struct Picture: Hashable {
         var sequence = 0
         var isCABAC = false
@@ -62,7 +62,7 @@ struct AVCSets: Hashable {
         return true
     }
 
-    /// What they say of all pictures, where there is one sequence's set.
+    /// What they say of all frames, where there is one sequence's set.
     var pictureHeaders: PictureHeaders? { sequences.count == 1 ? sequences.first?.value.headers : nil }
 
     /// A sequence's set is one of those that are known.
@@ -120,7 +120,7 @@ struct AVCSets: Hashable {
         return sequence
     }
 
-    /// What stands behind `frame_mbs_only_flag`. False where it isn't said how pictures are reordered: libavformat
+    /// What stands behind `frame_mbs_only_flag`. False where it isn't said how frames are reordered: libavformat
     /// counts decoded ones then.
     private static func readUsability(_ bits: inout NALBits, into sequence: inout Sequence) -> Bool {
         guard bits.bits(sequence.isFramesOnly ? 1 : 2) != nil, let isCropped = bits.bits(1) else {

@@ -1,7 +1,7 @@
 /// The header of an H.264 slice, as far as a cut must know it; places are in bits behind the unit's first byte, without
 /// the bytes that keep start codes away.
 struct AVCSliceHeader {
-    /// How decoded pictures are marked that others refer to.
+    /// How decoded frames are marked that others refer to.
     struct Marking {
         /// Where it stands.
         var place: Range<Int>
@@ -15,7 +15,7 @@ struct AVCSliceHeader {
     let order: (value: Int, place: Int)?
     /// How much earlier the bottom field of a frame is.
     let bottomOrder: Int
-    /// Where an IDR picture's id would stand.
+    /// Where an IDR frame's id would stand.
     let identifierPlace: Int
     let marking: Marking?
     /// Where the header ends.
@@ -24,7 +24,7 @@ struct AVCSliceHeader {
     var isIDR: Bool { start.isIDR }
     var isReference: Bool { start.isReference }
     var beginsPicture: Bool { start.beginsPicture }
-    /// Nothing in it refers to other pictures.
+    /// Nothing in it refers to other frames.
     var isIntra: Bool { start.kind == 2 }
     /// Its lists of references go by the order of presentation.
     var isBidirectional: Bool { start.kind == 1 }

@@ -1,13 +1,13 @@
-/// The beginning of an H.264 slice's header: which picture it is part of.
+/// The beginning of an H.264 slice's header: which frame it is part of.
 struct AVCSliceStart {
     /// So many bytes are enough for it.
     static let most = 24
 
-    /// It is part of an IDR picture.
+    /// It is part of an IDR frame.
     let isIDR: Bool
-    /// Others refer to its picture.
+    /// Others refer to its frame.
     let isReference: Bool
-    /// A picture or a field begins with it.
+    /// A frame or a field begins with it.
     let beginsPicture: Bool
     /// Its type: 0 for P, 1 for B, 2 for I.
     let kind: Int

@@ -28,7 +28,7 @@ struct NALRewriter {
         }
     }
 
-    /// It becomes a slice of an IDR picture.
+    /// It becomes a slice of an IDR frame.
     mutating func becomeIDR() { beginning[0] = beginning[0] & 0xe0 | 5 }
 
     /// Writes a number over another of as many bits.

@@ -1,32 +1,32 @@
-/// Makes copied H.264 begin at a recovery point of its source, which is no IDR picture: its pictures stay as they are, and
+/// Makes copied H.264 begin at a recovery point of its source, which is no IDR frame: its frames stay as they are, and
 /// what their headers say of those before it is taken out.
 ///
-/// The first picture becomes an IDR picture. Up to the source's next one, frames and their order are counted from it, and
-/// nothing is unmarked that isn't there any more. Leading pictures, which are left out, leave gaps in the count: the
+/// The first frame becomes an IDR frame. Up to the source's next one, frames and their order are counted from it, and
+/// nothing is unmarked that isn't there any more. Leading frames, which are left out, leave gaps in the count: the
 /// sequence's set allows them, so that decoders put frames in their place that nobody refers to.
 struct AVCOpening {
     /// A slice or a set that can't be read, or that does what can't be followed.
     struct Unreadable: Error {}
-    /// What comes after the first picture counts on leading pictures that others refer to.
+    /// What comes after the first frame counts on leading frames that others refer to.
     struct Unfit: Error {}
 
     private var sets: AVCSets
-    /// Two IDR pictures in a row must differ in it. Encoders seldom give such, and with its 15 bits the slice moves by
-    /// whole bytes where the oldest picture goes.
+    /// Two IDR frames in a row must differ in it. Encoders seldom give such, and with its 15 bits the slice moves by
+    /// whole bytes where the oldest frame goes.
     private let identifier: Int
-    /// What is taken off; nil before the first picture.
+    /// What is taken off; nil before the first frame.
     private var base: (sequence: AVCSets.Sequence, frameNumber: Int, order: Int)?
-    /// Slices still belong to the first picture, or its first field.
+    /// Slices still belong to the first frame, or its first field.
     private var isOpening = false
-    /// Frames since the first picture, and the number by which the last one was counted.
+    /// Frames since the first frame, and the number by which the last one was counted.
     private var frames = 0
     private var lastNumber = 0
-    /// Leading pictures that others may refer to: how many of their fields are still marked so, by their frame.
+    /// Leading frames that others may refer to: how many of their fields are still marked so, by their frame.
     private var missing: [Int: Int] = [:]
-    /// The source's next IDR picture came: slices stay as they are.
+    /// The source's next IDR frame came: slices stay as they are.
     private(set) var isOver: Bool
 
-    /// `isOpen`: the first picture is a recovery point; otherwise sets alone are changed, as those of other parts are.
+    /// `isOpen`: the first frame is a recovery point; otherwise sets alone are changed, as those of other parts are.
     /// `part`: how many came before.
     init(_ sets: AVCSets, isOpen: Bool, part: Int = 0) {
         self.sets = sets
@@ -34,7 +34,7 @@ struct AVCOpening {
         isOver = !isOpen
     }
 
-    /// A slice can be the first picture's.
+    /// A slice can be the first frame's.
     static func canOpen(with header: AVCSliceHeader) -> Bool {
         header.isIntra && header.isReference && !header.isIDR
             && header.marking?.operations?.contains { $0.code != 1 } != true
@@ -43,7 +43,7 @@ struct AVCOpening {
     /// A unit as it is to be; nil where it stays.
     mutating func rewritten(_ unit: UnsafeRawBufferPointer) throws -> [UInt8]? {
         let type = unit[0] & 0x1f
-        // Other sequences are of other parts, or come with an IDR picture.
+        // Other sequences are of other parts, or come with an IDR frame.
         if type == 7, let other = sets.allowingGaps(unit) { return other }
         guard !isOver else { return nil }
         switch type {
@@ -55,11 +55,11 @@ struct AVCOpening {
         }
     }
 
-    /// The source's next IDR picture comes: from it on slices stay as they are.
+    /// The source's next IDR frame comes: from it on slices stay as they are.
     mutating func finish() { isOver = true }
 
-    /// A leading picture is left out. In its place decoders count a frame that nobody refers to. Lists of P-slices have
-    /// it where they had the picture; those of B-slices don't, so that it must be gone before the next one.
+    /// A leading frame is left out. In its place decoders count a frame that nobody refers to. Lists of P-slices have
+    /// it where they had the frame; those of B-slices don't, so that it must be gone before the next one.
     mutating func leaveOut(_ unit: UnsafeRawBufferPointer) throws {
         guard !isOver, unit[0] & 0x1f == 1 else { return }
         guard let header = AVCSliceHeader(unit, sets), base != nil else { throw Unfit() }
@@ -80,7 +80,7 @@ struct AVCOpening {
         guard let header = AVCSliceHeader(unit, sets) else { throw Unreadable() }
         if base == nil {
             guard header.beginsPicture, Self.canOpen(with: header) else { throw Unreadable() }
-            // The earlier field of an IDR picture is at 0.
+            // The earlier field of an IDR frame is at 0.
             base = (
                 header.start.sequence, header.start.frameNumber,
                 (header.order?.value ?? 0) + min(0, header.bottomOrder)
@@ -108,7 +108,7 @@ struct AVCOpening {
                     (marking.place, [0, 0]),
                 ], headerEnd: header.end, isAligned: header.isCABAC)
         } else if let marking = header.marking, let operations = marking.operations {
-            // Pictures kept for long may be from before.
+            // Frames kept for long may be from before.
             guard operations.allSatisfy({ $0.code == 1 }) else { throw Unreadable() }
             let kept = operations.filter { !isGone($0, header) }
             if header.beginsPicture { for operation in kept { unmark(operation, header) } }
@@ -124,7 +124,7 @@ struct AVCOpening {
         return bits.finished
     }
 
-    /// It unmarks a picture from before the first one.
+    /// It unmarks a frame from before the first one.
     private func isGone(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Bool {
         picture(of: operation, header) < 0
     }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// What a cut must know of a codec's packets: where decoding can begin, and which bytes are the pictures.
+/// What a cut must know of a codec's packets: where decoding can begin, and which bytes are the frames.
 struct CutBitstream: Hashable, Sendable {
     /// The codecs that can be cut so.
     enum Codec: String, Hashable, Sendable {
@@ -14,7 +14,7 @@ struct CutBitstream: Hashable, Sendable {
         case none
         /// Nothing after it needs anything before it (IDR, BLA).
         case clean
-        /// Pictures shown before it may need earlier ones (HEVC's CRA, H.264's recovery points).
+        /// Frames shown before it may need earlier ones (HEVC's CRA, H.264's recovery points).
         case open
     }
 
@@ -69,7 +69,7 @@ struct CutBitstream: Hashable, Sendable {
         return found ?? .none
     }
 
-    /// Pictures that are shown from a recovery point on are right where decoding begins with it.
+    /// Frames that are shown from a recovery point on are right where decoding begins with it.
     private func accessAVC(_ bytes: UnsafeRawBufferPointer) -> RandomAccess {
         var found: RandomAccess?
         var (sets, isRecovery) = (sets, false)
@@ -82,7 +82,7 @@ struct CutBitstream: Hashable, Sendable {
             case 8: if sets?.take(unit) == false { sets = nil }
             case 1:
                 let header = isRecovery ? sets.flatMap { AVCSliceHeader(unit, $0) } : nil
-                // The other field of the picture may refer to the first one.
+                // The other field of the frame may refer to the first one.
                 let isFit = header.map { $0.isField || AVCOpening.canOpen(with: $0) } == true
                 found = isFit ? .open : RandomAccess.none
             case 2...5: found = RandomAccess.none
@@ -119,12 +119,12 @@ struct CutBitstream: Hashable, Sendable {
         return false
     }
 
-    /// A leading picture is left out behind an opening.
+    /// A leading frame is left out behind an opening.
     func leaveOut(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
         _ = try framing.forEach(in: bytes) { try opening?.leaveOut($0) }
     }
 
-    /// A digest of a packet's pictures, whatever frames them: units of pictures alone (FNV-1a). HEVC's CRA and BLA
+    /// A digest of a packet's frames, whatever frames them: units of frames alone (FNV-1a). HEVC's CRA and BLA
     /// count as one, since a cut turns the one into the other.
     func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -156,7 +156,7 @@ struct CutBitstream: Hashable, Sendable {
         if access == .clean { opening?.finish() }
         return try framed(bytes, lengthSize: lengthSize, prefix: prefix) { unit in
             guard codec == .hevc else { return try opening?.rewritten(unit) }
-            // BLA_W_RADL: its leading pictures, where any are left, need nothing from before.
+            // BLA_W_RADL: its leading frames, where any are left, need nothing from before.
             return opensStream && type(unit) == 21 ? [unit[0] & 0x81 | 17 << 1] + unit.dropFirst() : nil
         }
     }

@@ -2,7 +2,7 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// Pictures at an edge of a cut through a decoder and an encoder of their own, on a queue of their own.
+/// Frames at an edge of a cut through a decoder and an encoder of their own, on a queue of their own.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only.
 final class CutEdge: @unchecked Sendable {
@@ -20,7 +20,7 @@ final class CutEdge: @unchecked Sendable {
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// The pictures are kept in `evidence`, with their times in `tick`.
+    /// The frames are kept in `evidence`, with their times in `tick`.
     init(
         producer: VideoProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
         tick: Rational, label: String
@@ -53,7 +53,7 @@ final class CutEdge: @unchecked Sendable {
         return result
     }
 
-    /// One picture on; on `queue`.
+    /// One frame on; on `queue`.
     private func advance() throws {
         if let sample = try producer.nextAtOnce() {
             pictures += 1

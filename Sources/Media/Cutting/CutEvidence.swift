@@ -1,10 +1,10 @@
 internal import LibAV
 internal import Locking
 
-/// The source's pictures that a cut's edges were made of, kept for the look at the finished cut: to find them again is to
+/// The source's frames that a cut's edges were made of, kept for the look at the finished cut: to find them again is to
 /// decode from the key frame before, half a group on average.
 public final class CutEvidence: Sendable {
-    /// A picture of the source, and when it is shown in the cut's ticks on the asset's time line.
+    /// A frame of the source, and when it is shown in the cut's ticks on the asset's time line.
     final class Picture: Sendable {
         let time: Int64
         let frame: Frame
@@ -15,7 +15,7 @@ public final class CutEvidence: Sendable {
         }
     }
 
-    /// Bytes that pictures may take; those beyond are decoded again.
+    /// Bytes that frames may take; those beyond are decoded again.
     private static let room = 64 << 20
 
     private struct Kept: Sendable {
@@ -27,7 +27,7 @@ public final class CutEvidence: Sendable {
     /// Without any.
     public init() {}
 
-    /// Keeps a picture where there is room; its data are shared, not copied.
+    /// Keeps a frame where there is room; its data are shared, not copied.
     func keep(_ frame: borrowing Frame, at time: Int64) throws(AVError) {
         let bytes = frame.byteCount
         let hasRoom = kept.withLock { kept in
@@ -40,7 +40,7 @@ public final class CutEvidence: Sendable {
         kept.withLock { $0.pictures[time] = picture }
     }
 
-    /// The pictures of these times; nil where one of them was not kept.
+    /// The frames of these times; nil where one of them was not kept.
     func pictures(at times: some Sequence<Int64>) -> [Picture]? {
         kept.withLock { kept in
             var found: [Picture] = []

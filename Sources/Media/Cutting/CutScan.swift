@@ -1,6 +1,6 @@
 public import LibAV
 
-/// The packets of a track of pictures around a range, in decoding order, with what a cut must know of each.
+/// The packets of a track of frames around a range, in decoding order, with what a cut must know of each.
 public struct CutScan: Sendable {
     /// One packet.
     public struct Picture: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct CutScan: Sendable {
         var access: CutBitstream.RandomAccess
         /// It is decoded for others' sake only, brings other parameters, or can't be copied behind an open beginning.
         var isBarrier: Bool
-        /// Of its pictures' bytes as a cut has them, where that was asked for.
+        /// Of its frames' bytes as a cut has them, where that was asked for.
         var digest: UInt64
     }
 
@@ -24,7 +24,7 @@ public struct CutScan: Sendable {
     public let end: Int64
     /// In decoding order, from a key frame before the range to where nothing more can matter.
     public private(set) var pictures: [Picture] = []
-    /// All pictures that are shown up to here are among them.
+    /// All frames that are shown up to here are among them.
     private var known = Int64.max
 
     /// Reads the packets. Times are on the asset's time line; `tick` is one in which the range's ends are whole, where
@@ -46,7 +46,7 @@ public struct CutScan: Sendable {
         let source = try PacketSource(
             track: track, of: .unknown, path: path, limits: limits, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
-        // Leading pictures of a key frame come after it and are shown before it; the second one past the end tells
+        // Leading frames of a key frame come after it and are shown before it; the second one past the end tells
         // where the first one's group can end.
         var pastKeys: [Int64] = []
         var copying = Copying(part: part)
@@ -136,13 +136,13 @@ public struct CutScan: Sendable {
     public enum Problem: Codable, Hashable, Sendable {
         /// It must begin at a key frame; the nearest ones around, where there are any.
         case startsInsideGroup(before: MediaTime?, after: MediaTime?)
-        /// Pictures before the start are needed after it (open GOP).
+        /// Frames before the start are needed after it (open GOP).
         case hasLeadingPictures
-        /// Pictures at the end refer to ones past it; the next clean end.
+        /// Frames at the end refer to ones past it; the next clean end.
         case endsInsideGroup(next: MediaTime?)
     }
 
-    /// Nil: the range can be copied. `allowsLeading`: leading pictures of its first key frame are left out.
+    /// Nil: the range can be copied. `allowsLeading`: leading frames of its first key frame are left out.
     public func problem(allowsLeading: Bool = false) -> Problem? {
         func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: tick) }
         let keys = pictures.lazy.filter(\.isKey).map(\.pts)
@@ -168,7 +168,7 @@ public struct CutScan: Sendable {
         return nil
     }
 
-    /// The greatest key frame not after the start, and where the pictures from it on can end without harm: the first
+    /// The greatest key frame not after the start, and where the frames from it on can end without harm: the first
     /// clean end not before the range's. Nil for the start where there is none, nil for the end: the track's.
     public var outward: (start: Int64?, end: Int64?) {
         let begin = pictures.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()

@@ -1,7 +1,7 @@
 public import LibAV
 
-/// How ranges of a track of pictures are cut to the frame with most packets copied, and joined: of each, the head up to
-/// the first place where decoding can begin and what is left after the last clean end are compressed anew, the rest is
+/// How ranges of a track of frames are cut to the frame with most packets copied, and joined: of each, the head up to
+/// the first place where decoding can begin and what is left after the last clean end are re-encoded, the rest is
 /// taken as it is. A value that a plan holds.
 public struct SmartCut: Hashable, Codable, Sendable {
     /// One range.
@@ -10,21 +10,21 @@ public struct SmartCut: Hashable, Codable, Sendable {
         public var start: Int64
         /// Where it ends.
         public var end: Int64
-        /// The first copied picture; `end` where none is copied.
+        /// The first copied frame; `end` where none is copied.
         public var copyStart: Int64
-        /// The first picture after the copied ones; `end` where none is left.
+        /// The first frame after the copied ones; `end` where none is left.
         public var copyEnd: Int64
-        /// The copied picture that is shown last.
+        /// The copied frame that is shown last.
         public var lastCopied: Int64
         /// The track ends with it.
         public var reachesTrackEnd: Bool
-        /// What is copied begins with an open group, whose leading pictures are left out.
+        /// What is copied begins with an open group, whose leading frames are left out.
         public var opensGroup: Bool
-        /// Pictures compressed anew before the copied ones.
+        /// Frames re-encoded before the copied ones.
         public var headPictures: Int
-        /// Pictures taken as they are.
+        /// Frames taken as they are.
         public var copiedPictures: Int
-        /// Pictures compressed anew after the copied ones.
+        /// Frames re-encoded after the copied ones.
         public var tailPictures: Int
         /// Groups of pictures of which some are copied.
         public var copiedGroups: Int
@@ -34,7 +34,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     public var tick: Rational
     /// The ranges in the order of the output.
     public var parts: [Part]
-    /// Pictures by which decoding order runs ahead of presentation, at most.
+    /// Frames by which decoding order runs ahead of presentation, at most.
     public var reorderDelay: Int
     /// What the edges are compressed with.
     public var encoder: EncoderConfiguration
@@ -49,18 +49,18 @@ public struct SmartCut: Hashable, Codable, Sendable {
         case profile(String)
         /// This build has no encoder for it.
         case noEncoder(String)
-        /// Two pictures have one time.
+        /// Two frames have one time.
         case equalTimes
         /// Nothing between start and end can be copied.
         case nothingToCopy
-        /// Dolby Vision's description belongs to each picture.
+        /// Dolby Vision's description belongs to each frame.
         case dolbyVision
         /// Several edits that show media.
         case edits
         /// The container can't have two kinds of the codec's parameter sets.
         case container(String)
         /// Fields of ranges that are compressed as a whole, before copied ones, in a container that has parameter sets between
-        /// pictures alone.
+        /// frames alone.
         case joints(String)
         /// How the edges are to be made doesn't fit the source.
         case edges(String)
@@ -72,10 +72,10 @@ public struct SmartCut: Hashable, Codable, Sendable {
             case .headers: "its parameter sets can't be read or joined with an encoder's"
             case .profile(let name): "the edges can't be compressed in the profile \(name)"
             case .noEncoder(let name): "this build has no encoder \(name) for the edges"
-            case .equalTimes: "two of its pictures have one time"
+            case .equalTimes: "two of its frames have one time"
             case .nothingToCopy:
-                "between its ends decoding can begin nowhere anew (no IDR picture or recovery point), so nothing can be copied"
-            case .dolbyVision: "it is Dolby Vision, whose description belongs to each picture"
+                "between its ends decoding can begin nowhere anew (no IDR frame or recovery point), so nothing can be copied"
+            case .dolbyVision: "it is Dolby Vision, whose description belongs to each frame"
             case .edits: "its edit list shows several parts"
             case .container(let name):
                 "in \(name) the parameter sets of HEVC's edges would be taken for the source's behind a seek"
@@ -125,7 +125,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     private struct Stretch {
         var start: Int64
         var end: Int64
-        /// The latest time of any picture in it.
+        /// The latest time of any frame in it.
         var last: Int64
         var isOpen = false
         var count = 0
@@ -133,8 +133,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var delay = 0
     }
 
-    /// From the first picture of the range at which decoding can begin to the last clean end in the range. Where an open
-    /// group can't be followed far, what begins at a later IDR picture may be more.
+    /// From the first frame of the range at which decoding can begin to the last clean end in the range. Where an open
+    /// group can't be followed far, what begins at a later IDR frame may be more.
     private static func copiedStretch(_ scan: CutScan) -> Stretch? {
         func first(_ isFit: (CutScan.Picture) -> Bool) -> Stretch? {
             scan.pictures.firstIndex {
@@ -160,7 +160,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var committed = 0
         for index in first..<scan.pictures.count {
             let picture = scan.pictures[index]
-            // Leading pictures of an open group belong to the head.
+            // Leading frames of an open group belong to the head.
             if picture.pts < start { continue }
             if picture.isBarrier || picture.pts >= scan.end { break }
             highest = max(highest, picture.pts)
@@ -175,7 +175,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             }
         }
         guard var result = stretch else { return nil }
-        // A picture decoded `n` places before its turn needs a delay of `n`.
+        // A frame decoded `n` places before its turn needs a delay of `n`.
         let order = times[..<committed].enumerated().sorted { $0.element < $1.element }
         for (rank, entry) in order.enumerated() { result.delay = max(result.delay, entry.offset - rank) }
         return result
@@ -198,7 +198,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         configuration.color = format.color
         configuration.isInterlaced = codec == .h264 && format.isInterlaced == true
         configuration.fieldOrder = configuration.isInterlaced ? format.fieldOrder : nil
-        // A few pictures may be large; what slower presets save doesn't matter.
+        // A few frames may be large; what slower presets save doesn't matter.
         configuration.options = [
             MetadataEntry(key: "crf", value: "12"), MetadataEntry(key: "preset", value: "veryfast"),
         ]
@@ -247,11 +247,11 @@ public struct SmartCut: Hashable, Codable, Sendable {
         }
     }
 
-    /// Pictures compressed anew before copied ones.
+    /// Frames re-encoded before copied ones.
     public var headPictures: Int { parts.reduce(0) { $0 + $1.headPictures } }
-    /// Pictures taken as they are.
+    /// Frames taken as they are.
     public var copiedPictures: Int { parts.reduce(0) { $0 + $1.copiedPictures } }
-    /// Pictures compressed anew after copied ones.
+    /// Frames re-encoded after copied ones.
     public var tailPictures: Int { parts.reduce(0) { $0 + $1.tailPictures } }
     /// Groups of pictures of which some are copied.
     public var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
@@ -259,7 +259,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     public var pictureCount: Int { headPictures + copiedPictures + tailPictures }
     /// What is copied of some part begins with an open group.
     public var opensGroups: Bool { parts.contains(where: \.opensGroup) }
-    /// Something is compressed anew.
+    /// Something is re-encoded.
     public var hasEdges: Bool { headPictures + tailPictures > 0 }
 
     /// What stands against writing it, of a source of such a codec, into a container. HEVC's edges have sets of the same

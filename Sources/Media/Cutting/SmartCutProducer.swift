@@ -138,7 +138,7 @@ final class SmartCutProducer: SampleProducer {
         )
     }
 
-    /// The next packet of a part that is compressed anew; nil when it has them all.
+    /// The next packet of a part that is re-encoded; nil when it has them all.
     private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
         guard let edge, let packet = try edge.next() else { return nil }
         let own = CutBitstream(codec: bitstream.codec, framing: .startCodes)
@@ -171,7 +171,7 @@ final class SmartCutProducer: SampleProducer {
             guard packet.pts != noTimestamp else { continue }
             let pts = timeBase.rescale(packet.pts, to: cut.tick) - zero
             let access = packet.withBytes { bitstream.randomAccess($0) }
-            // Leading pictures of an open group are in the head.
+            // Leading frames of an open group are in the head.
             if copied == 0, pts != part.copyStart || access == .none { continue }
             if pts < part.copyStart { continue }
             copied += 1

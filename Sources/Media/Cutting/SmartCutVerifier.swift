@@ -3,7 +3,7 @@ internal import LibAV
 internal import Locking
 
 /// Looks at a finished smart cut before it is published: every time stamp, every copied packet, and the decoded
-/// pictures at the seams. A container's figures alone stay perfect where the pictures have become garbage.
+/// frames at the seams. A container's figures alone stay perfect where the frames have become garbage.
 public struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
     private let source: Asset
@@ -11,8 +11,8 @@ public struct SmartCutVerifier: Sendable {
     private let evidence: CutEvidence
     private let isCancelled: @Sendable () -> Bool
 
-    /// A verifier of a cut of one of the source's tracks, of whose edges' pictures `evidence` was kept; `isCancelled` is
-    /// asked before every packet and picture.
+    /// A verifier of a cut of one of the source's tracks, of whose edges' frames `evidence` was kept; `isCancelled` is
+    /// asked before every packet and frame.
     public init(
         cut: SmartCut, source: Asset, track: AssetTrack, evidence: CutEvidence = CutEvidence(),
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -72,7 +72,7 @@ public struct SmartCutVerifier: Sendable {
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
 
-    /// How much later than zero the first picture is, where that can be an encoder's delay.
+    /// How much later than zero the first frame is, where that can be an encoder's delay.
     private func origin(_ parts: [Checked], _ got: CutScan) -> MediaTime {
         guard let first = got.pictures.map(\.pts).min(), let checked = parts.first,
             let wanted = checked.scan.shownTimes.first
@@ -91,7 +91,7 @@ public struct SmartCutVerifier: Sendable {
         }
         let found = got.pictures.map(\.pts).sorted()
         guard found.count == times.count else {
-            return "it has \(found.count) pictures instead of \(times.count)"
+            return "it has \(found.count) frames instead of \(times.count)"
         }
         // Coarser ticks than the source's, as Matroska's, round.
         let unit = got.tick
@@ -101,7 +101,7 @@ public struct SmartCutVerifier: Sendable {
             let expected = (time(want) + origin).ticks(in: unit)
             guard abs(have - expected) <= slack else {
                 return
-                    "picture \(index) is at \(MediaTime(ticks: have, timeBase: unit)) s instead of \(time(want)) s"
+                    "frame \(index) is at \(MediaTime(ticks: have, timeBase: unit)) s instead of \(time(want)) s"
             }
         }
         return nil
@@ -115,7 +115,7 @@ public struct SmartCutVerifier: Sendable {
             if part.copiedPictures > 0 {
                 guard
                     let first = pictures.firstIndex(where: { $0.pts == part.copyStart && $0.access != .none })
-                else { return "the source's first copied picture is gone" }
+                else { return "the source's first copied frame is gone" }
                 let packets = pictures[first...].lazy.filter { $0.pts >= part.copyStart }
                     .prefix(part.copiedPictures).map(\.digest)
                 guard Array(packets) == rest.prefix(part.copiedPictures).map(\.digest) else {
@@ -131,7 +131,7 @@ public struct SmartCutVerifier: Sendable {
     private struct Seam: Sendable {
         var from: Int64
         var until: Int64
-        /// When its pictures are shown.
+        /// When its frames are shown.
         var times: [Int64]
         var part: SmartCut.Part
         /// What is to be taken off for the output's time line.
@@ -142,7 +142,7 @@ public struct SmartCutVerifier: Sendable {
         var isChanged = false
     }
 
-    /// Copied pictures behind the head that are looked at: where the parameter sets are wrong, the first ones show it.
+    /// Copied frames behind the head that are looked at: where the parameter sets are wrong, the first ones show it.
     private static let picturesBehindHead = 12
 
     /// The head with what is copied behind it, and the last copied group with the tail.
@@ -154,7 +154,7 @@ public struct SmartCutVerifier: Sendable {
         let keys = scan.pictures.filter { $0.isKey && $0.pts >= part.copyStart && $0.pts <= part.lastCopied }
             .map(\.pts).sorted()
         var seams: [Seam] = []
-        // Where another part ends at a copied picture's start, that is a seam as well.
+        // Where another part ends at a copied frame's start, that is a seam as well.
         // Where slices were changed, the whole first group is looked at, and what follows it.
         let isChanged = part.opensGroup && track.format.codec == CutBitstream.Codec.h264.rawValue
         if part.headPictures > 0 || checked.offset > 0 || isChanged {
@@ -176,7 +176,7 @@ public struct SmartCutVerifier: Sendable {
         return seams
     }
 
-    /// Encoded pictures further from the source than this are garbage, not loss.
+    /// Encoded frames further from the source than this are garbage, not loss.
     private static let tolerance = 0.06
 
     private func pictureProblem(
@@ -190,10 +190,10 @@ public struct SmartCutVerifier: Sendable {
         let (from, until) = (
             time(seam.from - seam.shift) + origin, time(seam.until - seam.shift) + origin
         )
-        // A first picture that gives way to the next one within a tick is not there to be seen.
+        // A first frame that gives way to the next one within a tick is not there to be seen.
         let begins = seam.times.prefix(2).map { cut.tick.rescale($0 - seam.shift, to: result.timeBase) }
         let isFleeting = isCoarse && from == .zero && begins.count == 2 && begins[0] == begins[1]
-        // A joint is decoded across: what came before may show in what comes after. The picture before it may stay on
+        // A joint is decoded across: what came before may show in what comes after. The frame before it may stay on
         // screen until the part's own first one.
         let begin = seam.isJoint ? max(.zero, from - MediaTime(ticks: 1, timeBase: result.timeBase)) : from
         let made = try pictures(
@@ -207,24 +207,24 @@ public struct SmartCutVerifier: Sendable {
             defer { isFirst = false }
             if isFirst, isFleeting { continue }
             guard let have = try Self.next(of: made, from: earliest) else {
-                return "the picture at \(at) s of the source can't be decoded"
+                return "the frame at \(at) s of the source can't be decoded"
             }
             guard case .some(.some(let difference)) = have.withFrame({ wanted.frame.difference(from: $0) })
             else {
-                return "the picture at \(at) s of the source has another size or format"
+                return "the frame at \(at) s of the source has another size or format"
             }
             let isCopied = ticks >= seam.part.copyStart && ticks <= seam.part.lastCopied
             if isCopied ? !difference.isNone : difference.mean > Self.tolerance {
-                return "the picture at \(at) s of the source is not what is shown there"
+                return "the frame at \(at) s of the source is not what is shown there"
             }
         }
-        return try made.next() == nil ? nil : "there are pictures too many at a seam"
+        return try made.next() == nil ? nil : "there are frames too many at a seam"
     }
 
-    /// The source's pictures at a seam: those of its edges as they were kept, those that were copied decoded again.
+    /// The source's frames at a seam: those of its edges as they were kept, those that were copied decoded again.
     private final class Originals {
         private let tick: Rational
-        /// The first picture that is decoded again.
+        /// The first frame that is decoded again.
         private let first: Int64
         private var before: ArraySlice<CutEvidence.Picture> = []
         private let samples: TrackSamples?
@@ -266,7 +266,7 @@ public struct SmartCutVerifier: Sendable {
         }
     }
 
-    /// The next picture, without those before a time.
+    /// The next frame, without those before a time.
     private static func next(of pictures: TrackSamples, from time: MediaTime?) throws -> SampleBuffer? {
         while let picture = try pictures.next() {
             if let time, picture.presentationTime < time { continue }
@@ -275,7 +275,7 @@ public struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    /// Decoded pictures of a stretch.
+    /// Decoded frames of a stretch.
     private func pictures(_ asset: Asset, _ track: AssetTrack, _ range: TimeRange) throws -> TrackSamples {
         let samples = try TrackSamples(
             asset: asset, track: track, settings: .video(VideoOutputSettings()),

@@ -32,7 +32,7 @@ struct AudioTimestampCorrector {
     }
     private static let sightPackets = 16
 
-    /// Nil for pictures, and where the container's clock can say every sample's time.
+    /// Nil for frames, and where the container's clock can say every sample's time.
     init?(_ track: AssetTrack) {
         guard let unit = track.sampleTimeBase else { return nil }
         let parameters = track.format.parameters

@@ -18,7 +18,7 @@ struct DTSGenerator {
         if count == 0 { first = pts }
         let place = pending.firstIndex { $0 > pts } ?? pending.count
         pending.insert(pts, at: place)
-        // Leading pictures of an open group are shown before the first, of which there are at most as many as the delay.
+        // Leading frames of an open group are shown before the first, of which there are at most as many as the delay.
         let lead = Int64(delay) * step + Int64(delay - count) * max(1, step / 4)
         let dts = max(count < delay ? first - lead : pending.removeFirst(), last == .min ? .min : last + 1)
         count += 1

@@ -55,7 +55,7 @@ final class DemuxLane: @unchecked Sendable {
 
     /// Bytes that may wait for one track before it is moved.
     static let byteLimit = 16 << 20
-    /// Below this many packets bytes don't count: a few huge pictures are no sign of bad interleaving.
+    /// Below this many packets bytes don't count: a few huge frames are no sign of bad interleaving.
     static let packetFloor = 16
     /// So many packets and bytes are handed over at a time: a change of queue costs more than a packet.
     private static let (batchPackets, batchBytes) = (32, 256 << 10)

@@ -1,16 +1,16 @@
 internal import DequeModule
 internal import LibAV
 
-/// Presentation times for pictures of MPEG's older codecs in containers that say decoding times alone (AVI), or not of all
+/// Presentation times for frames of MPEG's older codecs in containers that say decoding times alone (AVI), or not of all
 /// of them (program streams leave out the last reference's).
 ///
-/// There reordering is one picture deep: a B-picture is shown when it is decoded, any other one when the next of
-/// its kind is. Packets that hold two pictures, one of them for later (DivX's packed streams), are taken apart
+/// There reordering is one frame deep: a B-frame is shown when it is decoded, any other one when the next of
+/// its kind is. Packets that hold two frames, one of them for later (DivX's packed streams), are taken apart
 /// first.
 ///
 /// Confined to its source's queue.
 final class PTSGenerator: PacketStage {
-    /// Codecs whose pictures are reordered by one.
+    /// Codecs whose frames are reordered by one.
     static let codecs: Set<String> = ["mpeg4", "mpeg1video", "mpeg2video"]
 
     private let track: AssetTrack
@@ -113,7 +113,7 @@ final class PTSGenerator: PacketStage {
         while let next = waiting.popFirst() { ready.append(next) }
     }
 
-    /// The first picture of a packet is shown between its neighbours and referred to by none.
+    /// The first frame of a packet is shown between its neighbours and referred to by none.
     private func isBidirectional(_ packet: borrowing Packet) -> Bool {
         packet.withBytes { bytes in
             var position = 0

@@ -15,7 +15,7 @@ public struct BitRateCurve: Codable, Sendable {
     ) throws -> BitRateCurve? {
         let length = duration.seconds
         guard length > 0, length.isFinite else { return nil }
-        // A column holds the pictures between two key frames, as far as that can be.
+        // A column holds the frames between two key frames, as far as that can be.
         let width = max(0.5, length / 200)
         let count = Int(min(200, (length / width).rounded(.up)))
         var bytes = [Int64](repeating: 0, count: max(1, count))

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A picture made small, for people to look at.
+/// A frame made small, for people to look at.
 public struct Thumbnail: Codable, Sendable {
     /// When it is shown, on the time line of its asset.
     public var time: MediaTime
@@ -8,6 +8,6 @@ public struct Thumbnail: Codable, Sendable {
     public var width: Int
     /// Height in pixels.
     public var height: Int
-    /// The picture as JPEG.
+    /// The frame as JPEG.
     public var jpeg: Data
 }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LibAV
 
-/// Makes small upright pictures of moments of a track (AVFoundation's `AVAssetImageGenerator`, for what a report
+/// Makes small upright frames of moments of a track (AVFoundation's `AVAssetImageGenerator`, for what a report
 /// shows).
 public struct ThumbnailMaker: Sendable {
     private let asset: Asset
@@ -9,7 +9,7 @@ public struct ThumbnailMaker: Sendable {
     private let box: PixelSize
     private let isCancelled: @Sendable () -> Bool
 
-    /// A maker for a track of pictures, none of them larger than `box`; `isCancelled` is asked while it works.
+    /// A maker for a track of frames, none of them larger than `box`; `isCancelled` is asked while it works.
     public init(
         asset: Asset, track: AssetTrack, box: PixelSize,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -34,7 +34,7 @@ public struct ThumbnailMaker: Sendable {
         return Thumbnail(time: time, width: width, height: height, jpeg: try Self.jpeg(frame))
     }
 
-    /// How the decoder's pictures become small; nil where a track says no size.
+    /// How the decoder's frames become small; nil where a track says no size.
     private var settings: VideoOutputSettings? {
         guard let format = PixelFormat(named: "yuvj420p") else { return nil }
         var settings = VideoOutputSettings(pixelFormat: format)

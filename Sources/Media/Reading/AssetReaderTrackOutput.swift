@@ -76,7 +76,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         self.tracks = try mix.inputs.map { input in
             guard let track = tracks.first(where: { $0.index == input.track && $0.mediaType == .audio })
             else {
-                throw MediaError.misuse("track \(input.track), which is mixed, is no track of sound")
+                throw MediaError.misuse("track \(input.track), which is mixed, is no audio track")
             }
             return track
         }
@@ -104,7 +104,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// Samples left out because their times did not increase.
     public var droppedSamples: Int { dropped.load(ordering: .relaxed) }
 
-    /// When the source's pictures or sound first had another form than before, from the start of the output.
+    /// When the source's frames or sound first had another form than before, from the start of the output.
     public var formChange: MediaTime? { ready.withLock { $0.formChange } }
 
     func begin(_ producer: any SampleProducer) {

@@ -22,7 +22,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case system(operation: String, errno: Int32)
     /// The destination is taken.
     case destinationExists
-    /// Not one picture or packet of sound fits into an output of so many bytes.
+    /// Not one frame or packet of sound fits into an output of so many bytes.
     case nothingFits(limit: Int64)
     /// An output is larger than it may be.
     case overLimit(size: Int64, limit: Int64)

@@ -7,33 +7,33 @@ public enum ReaderOutputSettings: Hashable, Sendable {
     /// The same, but only packets that lie inside the range as a whole: for containers that can't say that a part of
     /// one is not to be heard.
     case wholePackets
-    /// Packets of a range that is cut to the picture: copied but for its edges.
+    /// Packets of a range that is cut to the frame: copied but for its edges.
     case smartCut(SmartCut)
     /// Cues in another codec.
     case subtitle(SubtitleCodec)
-    /// Decoded pictures.
+    /// Decoded frames.
     case video(VideoOutputSettings)
     /// Decoded sound, as linear PCM.
     case audio(AudioOutputSettings)
 }
 
-/// Pictures as an output vends them. The steps happen in the order that they stand in.
+/// Frames as an output vends them. The steps happen in the order that they stand in.
 public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// Makes whole frames of fields.
     public var deinterlacing = Deinterlacing.off
-    /// The part of the coded picture that is kept; nil for all.
+    /// The part of the coded frame that is kept; nil for all.
     public var crop: PixelRectangle?
-    /// How the picture is turned.
+    /// How the frame is turned.
     public var turn: PictureTurn?
     /// A chain of libavfilter's filters.
     public var filters: FilterChain?
-    /// What the filters make of the pictures; nil without filters.
+    /// What the filters make of the frames; nil without filters.
     public var filtered: FilteredPictures?
     /// Size in pixels; nil for what the steps before make.
     public var size: PixelSize?
-    /// How the picture gets into `size`.
+    /// How the frame gets into `size`.
     public var fit = PictureFit.stretch
-    /// The picture's own size inside `size`, for `contain` and `cover`.
+    /// The frame's own size inside `size`, for `contain` and `cover`.
     public var innerSize: PixelSize?
     /// Primaries, transfer and matrix to convert to; nil where none of them is to be converted.
     public var color: ColorDescription?
@@ -52,7 +52,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// The pixel format; nil for the source's.
     public var pixelFormat: PixelFormat?
 
-    /// Pictures as the source has them.
+    /// Frames as the source has them.
     public init(pixelFormat: PixelFormat? = nil, size: PixelSize? = nil, frameRate: Rational? = nil) {
         self.pixelFormat = pixelFormat
         self.size = size
@@ -62,7 +62,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// No step before the size is asked for.
     public var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
 
-    /// Nothing but size, format and rate is touched, so a picture that has them goes past.
+    /// Nothing but size, format and rate is touched, so a frame that has them goes past.
     var isPlain: Bool {
         deinterlacing == .off && crop == nil && turn == nil && filters == nil && color == nil
             && innerSize == nil
@@ -96,7 +96,7 @@ public enum Deinterlacing: String, Hashable, Codable, Sendable, CaseIterable {
     case off
 }
 
-/// How a picture gets into a size of another shape.
+/// How a frame gets into a size of another shape.
 public enum PictureFit: String, Hashable, Codable, Sendable, CaseIterable {
     /// All of it, with black bars.
     case contain
@@ -106,11 +106,11 @@ public enum PictureFit: String, Hashable, Codable, Sendable, CaseIterable {
     case stretch
     /// As large as fits.
     case inside
-    /// As large as fits and no larger than it is; the size is turned for a picture that stands.
+    /// As large as fits and no larger than it is; the size is turned for a frame that stands.
     case scaleDown = "scale-down"
 }
 
-/// A rectangle of a picture, in pixels from its upper left corner.
+/// A rectangle of a frame, in pixels from its upper left corner.
 public struct PixelRectangle: Hashable, Codable, Sendable {
     /// Left edge.
     public var x: Int

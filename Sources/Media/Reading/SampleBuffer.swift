@@ -1,13 +1,13 @@
 public import LibAV
 
-/// One packet, picture or run of samples with its timing (AVFoundation's `CMSampleBuffer`). It has one
+/// One packet, frame or run of samples with its timing (AVFoundation's `CMSampleBuffer`). It has one
 /// owner at a time; its data are reference-counted by the library and never copied.
 public struct SampleBuffer: ~Copyable, Sendable {
     /// What it holds.
     public enum Payload: ~Copyable, Sendable {
         /// Compressed data.
         case packet(Packet)
-        /// A decoded picture or run of samples.
+        /// A decoded frame or run of samples.
         case frame(Frame)
     }
 

@@ -14,13 +14,13 @@ public enum SessionOutcome: Sendable {
 
 /// What a session did with one track.
 public struct TrackReport: Hashable, Codable, Sendable {
-    /// Pictures, audio samples per channel, or packets that were appended.
+    /// Frames, audio samples per channel, or packets that were appended.
     public var appendedSamples: Int
     /// Samples of silence put before a late start that the container can't say.
     public var filledSamples: Int
-    /// Pictures appended that an edit list hides: what is shown needs them.
+    /// Frames appended that an edit list hides: what is shown needs them.
     public var hiddenSamples: Int
-    /// Pictures whose closed captions the encoder left.
+    /// Frames whose closed captions the encoder left.
     public var captionsLeft: Int
     /// Packets written.
     public var writtenPackets: Int
@@ -28,7 +28,7 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var droppedSamples: Int
     /// What was left out because it was damaged.
     public var damage: DamageTally.Count
-    /// When the source's pictures first had another shape, or its sound another rate or other channels, from the
+    /// When the source's frames first had another shape, or its sound another rate or other channels, from the
     /// session's start: all of it was brought to one form.
     public var formChange: MediaTime?
     /// The end of the last sample, from the session's start.
@@ -151,7 +151,7 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// The pictures that the edges of tracks' cuts were made of, in the order that tracks were added.
+    /// The frames that the edges of tracks' cuts were made of, in the order that tracks were added.
     public var cutEvidence: [CutEvidence] { lanes.map(\.output.cutEvidence) }
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// What subtitles that are pictures show after some of their display sets.
+/// What subtitles that are frames show after some of their display sets.
 ///
 /// A set may be an update, which builds on the sets since the last one that began anew. Whoever begins with it must have
 /// those too.

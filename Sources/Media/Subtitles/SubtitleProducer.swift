@@ -12,7 +12,7 @@ final class SubtitleProducer: SampleProducer {
     /// Where the codec can't say that two cues are shown at once.
     private var merger: CueMerger?
     private var isFinished = false
-    /// Cues that are pictures are shown until the next one: what is on screen when the range begins.
+    /// Cues that are frames are shown until the next one: what is on screen when the range begins.
     private var onScreen: Packet?
     private var waiting: SampleBuffer?
     /// What is known of the sets before the first one that is given out, where they may build on each other.

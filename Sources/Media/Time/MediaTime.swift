@@ -148,7 +148,7 @@ public struct TimeRange: Hashable, Codable, Sendable {
 }
 
 extension AssetReader {
-    /// The tick in which pictures of a track are vended: its times, time zero and both ends of the range are whole
+    /// The tick in which frames of a track are vended: its times, time zero and both ends of the range are whole
     /// in it, as far as that can be.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, range: TimeRange?) -> Rational {
         videoTick(timeBase: timeBase, timeZero: timeZero, ranges: range.map { [$0] } ?? [])
@@ -156,7 +156,7 @@ extension AssetReader {
 
     /// The same for several ranges joined: every end but the last moves what comes after it.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, ranges: [TimeRange]) -> Rational {
-        // Finer ticks would leave mp4 no room for a picture that stays for minutes. The start moves every picture,
+        // Finer ticks would leave mp4 no room for a frame that stays for minutes. The start moves every frame,
         // the last end the last one's length alone.
         let inner = ranges.map(\.start) + ranges.dropLast().map(\.end)
         let start = [timeBase, timeZero.asTick].compactMap { $0 } + inner.compactMap(\.asTick)

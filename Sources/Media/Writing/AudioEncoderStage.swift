@@ -41,7 +41,7 @@ final class AudioEncoderStage: EncoderStage {
         }
         guard frame.sampleRate == format.sampleRate, frame.sampleFormat == format.sampleFormat,
             frame.channelLayout.channels == format.layout.channels
-        else { throw MediaError.misuse("sound comes in another form than the encoder was opened for") }
+        else { throw MediaError.misuse("audio comes in another form than the encoder was opened for") }
         if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
             guard time < end else { return }
             frame.narrow(start: 0, count: Int(end - time))

@@ -6,7 +6,7 @@ internal import LibAV
 /// not (`AVAssetExportSession.fileLengthLimit`, which may be exceeded; this is not).
 ///
 /// Packets come in the order of their decoding times, over all tracks, and none is shown before it is decoded: so up to
-/// the newest decoding time everything that is shown has come. The output can end at any such time at which the pictures
+/// the newest decoding time everything that is shown has come. The output can end at any such time at which the frames
 /// shown before it are also those that were decoded first; the last of them then ends there. Packets wait until the next
 /// such time is known, and go on when everything up to it fits. Confined to the writer's queue.
 final class SizeGate {
@@ -24,7 +24,7 @@ final class SizeGate {
         var isCounted = false
     }
 
-    /// A place where a track of pictures could end: before that packet, at any time after `latest` and up to `next`.
+    /// A place where a track of frames could end: before that packet, at any time after `latest` and up to `next`.
     private struct Place {
         var number: Int
         /// When the latest of the packets before it is shown.
@@ -45,7 +45,7 @@ final class SizeGate {
         let isText: Bool
         let cues: Cues?
         var count = 0
-        /// When the latest picture so far is shown.
+        /// When the latest frame so far is shown.
         var latest = Int64.min
         /// Places that no packet has undone, in order.
         var places: [Place] = []
@@ -63,7 +63,7 @@ final class SizeGate {
     private let primary: Int
     /// Cues that wait at most; more are written as they are.
     private static let mostCues = 1000
-    /// Packets and bytes that wait behind a picture that lasts; where there are more, it goes on and keeps its length.
+    /// Packets and bytes that wait behind a frame that lasts; where there are more, it goes on and keeps its length.
     private static let mostWaiting = (packets: 2000, bytes: 32 << 20)
     private var waiting = UniqueDeque<Waiting>()
     private var waitingBytes = 0
@@ -158,7 +158,7 @@ final class SizeGate {
             Place(number: tracks[index].count, latest: tracks[index].latest, next: Int64.max))
     }
 
-    /// The times at which the output could end, later than those that were tried: where a picture begins, and where a
+    /// The times at which the output could end, later than those that were tried: where a frame begins, and where a
     /// packet of another kind does. Everything that is shown before `key` has come.
     private func times(upTo key: Int64, start: Int64) -> [Int64] {
         var times: [Int64] = []
@@ -174,7 +174,7 @@ final class SizeGate {
         return times
     }
 
-    /// Where a track of pictures ends if the output ends at a time.
+    /// Where a track of frames ends if the output ends at a time.
     private func place(of index: Int, at time: Int64) -> Place? {
         tracks[index].places.last { $0.latest < time && time <= $0.next }
     }
@@ -225,7 +225,7 @@ final class SizeGate {
     private func release(into write: (consuming Packet, Int) throws(AVError) -> Void)
         throws(AVError)
     {
-        // Where the first picture comes late, nothing can end before it.
+        // Where the first frame comes late, nothing can end before it.
         guard waitingBytes < 8 * Self.mostWaiting.bytes else {
             throw AVError(
                 code: -ENOBUFS, operation: "stopping at a size",

@@ -1,14 +1,14 @@
 internal import LibAV
 
-/// Pictures in, packets out, each with the length of its picture: encoders forget it.
+/// Frames in, packets out, each with the length of its frame: encoders forget it.
 final class VideoEncoderStage: EncoderStage {
     private let encoder: FrameEncoder
-    /// Lengths by presentation time, of the pictures inside the encoder.
+    /// Lengths by presentation time, of the frames inside the encoder.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
     private let takesCaptions: Bool
     private let form: (width: Int, height: Int, format: PixelFormat)
-    /// Pictures whose closed captions the encoder leaves.
+    /// Frames whose closed captions the encoder leaves.
     private(set) var captionsLeft = 0
 
     init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration) {
@@ -38,7 +38,7 @@ final class VideoEncoderStage: EncoderStage {
             pts = 0
         }
         guard pts > lastTime ?? -1 else {
-            throw AVError(code: -22, operation: "encoding", detail: "a picture's time does not increase")
+            throw AVError(code: -22, operation: "encoding", detail: "a frame's time does not increase")
         }
         lastTime = pts
         guard let frame = sample.takeFrame() else {

@@ -72,7 +72,7 @@ struct PresetTrial {
                 if let size = settings.firstIndex(where: { $0.key == "size" }) {
                     let encoder = encoding.encoder
                     settings[size].value = "\(encoder.width)x\(encoder.height)"
-                    // A picture that is as small already keeps its size, and its pixels their shape.
+                    // A frame that is as small already keeps its size, and its pixels their shape.
                     if track.source.width - encoder.width < 2, track.source.height - encoder.height < 2 {
                         settings.removeAll { $0.key == "size" || $0.key == "fit" }
                     }

@@ -47,7 +47,7 @@ struct RunOutputs: ParsableArguments {
     /// Anything is written that tells of each job.
     var wantsReport: Bool { junit != nil || !report.isEmpty }
 
-    /// A page is written, which shows pictures.
+    /// A page is written, which shows frames.
     var wantsPreviews: Bool { report.contains { $0.hasSuffix(".html") } }
 
     /// All files that are written, with one more that may be standard output.

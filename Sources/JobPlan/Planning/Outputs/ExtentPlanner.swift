@@ -132,7 +132,7 @@ struct ExtentPlanner {
                 guard let only = wide.first ?? nil else { return }
                 if let limit = lengthLimit, only.duration > limit {
                     sink.error(
-                        .copyRange, "copied pictures can't begin and end within the \(limit) s of `limit`",
+                        .copyRange, "copied frames can't begin and end within the \(limit) s of `limit`",
                         at: job.cut?.range ?? job.id.range)
                 }
                 extent.requested = range
@@ -143,7 +143,7 @@ struct ExtentPlanner {
             for (index, wide) in wide.enumerated() {
                 guard let wide else { continue }
                 notes.append(
-                    "range \(index + 1), asked for from \(joined[index].start) s to \(joined[index].end) s, is widened to where copied pictures can begin and end"
+                    "range \(index + 1), asked for from \(joined[index].start) s to \(joined[index].end) s, is widened to where copied frames can begin and end"
                 )
                 joined[index] = wide
             }

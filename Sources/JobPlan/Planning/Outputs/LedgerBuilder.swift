@@ -172,7 +172,7 @@ struct LedgerBuilder {
             LedgerEntry(
                 track: track.index, item: item, outcome: .copied,
                 reason:
-                    "as track \(position), \(cut.headPictures + cut.tailPictures) frames at its edges compressed anew"
+                    "as track \(position), \(cut.headPictures + cut.tailPictures) frames at its edges re-encoded"
             )
         case .encode(let encoding):
             LedgerEntry(
@@ -198,7 +198,7 @@ struct LedgerBuilder {
                 : kind == "dovi" && isCopied
                     ? "\(container.name) can't hold it"
                     : kind == "dovi"
-                        ? "Dolby Vision's layer is gone once the picture is compressed anew"
+                        ? "Dolby Vision's layer is gone once the frame is re-encoded"
                         : "not carried over"
             result.append(
                 LedgerEntry(
@@ -251,7 +251,7 @@ struct LedgerBuilder {
             result.append(
                 LedgerEntry(
                     track: track.index, item: "clean aperture", outcome: isBaked ? .encoded : .left,
-                    reason: isBaked ? "the picture is cropped" : "libavformat 5.1 can't write it"))
+                    reason: isBaked ? "the frame is cropped" : "libavformat 5.1 can't write it"))
         }
         return result
     }
@@ -329,10 +329,10 @@ struct LedgerBuilder {
         }
         return LedgerEntry(
             track: track.index, item: item, outcome: isBaked ? .encoded : .left,
-            reason: isBaked ? "the picture is turned" : "the job turns the picture otherwise")
+            reason: isBaked ? "the frame is rotated" : "the job rotates the frame otherwise")
     }
 
-    /// A cover keeps what describes the picture, where it is a stream.
+    /// A cover keeps what describes the frame, where it is a stream.
     private func coverTags(_ track: SourceDescription.Track) -> [LedgerEntry] {
         track.tags.map { tag in
             let isKept = ["title", "comment"].contains(tag.key) && container.name != "mkv"

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Moves the source's timecode with the range: it is that of the output's first picture.
+/// Moves the source's timecode with the range: it is that of the output's first frame.
 struct TimecodePlanner {
     let source: SourceDescription
     let spec: MetadataSpec
@@ -42,7 +42,7 @@ struct TimecodePlanner {
             sink.error(
                 .containerSetting,
                 track == nil
-                    ? "a timecode counts pictures, and the output has none"
+                    ? "a timecode counts frames, and the output has none"
                     : "\(container.name) can't hold a timecode", at: key.range)
             return nil
         }
@@ -62,7 +62,7 @@ struct TimecodePlanner {
         guard let timecode = source.timecode else { return nil }
         guard spec.keep.contains("timecode") else { return left("the job doesn't keep it") }
         guard let track, let rate = track.source.frameRate else {
-            return left("the output has no pictures to count")
+            return left("the output has no frames to count")
         }
         guard container.hasTimecode else { return left("\(container.name) can't hold it") }
         if case .encode(let encoding) = track.action, let wanted = encoding.video?.frameRate, wanted != rate {
@@ -71,7 +71,7 @@ struct TimecodePlanner {
         guard let code = Timecode(timecode, rate: rate) else {
             return left("there is no timecode at \(rate) frames a second")
         }
-        // It counts from the first picture, which may come late.
+        // It counts from the first frame, which may come late.
         let passed = max(.zero, start - track.source.timeRange.start)
         let moved = code.advanced(by: passed.ticks(in: rate.inverted, rounding: .down))
         return Answer(

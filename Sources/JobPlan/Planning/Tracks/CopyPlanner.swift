@@ -88,7 +88,7 @@ struct CopyPlanner {
                 .containerCodec,
                 isData
                     ? "the packets of \(label(track)) belong to no time, so they can't be copied"
-                    : "the packets of \(label(track)) don't say when their pictures are shown, which a copy must",
+                    : "the packets of \(label(track)) don't say when their frames are shown, which a copy must",
                 at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
@@ -109,8 +109,8 @@ struct CopyPlanner {
             sink.error(
                 .copyRange,
                 ranges.count > 1
-                    ? "copied sound can't be cut to the sample at every joint of several ranges"
-                    : "\(type.name) has no edit lists, so copied sound can't be cut to the sample",
+                    ? "copied audio can't be cut to the sample at every joint of several ranges"
+                    : "\(type.name) has no edit lists, so copied audio can't be cut to the sample",
                 at: place, notes: [Diagnostic.Note("the range", at: job.rangeLocation)],
                 help: ranges.count > 1
                     ? "`encode` it; `cut: smart` keeps whole packets"
@@ -314,7 +314,7 @@ struct CopyPlanner {
         guard configuration.width == track.width, configuration.height == track.height,
             configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,
             configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
-        else { throw .edges("`encode` changes the picture, which its copied part would not follow") }
+        else { throw .edges("`encode` changes the frame, which its copied part would not follow") }
         return configuration
     }
 
@@ -325,26 +325,26 @@ struct CopyPlanner {
             let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
             sink.error(
                 .copyRange,
-                "copied pictures must begin at a key frame, and there is none at \(range.start) s",
+                "copied frames must begin at a key frame, and there is none at \(range.start) s",
                 at: rangePlace, notes: notes,
                 help: (near.isEmpty ? "" : "key frames near it: \(near); ")
                     + "`cut: keyframe` widens the range, `cut: smart` compresses only its edges anew")
         case .hasLeadingPictures:
             sink.error(
                 .copyRange,
-                "the key frame at \(range.start) s is followed by pictures that need earlier ones (open GOP)",
+                "the key frame at \(range.start) s is followed by frames that need earlier ones (open GOP)",
                 at: rangePlace, notes: notes,
-                help: "`cut: smart` copies the pictures after it, `encode` compresses them all anew")
+                help: "`cut: smart` copies the frames after it, `encode` re-encodes them all")
         case .endsInsideGroup(let next):
             sink.error(
-                .copyRange, "pictures before \(range.end) s need ones after it, so a copy can't end there",
+                .copyRange, "frames before \(range.end) s need ones after it, so a copy can't end there",
                 at: rangePlace, notes: notes,
                 help: (next.map { "it can end at \($0) s; " } ?? "")
                     + "`cut: keyframe` widens the range, `cut: smart` compresses only its edges anew")
         }
     }
 
-    /// The range widened outwards to where copied pictures can begin and end, and ended earlier where that would be longer
+    /// The range widened outwards to where copied frames can begin and end, and ended earlier where that would be longer
     /// than `limit`. Nil where nothing is to be widened.
     static func widened(
         _ range: TimeRange, limit: MediaTime?, track: SourceDescription.Track, path: String, end: MediaTime,
@@ -355,7 +355,7 @@ struct CopyPlanner {
                 asked, track: track, path: path, end: end, damagePolicy: damagePolicy, scout: scout)
         }
         var (asked, wide) = (range, try once(range))
-        // The next place before the limit may be a picture or two away.
+        // The next place before the limit may be a frame or two away.
         for _ in 0..<4 {
             guard let limit, let found = wide, found.duration > limit else { break }
             let until = asked.end - (found.duration - limit)

@@ -105,7 +105,7 @@ struct PicturePlanner {
             rectangle.y + rectangle.height <= picture.size.height
         else {
             sink.error(
-                .codecSetting, "the rectangle reaches out of the picture, which is \(picture.size)",
+                .codecSetting, "the rectangle reaches out of the frame, which is \(picture.size)",
                 at: crop.range)
             return false
         }
@@ -149,7 +149,7 @@ struct PicturePlanner {
             guard let transform = track.transform else { return true }
             guard let degrees = transform.clockwiseDegrees else {
                 sink.error(
-                    .codecSetting, "the source is turned by no multiple of 90 degrees, which can't be baked",
+                    .codecSetting, "the source is rotated by no multiple of 90 degrees, which can't be baked",
                     at: orientation.range)
                 return false
             }

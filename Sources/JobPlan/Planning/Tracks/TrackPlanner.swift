@@ -66,7 +66,7 @@ struct TrackPlanner {
             }
             return (.smartCut(cut), track.transform)
         case .fallBack(let action, let why):
-            notes.append("\(label(track)) is compressed anew: \(why)")
+            notes.append("\(label(track)) is re-encoded: \(why)")
             return encoded(track, action, by: rule)
         }
     }
@@ -113,7 +113,7 @@ struct TrackPlanner {
             guard SubtitleCodec.canConvert(from: track.codec) else {
                 sink.error(
                     .cannotDecode,
-                    "\(label(track)) is \(track.codec), whose cues are pictures: they can't become text",
+                    "\(label(track)) is \(track.codec), whose cues are images: they can't become text",
                     at: spec.codec.range, help: "`copy: true` takes them as they are")
                 return nil
             }
@@ -129,8 +129,8 @@ struct TrackPlanner {
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
             sink.error(
                 .containerSetting,
-                "\(container.value.name) can't say that the picture is turned, and the source's is",
-                at: container.range, help: "mp4 and mov can; or `orientation: bake` turns the picture itself")
+                "\(container.value.name) can't say that the frame is rotated, and the source's is",
+                at: container.range, help: "mp4 and mov can; or `orientation: bake` rotates the frame itself")
             return nil
         }
         let expected = ExpectationPlanner(
@@ -146,13 +146,13 @@ struct TrackPlanner {
         {
             sink.error(
                 .codecSetting,
-                "the picture would be \(encoding.encoder.width)x\(encoding.encoder.height); a side has at most 16384 pixels",
+                "the frame would be \(encoding.encoder.width)x\(encoding.encoder.height); a side has at most 16384 pixels",
                 at: rule.range)
             return nil
         }
         if expected.frames == 0 {
             sink.error(
-                .invalidRange, "\(label(track)) would have no picture: the range is shorter than one",
+                .invalidRange, "\(label(track)) would have no frame: the range is shorter than one",
                 at: rule.range)
             return nil
         }
@@ -252,7 +252,7 @@ struct TrackPlanner {
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
         sink.error(
             .cannotDecode,
-            "\(label(track)): its size or pixel format can't be found out; it may have no pictures",
+            "\(label(track)): its size or pixel format can't be found out; it may have no frames",
             at: rule.selection.range)
         return false
     }
@@ -262,7 +262,7 @@ struct TrackPlanner {
     {
         guard encoding.encoder.sampleRate > 0 else {
             sink.error(
-                .cannotDecode, "the sample rate of the sound can't be found out", at: rule.selection.range)
+                .cannotDecode, "the sample rate of the audio can't be found out", at: rule.selection.range)
             return false
         }
         return true

@@ -15,7 +15,7 @@ extension VideoEncodingPlanner {
         }
         if let turn = picture.settings.turn {
             note(
-                "orientation", "turned by \(turn.clockwiseDegrees)°\(turn.isReflected ? ", mirrored" : "")",
+                "orientation", "rotated by \(turn.clockwiseDegrees)°\(turn.isReflected ? ", mirrored" : "")",
                 at: spec.orientation?.range)
         }
         if let deinterlace = spec.deinterlace {
@@ -77,7 +77,7 @@ extension VideoEncodingPlanner {
             EncoderTraits.of(encoder.name).takesCaptions,
             ["h264", "hevc", "mpeg2video"].contains(track.codec)
         {
-            notes.append("closed captions, where it has any, lack those of the pictures that are left out")
+            notes.append("closed captions, where it has any, lack those of the frames that are left out")
         }
         if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
             notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")

@@ -114,10 +114,10 @@ struct VideoEncodingPlanner {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
     }
 
-    /// The tick in which every picture's time is whole.
+    /// The tick in which every frame's time is whole.
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value {
-            // The last picture ends where the range does, if the encoder doesn't count in frames.
+            // The last frame ends where the range does, if the encoder doesn't count in frames.
             let countsFrames = spec.codec.value.countsFramesInTwoPasses && spec.passes?.value == 2
             guard !ranges.isEmpty, !countsFrames else { return rate.inverted }
             return AssetReader.videoTick(timeBase: rate.inverted, timeZero: .zero, ranges: ranges)
@@ -144,8 +144,8 @@ struct VideoEncodingPlanner {
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
 
-    /// One side alone follows the picture's shape. Sides are rounded to what the format's chroma allows: to the
-    /// nearest where they were computed, down where the source is odd. `inner` is the picture's own size, where
+    /// One side alone follows the frame's shape. Sides are rounded to what the format's chroma allows: to the
+    /// nearest where they were computed, down where the source is odd. `inner` is the frame's own size, where
     /// bars or a cut make up for another shape.
     private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
         let step = spec.codec.value.roundsToChroma ? format.chromaSubsampling : (1, 1)
@@ -260,7 +260,7 @@ struct VideoEncodingPlanner {
         return color == ColorDescription() ? nil : color
     }
 
-    /// Scaling both sides unequally changes the shape of a pixel, so that the picture's shape stays.
+    /// Scaling both sides unequally changes the shape of a pixel, so that the frame's shape stays.
     private func aspect(source: PixelSize, target: PixelSize) -> Rational? {
         if let aspect = spec.pixelAspectRatio { return aspect.value }
         // No more than an odd line is left out: the pixels stay as they are.

@@ -1,9 +1,9 @@
 internal import LibAV
 
-/// Makes a steady frame rate of pictures, which it repeats or leaves out (libavfilter's `fps`). All of a range go through
+/// Makes a steady frame rate of frames, which it repeats or leaves out (libavfilter's `fps`). All of a range go through
 /// one of these, however often their form changed before.
 ///
-/// A new picture is the one that is on screen at its time, not one that comes soon after it: a range begins with what is
+/// A new frame is the one that is on screen at its time, not one that comes soon after it: a range begins with what is
 /// shown at its start. Containers round times; half of their unit, at most a millisecond, is forgiven.
 final class FrameRateStage {
     private let rate: Rational
@@ -33,7 +33,7 @@ final class FrameRateStage {
         slack = min(1000, max(2, context.track.timeBase.rescale(1, to: Self.inner) / 2))
     }
 
-    /// Takes a picture whose time is told from the start of the range, so that the first new one falls on it.
+    /// Takes a frame whose time is told from the start of the range, so that the first new one falls on it.
     func send(_ frame: consuming Frame, timeBase: Rational) throws {
         frame.pts = timeBase.rescale(frame.pts, to: Self.inner) - slack
         if graph == nil {
@@ -56,7 +56,7 @@ final class FrameRateStage {
         }
     }
 
-    /// The next picture; nil when another must be sent first or all are out.
+    /// The next frame; nil when another must be sent first or all are out.
     func next() throws -> SampleBuffer? {
         guard graph != nil, !isAtEnd else { return nil }
         let frame = try Frame()

@@ -1,6 +1,6 @@
 public import LibAV
 
-/// The chain of filters that pictures of one form go through on their way to `settings`, but for the frame rate.
+/// The chain of filters that frames of one form go through on their way to `settings`, but for the frame rate.
 ///
 /// A change of pixel format is a change of numbers, and libavfilter's scaler tells of range and matrix only half: it
 /// brings full range to the limited one where nobody forbids it, and takes any RGB for BT.601. So every scaler is told
@@ -11,9 +11,9 @@ public struct PictureChain {
     let format: PixelFormat
     /// What the numbers mean.
     let isFullRange: Bool
-    /// Of pictures that are no RGB.
+    /// Of frames that are no RGB.
     let matrix: String?
-    /// The size that pictures come out in where `settings` say none.
+    /// The size that frames come out in where `settings` say none.
     let wholeSize: PixelSize?
     let target: PixelFormat
     /// Theirs, and that of those that everything was planned for.
@@ -29,11 +29,11 @@ public struct PictureChain {
             ? Self.flags : Self.terms(from: range, to: range, matrix: name)
     }
 
-    /// What becomes of pictures in a chain of the user's filters.
+    /// What becomes of frames in a chain of the user's filters.
     public static func trial(_ filters: FilterChain, of form: PictureForm, matrix: String) throws(AVError)
         -> PictureForm
     {
-        // Most filters take a picture's time, and leave the meaning of its numbers but for RGB.
+        // Most filters take a frame's time, and leave the meaning of its numbers but for RGB.
         if changesColor(filters) { return try FilterGraph.trial(filters.steps, of: form, scaling: flags) }
         let range = form.color.range ?? (form.format.isUsuallyFullRange ? "pc" : "tv")
         var after = try FilterGraph.form(
@@ -46,7 +46,7 @@ public struct PictureChain {
         return after
     }
 
-    /// Tries a change of primaries, transfer or matrix with a small picture: not all that has a name can be computed.
+    /// Tries a change of primaries, transfer or matrix with a small frame: not all that has a name can be computed.
     public static func tryConversion(
         _ settings: VideoOutputSettings, from format: PixelFormat, _ color: ColorDescription,
         to target: PixelFormat
@@ -122,7 +122,7 @@ public struct PictureChain {
     /// What the first scaler is told.
     private var colors: [MetadataEntry] { terms(to: isConverting ? kept : wanted) }
 
-    /// Pictures whose shape is another one than what was planned for.
+    /// Frames whose shape is another one than what was planned for.
     private var refitting: [FilterStep]? {
         guard let box = settings.size ?? wholeSize, let shapes else { return nil }
         return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors)
@@ -147,7 +147,7 @@ public struct PictureChain {
         return before + [step]
     }
 
-    /// The last scaler. Pictures that change size in mid-stream come out in one; of those that don't, colour that becomes
+    /// The last scaler. Frames that change size in mid-stream come out in one; of those that don't, colour that becomes
     /// denser is made of the lines of one field, where frames say that they have two.
     private var end: FilterStep {
         guard let whole = wholeSize else { return FilterStep("scale", options: terms(to: wanted)) }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Size and pixel aspect of pictures: their shape as it is seen.
+/// Size and pixel aspect of frames: their shape as it is seen.
 struct PictureShape: Equatable {
     var size: PixelSize
     /// The shape of a pixel; square where nobody says.
@@ -22,7 +22,7 @@ struct PictureShape: Equatable {
         return shape
     }
 
-    /// Steps that put pictures of another shape than the first ones' into what was made for those: with bars, or cut off
+    /// Steps that put frames of another shape than the first ones' into what was made for those: with bars, or cut off
     /// where `cover` says so. Nil where the shapes are one.
     func steps(
         into box: PixelSize, made first: PictureShape, _ settings: VideoOutputSettings,
@@ -31,7 +31,7 @@ struct PictureShape: Equatable {
         -> [FilterStep]?
     {
         guard settings.filters == nil, first != self else { return nil }
-        // What fits into a box gets square pixels; else those that keep the first pictures' shape.
+        // What fits into a box gets square pixels; else those that keep the first frames' shape.
         let hasSquares = settings.fit != .stretch
         let shown =
             hasSquares ? Double(box.width) / Double(max(1, box.height)) : first.after(settings).ratio
@@ -60,12 +60,12 @@ extension FilterStep {
         return step
     }
 
-    /// Keeps the middle of a picture.
+    /// Keeps the middle of a frame.
     static func crop(to size: PixelSize) -> FilterStep {
         FilterStep("crop", ["out_w": "\(size.width)", "out_h": "\(size.height)"])
     }
 
-    /// Puts a picture into the middle of a larger one.
+    /// Puts a frame into the middle of a larger one.
     static func pad(to size: PixelSize) -> FilterStep {
         FilterStep(
             "pad",

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import LibAV
 
-/// Scales, changes the pixel format or the frame rate of pictures through filter graphs. Where they change in mid-stream,
+/// Scales, changes the pixel format or the frame rate of frames through filter graphs. Where they change in mid-stream,
 /// another graph goes on when the one before has given out what it held.
 final class VideoConverter {
     /// What a graph is made for.
@@ -16,7 +16,7 @@ final class VideoConverter {
     private let start: Int64
     private let pixelAspect: Rational?
     private let sourceRate: Rational?
-    /// Pictures that are already as asked go past the graph.
+    /// Frames that are already as asked go past the graph.
     private let target: (size: PixelSize?, format: PixelFormat)
     /// The range of frames that don't say one, where it isn't their format's usual one.
     private let usualRange: Bool?
@@ -27,16 +27,16 @@ final class VideoConverter {
     /// The shape that everything was planned for.
     private var planned: PictureShape
     private var hasBegun = false
-    /// When pictures first had another shape, from the start of the range.
+    /// When frames first had another shape, from the start of the range.
     private(set) var shapeChange: MediaTime?
 
     private var graph: FilterGraph?
     private var graphInput: Form?
     /// The unit of what graphs give out.
     private var inner: Rational
-    /// Pictures behind the graph; their times are told from the start of the range.
+    /// Frames behind the graph; their times are told from the start of the range.
     private var ready = UniqueDeque<Frame>()
-    /// Lengths of the pictures inside the graph, by time.
+    /// Lengths of the frames inside the graph, by time.
     private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
     private let rate: FrameRateStage?
@@ -68,7 +68,7 @@ final class VideoConverter {
             || wantsFullRange != nil && wantsFullRange != isFullRange
     }
 
-    /// Takes a picture in.
+    /// Takes a frame in.
     func send(_ sample: consuming SampleBuffer) throws {
         let (pts, duration) = (sample.pts - start, sample.duration)
         guard let frame = sample.takeFrame() else { return }
@@ -81,7 +81,7 @@ final class VideoConverter {
             shape: PictureShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
             format: frame.pixelFormat, color: frame.colorCode)
-        // The container may say another aspect than the pictures: what counts is whether theirs changes.
+        // The container may say another aspect than the frames: what counts is whether theirs changes.
         if !hasBegun, form.shape.size == planned.size { planned = form.shape }
         hasBegun = true
         if shapeChange == nil, form.shape != planned {
@@ -120,7 +120,7 @@ final class VideoConverter {
         try graph?.sendEnd(at: lastEnd)
     }
 
-    /// The next picture, or nil when one must be sent first or all are out.
+    /// The next frame, or nil when one must be sent first or all are out.
     func next() throws -> SampleBuffer? {
         guard let rate else {
             if try ready.isEmpty && !receive() {
@@ -145,14 +145,14 @@ final class VideoConverter {
         }
     }
 
-    /// Puts the graph's next picture behind the others; false when it has none.
+    /// Puts the graph's next frame behind the others; false when it has none.
     private func receive() throws -> Bool {
         guard graph != nil else { return false }
         let frame = try Frame()
         guard case .ready? = try graph?.receive(into: frame) else { return false }
         if let size = target.size, frame.width != size.width || frame.height != size.height {
             throw MediaError.misuse(
-                "the filters change the size of pictures from one to the next: \(frame.width)x\(frame.height) instead of \(size)"
+                "the filters change the size of frames from one to the next: \(frame.width)x\(frame.height) instead of \(size)"
             )
         }
         ready.append(frame)

@@ -16,7 +16,7 @@ public enum DamagePolicy: String, Codable, Hashable, Sendable, CaseIterable {
 public final class DamageTally: Sendable {
     /// What was left out of one track.
     public struct Count: Hashable, Codable, Sendable {
-        /// Packets and pictures.
+        /// Packets and frames.
         public var skipped = 0
         /// The time of the first one, where it has one.
         public var first: MediaTime?

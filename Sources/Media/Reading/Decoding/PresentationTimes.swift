@@ -9,13 +9,13 @@ public enum OrderProblem: Codable, Hashable, Sendable {
 }
 
 extension AssetTrack {
-    /// A packet of pictures doesn't say when it is shown: without reordering its decoding time would do.
+    /// A packet of frames doesn't say when it is shown: without reordering its decoding time would do.
     func lacksTime(_ packet: borrowing Packet) -> Bool {
         switch mediaType {
         case .video:
             packet.pts == noTimestamp
                 && (packet.dts == noTimestamp || format.parameters.reorderDelay > 0)
-        // Metadata of broadcasts that belongs to no picture in particular.
+        // Metadata of broadcasts that belongs to no frame in particular.
         case .data: packet.pts == noTimestamp && packet.dts == noTimestamp
         default: false
         }

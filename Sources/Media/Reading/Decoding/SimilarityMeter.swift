@@ -1,11 +1,11 @@
 public import LibAV
 
-/// Compares the pictures of an output with those that went into its encoder, or with the source's own where they were
+/// Compares the frames of an output with those that went into its encoder, or with the source's own where they were
 /// copied.
 public struct SimilarityMeter: Sendable {
     /// What came of a comparison.
     public enum Answer: Sendable {
-        /// The mean over all pictures.
+        /// The mean over all frames.
         case mean(Double)
         /// There are not as many of one as of the other.
         case counts(source: Int, output: Int)

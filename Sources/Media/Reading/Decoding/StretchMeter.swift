@@ -20,7 +20,7 @@ public struct StretchMeter: Sendable {
             to: "lavfi.silence_end")
     }
 
-    /// The longest run of black pictures (libavfilter's `blackdetect`).
+    /// The longest run of black frames (libavfilter's `blackdetect`).
     public func longestBlack(of track: AssetTrack) throws -> MediaTime {
         var settings = VideoOutputSettings()
         settings.filters = FilterChain([FilterStep("blackdetect", ["d": "0.02", "pix_th": "0.1"])])

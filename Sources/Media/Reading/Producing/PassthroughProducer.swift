@@ -5,7 +5,7 @@ internal import LibAV
 ///
 /// Sound is cut at packets: the one that holds the range's start comes with the ones its decoder needs
 /// before it, and the last one's duration ends with the range, so that a container with edit lists can say
-/// it to the sample. Pictures must begin at a key frame; whoever plans the copy has made sure of it.
+/// it to the sample. Frames must begin at a key frame; whoever plans the copy has made sure of it.
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
@@ -105,12 +105,12 @@ final class PassthroughProducer: SampleProducer {
                 }
                 duration -= unheardEnd(of: packet)
                 if let end {
-                    // In decoding order pictures past the end may come before some that are inside.
+                    // In decoding order frames past the end may come before some that are inside.
                     if dts >= end { return nil }
                     if pts >= end { continue }
                     duration = min(duration, end - pts)
                 }
-                // Leading pictures of an open group, which need what was left out.
+                // Leading frames of an open group, which need what was left out.
                 if let start, hasBegun, track.mediaType == .video, pts < start { continue }
                 if isUnderOthers {
                     throw MediaError.changedHeaders(

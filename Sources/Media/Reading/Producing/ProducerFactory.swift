@@ -49,7 +49,7 @@ struct ProducerFactory {
 
     // MARK: Several stretches
 
-    /// Each stretch is read plainly; what is asked of the sound or the pictures is done to the whole, so that filters
+    /// Each stretch is read plainly; what is asked of the sound or the frames is done to the whole, so that filters
     /// and converters see no joint.
     private func joined(_ output: AssetReaderTrackOutput) throws -> any SampleProducer {
         let track = output.track

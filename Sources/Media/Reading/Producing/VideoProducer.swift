@@ -1,9 +1,9 @@
 internal import LibAV
 
-/// Decoded pictures of a range, each with its exact time and length.
+/// Decoded frames of a range, each with its exact time and length.
 ///
-/// A range `[S, E)` shows what the source shows: the picture on screen at S first, at S; then those with
-/// S < pts < E; the last one until E. A picture is held back until the next one says how long it lasts.
+/// A range `[S, E)` shows what the source shows: the frame on screen at S first, at S; then those with
+/// S < pts < E; the last one until E. A frame is held back until the next one says how long it lasts.
 final class VideoProducer: SampleProducer {
     private let frames: any FrameStream
     private let context: ProducerContext
@@ -72,7 +72,7 @@ final class VideoProducer: SampleProducer {
                 from: MediaTime(ticks: heldTime, timeBase: tick), to: MediaTime(ticks: time, timeBase: tick),
                 track: context.track)
             if time <= heldTime {
-                // Two pictures for one moment: the later one decoded is what stays on screen.
+                // Two frames for one moment: the later one decoded is what stays on screen.
                 dropped += 1
                 hold(frame, at: heldTime)
                 continue
@@ -93,7 +93,7 @@ final class VideoProducer: SampleProducer {
         heldTime = time
     }
 
-    /// The last picture lasts as long as the source says, at most to the end of the range.
+    /// The last frame lasts as long as the source says, at most to the end of the range.
     private func finalSample() -> SampleBuffer? {
         guard let last = held.take() else { return nil }
         let frameEnd = heldTime + max(0, frames.timeBase.rescale(last.duration, to: tick))
