@@ -157,7 +157,7 @@ final class DecodedFrames: FrameStream {
         if recent.count > decoder.threadDelay { drop() }
         do throws(AVError) {
             try decoder.sendEnd()
-        } catch where decoder.threadDelay > 0 {
+        } catch  where decoder.threadDelay > 0 {
             try packets.damage.meet(error, of: name, at: failed(at: nil))
             drop()
         }
