@@ -8,6 +8,21 @@ import Testing
 
 /// What happens around an output while it is made.
 @Suite struct PublishingAttackTests {
+    /// A job of lossless outputs with a title, each of its own file in `out`.
+    private static func job(outputs: [String], title: String) -> String {
+        let lines = outputs.map { "      \($0): { tracks: [ { video: first, encode: { codec: ffv1 } } ] }" }
+        return """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                metadata: { set: { title: \(title) } }
+                destination: "out/${output}.mkv"
+                outputs:
+            \(lines.joined(separator: "\n"))
+            """
+    }
+
     /// The output's folder is moved while the job runs: an output that is somewhere else is no success.
     @Test func aFolderThatIsMovedIsAFailure() throws {
         let scratch = try folderWithSource()
@@ -31,20 +46,7 @@ import Testing
     /// replaced is there again.
     @Test(arguments: [false, true]) func outputsArePublishedTogetherOrNotAtAll(isRerun: Bool) throws {
         let scratch = try folderWithSource()
-        let jobs = { (title: String) in
-            """
-            version: 1
-            jobs:
-              one:
-                asset: ./a.mp4
-                metadata: { set: { title: \(title) } }
-                destination: "out/${output}.mkv"
-                outputs:
-                  a: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
-                  b: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
-                  c: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
-            """
-        }
+        let jobs = { (title: String) in Self.job(outputs: ["a", "b", "c"], title: title) }
         if isRerun {
             try scratch.write(jobs("first"), to: "jobs.yaml")
             #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
@@ -73,19 +75,7 @@ import Testing
     /// run makes what is missing and leaves nothing else. Where there are no links, what was about to be replaced is back.
     @Test func aRunThatDiesWhileItReplacesSeveralOutputs() throws {
         let scratch = try folderWithSource()
-        let jobs = { (title: String) in
-            """
-            version: 1
-            jobs:
-              one:
-                asset: ./a.mp4
-                metadata: { set: { title: \(title) } }
-                destination: "out/${output}.mkv"
-                outputs:
-                  a: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
-                  b: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
-            """
-        }
+        let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
         func titles() throws -> [String] {
             try ["a", "b"].map { name in
                 guard FileManager.default.fileExists(atPath: scratch.file("out/\(name).mkv")) else {
