@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import JobPlan
 internal import Media
 
-/// What a page shows of an output beside its source: frames, sound, bit rate.
+/// What a page shows of an output beside its source: frames, audio, bit rate.
 enum PreviewMarkup {
     private static let width = 720.0
 

@@ -46,7 +46,8 @@ extension WorkerProcess {
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
         // What this process was started with, and others that were not opened to be closed.
-        tandem_spawn_without(&actions, WorkerMain.descriptor + 1)
+        let refusal = tandem_spawn_without(&actions, WorkerMain.descriptor + 1)
+        guard refusal == 0 else { throw MediaError.system(operation: "starting a worker", errno: refusal) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

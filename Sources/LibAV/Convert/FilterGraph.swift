@@ -155,11 +155,12 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
                 let context = try library.make(step, in: graph)
                 try checkPads(of: context, step, inputs: node.inputs.count, type: type, library)
                 for (pad, source) in node.inputs.enumerated() {
-                    let from: UnsafeMutablePointer<AVFilterContext>
-                    switch source {
-                    case .input(let index): from = sources[index]
-                    case .node(let index): from = filters[index]
-                    }
+                    let (index, there) =
+                        switch source {
+                        case .input(let index): (index, sources)
+                        case .node(let index): (index, filters)
+                        }
+                    let from = try member(index, of: there)
                     try LibAV.check(
                         library.c.avfilter_link(from, 0, context, UInt32(pad)), "avfilter_link")
                 }
@@ -177,6 +178,17 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
             library.free(graph)
             throw error
         }
+    }
+
+    /// What stands at a place, or an error where nothing does.
+    private static func member(
+        _ index: Int, of contexts: [UnsafeMutablePointer<AVFilterContext>]
+    ) throws(AVError) -> UnsafeMutablePointer<AVFilterContext> {
+        guard contexts.indices.contains(index) else {
+            throw AVError(
+                code: tandem_einval, operation: "filtering", detail: "the graph has no input \(index)")
+        }
+        return contexts[index]
     }
 
     /// So many inputs and one output, all of that type.
@@ -200,15 +212,15 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     /// Gives an input a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
     public func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
+        let source = try Self.member(input, of: sources)
         try LibAV.check(
-            library.c.av_buffersrc_add_frame_flags(sources[input], frame.raw, 0), "filtering",
-            context: sources[input])
+            library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
     }
 
     /// Says that no more comes into an input, and when its last frame ends, in its time base.
     public func sendEnd(at pts: Int64, to input: Int = 0) throws(AVError) {
-        try LibAV.check(
-            library.c.av_buffersrc_close(sources[input], pts, 0), "filtering", context: sources[input])
+        let source = try Self.member(input, of: sources)
+        try LibAV.check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
     }
 
     /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
