@@ -127,6 +127,8 @@ import Testing
                 rows.append("\(name) | refused: \(why)")
                 continue
             }
+            let unnamed = account.entries.filter { $0.reason == "no decision names it" }
+            #expect(unnamed.isEmpty, "\(name): no decision of the plan names \(unnamed.map(\.item))")
             let missing = try missing(account, of: path)
             #expect(missing.isEmpty, "\(name): \(missing)")
             let (copied, encoded, left) = (

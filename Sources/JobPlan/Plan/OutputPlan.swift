@@ -67,7 +67,7 @@ extension OutputPlan {
         var output = self
         (output.ledger, output.notes) = ([], [])
         for index in output.tracks.indices {
-            (output.tracks[index].source.tags, output.tracks[index].tags) = ([], [])
+            output.tracks[index].source.tags = []
             guard case .encode(var encoding) = output.tracks[index].action else { continue }
             encoding.settings = []
             output.tracks[index].action = .encode(encoding)

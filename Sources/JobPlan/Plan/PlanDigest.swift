@@ -191,7 +191,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         // Where the output goes, its own mark and the memory tell.
         (output.id, output.input, output.destination) = (nil, 0, "")
         for index in output.tracks.indices {
-            (output.tracks[index].tags, output.tracks[index].askedTags) = ([], [])
+            output.tracks[index].askedTags = []
             // What a setting is counts, not who said it.
             guard case .encode(var encoding) = output.tracks[index].action else { continue }
             (encoding.settings, encoding.askedColor) = ([], [])

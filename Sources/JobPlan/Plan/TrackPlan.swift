@@ -83,16 +83,6 @@ public struct TrackPlan: Codable, Hashable, Sendable {
         public var isExact: Bool
     }
 
-    /// What becomes of a tag of a track.
-    public struct Tag: Codable, Hashable, Sendable {
-        /// Its key.
-        public var key: String
-        /// What becomes of it.
-        public var outcome: LedgerEntry.Outcome
-        /// Why.
-        public var reason: String
-    }
-
     /// The source's track.
     public var source: SourceDescription.Track
     /// Several tracks of the source become this one; `source` is then what they have in common.
@@ -109,8 +99,6 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public var metadata: [MetadataEntry]
     /// The keys among them that the rule sets, in lower case.
     public var askedTags: [String] = []
-    /// What becomes of the tags that the source's track has.
-    public var tags: [Tag]
     /// Dispositions by libav's names.
     public var disposition: [String]
     /// Kinds of side data that go along.

@@ -81,6 +81,11 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         static let unordered = "unordered times"
         /// Files were joined: some packets stand under other headers.
         static let changingHeaders = "changing headers"
+        /// Kinds of side data that can go along or be left.
+        var carriedKinds: [String] {
+            let states = [Self.hiddenBeginning, Self.hiddenInside, Self.unordered, Self.changingHeaders]
+            return sideData.filter { !states.contains($0) }
+        }
         /// Samples of the packet that is heard first which an edit list hides.
         public var hiddenPartOfPacket: Int?
         /// Bits a second as the container says, 0 where unknown.

@@ -113,7 +113,7 @@ public enum PlanText {
     }
 
     private static func render(_ track: TrackPlan, _ index: Int) -> [String] {
-        let name = LedgerBuilder.name(track.source)
+        let name = LedgerText.plainName(track.source)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
         case .subtitle(let codec): return ["  track \(index)    \(name) → \(codec.rawValue)"]

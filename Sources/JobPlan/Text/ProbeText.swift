@@ -16,7 +16,7 @@ public enum ProbeText {
             lines.append("  time zero  \(source.timeZero) s on the file's own clock")
         }
         for track in source.tracks {
-            lines.append("  track \(track.index)    \(LedgerBuilder.name(track))")
+            lines.append("  track \(track.index)    \(LedgerText.plainName(track))")
             let details = details(track)
             if !details.isEmpty { lines.append("             \(details)") }
         }

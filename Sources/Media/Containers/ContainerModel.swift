@@ -30,12 +30,14 @@ public struct ContainerModel: Sendable {
     public var dataCodecs: [String] = []
     /// Kinds of cover that it holds beside its tracks, by libav's names.
     public var coverCodecs: Set<String> = []
-    /// Covers are files that are attached, no streams with one packet.
-    var attachesCovers = false
+    /// Covers are files that are attached, no streams with one packet, and have no tags.
+    public var attachesCovers = false
     /// It has a place for an alpha plane beside a packet of VP8 or VP9.
     public var holdsAlphaBeside = false
     /// Its muxer writes the configuration of Dolby Vision.
     public var holdsDolbyVision = false
+    /// It tells players that frames of profile 5 are none that can be shown without Dolby Vision.
+    public var saysDolbyVisionProfile5 = false
     /// It can be without any packet.
     public var mayBeEmpty = false
 
@@ -58,6 +60,17 @@ public struct ContainerModel: Sendable {
     /// It can say that the beginning of copied audio is not heard, by itself or because the codec does, of all codecs but
     /// these; nil where it can't.
     var hidesBeginningExcept: Set<String>?
+    /// How it says that samples are decoded and not heard, beside edit lists.
+    public enum DiscardForm: Sendable {
+        /// At the end of any packet, up to the whole of it (Matroska's DiscardPadding).
+        case packetEnds
+        /// For the whole track, in its first frame (LAME's tag).
+        case firstFrame
+    }
+    /// How it says that samples are decoded and not heard; nil where it can't.
+    public var discardForm: DiscardForm?
+    /// Who reads it may begin anywhere, between key frames too.
+    var isReadFromAnywhere = false
     /// Its index can be moved to the front.
     public var canOptimizeForNetwork = false
     /// It can be written in fragments, each with its own index.
@@ -200,6 +213,7 @@ extension ContainerModel {
         // Of whole packets; Opus and MP3 say it themselves.
         model.hidesBeginningExcept = []
         model.canTakeChaptersLate = true
+        model.discardForm = .packetEnds
         model.hasTrackTags = true
         model.holdsAlphaBeside = true
         model.saysColor = true

@@ -5,6 +5,7 @@ extension ContainerModel {
         model.codecs = .only(["mp3"])
         model.coverCodecs = ["mjpeg", "png", "bmp", "gif", "tiff"]
         model.hidesBeginningExcept = []
+        model.discardForm = .firstFrame
         return model
     }()
 }

@@ -8,6 +8,7 @@ extension ContainerModel {
         model.coverCodecs = Set(CoverArt.types.keys)
         model.attachesCovers = true
         model.holdsDolbyVision = true
+        model.saysDolbyVisionProfile5 = true
         model.hasTimecode = true
         model.setDispositions([
             "default", "dub", "original", "comment", "forced", "hearing_impaired", "visual_impaired",

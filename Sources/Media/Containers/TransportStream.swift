@@ -13,6 +13,7 @@ extension ContainerModel {
         model.dataCodecs = ["klv"]
         model.soundTimeBase = Rational(1, 90_000)
         model.isMovedToZero = true
+        model.isReadFromAnywhere = true
         model.delayedCodecs = ["opus"]
         model.hasChapters = false
         model.metadataKeys = []

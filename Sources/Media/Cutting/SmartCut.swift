@@ -265,7 +265,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// What stands against writing it, of a source of such a codec, into a container. HEVC's edges have sets of the same
     /// ids as the source's, which a reader of a transport stream that begins between key frames mixes up.
     public func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
-        guard hasEdges, container.muxer == "mpegts" else { return nil }
+        guard hasEdges, container.isReadFromAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
         // What comes out is checked before it is published, and isn't right then.
         let isWhole = parts.count > 1 && parts.contains { $0.copiedPictures == 0 }

@@ -24,7 +24,7 @@ struct OutputHeader {
         /// Bytes of the codec's own header.
         let headerSize: Int
         /// What of its audio is not heard, where blocks say it.
-        var trimming: SoundTrimming?
+        var trimming: DiscardPadding?
         /// The container's unit.
         var timeBase = Rational(1, 1)
     }
@@ -50,7 +50,7 @@ struct OutputHeader {
                 Track(
                     packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),
                     codec: parameters.codecName, headerSize: parameters.extradataSize,
-                    trimming: SoundTrimming(container, parameters, timeBase: timeBase)))
+                    trimming: DiscardPadding(container, parameters, timeBase: timeBase)))
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
         let pictures = try addCovers(to: &muxer)

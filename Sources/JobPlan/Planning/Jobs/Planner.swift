@@ -335,12 +335,12 @@ public struct Planner {
         for (output, destination) in zip(job.outputs, targets) {
             guard let container = output.container else { continue }
             if foreseen == nil { checkDestination(destination, of: output, in: file.path, into: &sink) }
-            var planner = OutputPlanner(
+            let planner = OutputPlanner(
                 job: job, output: output, container: container, source: source, description: description,
                 destination: destination, scout: scout)
-            let planned = planner.plan()
-            sink.add(planner.sink)
-            guard let planned else { continue }
+            let decision = planner.decide()
+            sink.add(decision.reasons.diagnostics)
+            guard let planned = decision.value else { continue }
             plan.add(planned.output, madeOf: planned.input)
             let task = OutputTask(
                 job: plan.id, file: plan.file, input: planned.input, output: planned.output)

@@ -12,22 +12,6 @@ struct ChapterPlanner {
     let container: Located<ContainerType>
     /// Of the output's audio.
     let codec: String?
-    private(set) var chapters: [AssetChapter] = []
-    /// What becomes of the source's, for the ledger.
-    private(set) var outcome: LedgerEntry.Outcome = .left
-    private(set) var reason = ""
-
-    init(
-        spec: Located<ChapterSpec>?, source: [AssetChapter], ranges: [TimeRange], duration: MediaTime,
-        container: Located<ContainerType>, codec: String?
-    ) {
-        self.spec = spec
-        self.source = source
-        self.ranges = ranges
-        self.duration = duration
-        self.container = container
-        self.codec = codec
-    }
 
     private var canHold: Bool { container.value.hasChapters(withSound: codec) }
     private var problem: String {
@@ -36,29 +20,45 @@ struct ChapterPlanner {
             ? "\(name) can hold no chapters beside \(codec ?? "")" : "\(name) can't hold chapters"
     }
 
-    mutating func plan(into sink: inout DiagnosticSink) {
+    /// The output's chapters.
+    func decide() -> Decision<[AssetChapter]> {
+        var reasons = Reasons()
+        let chapters: [AssetChapter]
+        var outcome = LedgerEntry.Outcome.left
+        let reason: String
         switch spec?.value ?? .keep {
-        case .drop: reason = "the job drops them"
+        case .drop: (chapters, reason) = ([], "the job drops them")
         case .list(let list):
             reason = "the job has its own"
-            guard canHold else {
-                sink.error(
-                    .containerSetting, problem,
-                    at: spec?.range ?? container.range,
+            if canHold {
+                chapters = own(list, &reasons) ?? []
+            } else {
+                chapters = []
+                reasons.error(
+                    .containerSetting, problem, at: spec?.range ?? container.range,
                     notes: [Diagnostic.Note("the container comes from here", at: container.range)])
-                return
             }
-            own(list, into: &sink)
-        case .keep:
-            guard canHold else {
-                reason = problem
-                return
-            }
-            keep()
+        case .keep where canHold:
+            let kept = kept()
+            chapters = kept.chapters
+            if !chapters.isEmpty { outcome = .copied }
+            reason =
+                chapters.isEmpty
+                ? "none lies in the range"
+                : kept.count < source.count
+                    ? "\(kept.count) of them lie in the range"
+                    : ranges.isEmpty ? "kept" : "moved with the range"
+        case .keep: (chapters, reason) = ([], problem)
         }
+        if !source.isEmpty {
+            reasons.account(for: "\(source.count) chapters", of: nil, outcome, reason)
+        }
+        return Decision(reasons.hasErrors ? nil : chapters, reasons)
     }
 
-    private mutating func keep() {
+    /// The source's, moved with the range and cut to it; how many of them are left.
+    private func kept() -> (chapters: [AssetChapter], count: Int) {
+        var chapters: [AssetChapter] = []
         var offset = MediaTime.zero
         var kept: Set<Int> = []
         for range in ranges.isEmpty ? [TimeRange(start: .zero, duration: duration)] : ranges {
@@ -74,43 +74,40 @@ struct ChapterPlanner {
             }
             offset = offset + range.duration
         }
-        outcome = chapters.isEmpty ? .left : .copied
-        reason =
-            chapters.isEmpty
-            ? "none lies in the range"
-            : kept.count < source.count
-                ? "\(kept.count) of them lie in the range"
-                : ranges.isEmpty ? "kept" : "moved with the range"
+        return (chapters, kept.count)
     }
 
-    private mutating func own(
-        _ list: [(start: Located<TimeExpression>, title: String)], into sink: inout DiagnosticSink
-    ) {
+    /// The job's own; nil where one of them can't be, which the reasons say.
+    private func own(
+        _ list: [(start: Located<TimeExpression>, title: String)], _ reasons: inout Reasons
+    ) -> [AssetChapter]? {
         var starts: [MediaTime] = []
         for entry in list {
             guard let time = OutputTime.resolve(entry.start.value, duration: duration) else {
-                sink.error(
+                reasons.error(
                     .invalidValue, "a chapter's start is a time of the output: 1:30, 25% or -10s",
                     at: entry.start.range)
-                return
+                return nil
             }
             guard time >= .zero, time < duration else {
-                sink.error(
+                reasons.error(
                     .invalidRange, "the chapter begins at \(time) s, but the output ends at \(duration) s",
                     at: entry.start.range)
-                return
+                return nil
             }
             starts.append(time)
         }
+        var chapters: [AssetChapter] = []
         for (index, entry) in list.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1] : duration
             guard end > starts[index] else {
-                sink.error(
+                reasons.error(
                     .invalidRange, "the chapter begins no later than the next one", at: entry.start.range)
-                return
+                return nil
             }
             chapters.append(
                 AssetChapter(timeRange: TimeRange(start: starts[index], end: end), title: entry.title))
         }
+        return chapters
     }
 }

@@ -30,9 +30,8 @@ struct ExtentPlanner {
     let source: InputPlan.Source
     let description: SourceDescription
     let scout: any SourceScout
-    private(set) var sink = DiagnosticSink()
-    private(set) var notes: [String] = []
-    private(set) var extent = PlannedExtent()
+    private var reasons = Reasons()
+    private var extent = PlannedExtent()
 
     init(
         job: JobSpec, output: OutputSpec, source: InputPlan.Source, description: SourceDescription,
@@ -55,27 +54,20 @@ struct ExtentPlanner {
     }
     private var ranges: [TimeRange] { extent.ranges }
 
-    /// `video` counts frames, `copied` is the first video track that is copied. False where a range can't be told.
-    mutating func plan(video: SourceDescription.Track?, copied: SourceDescription.Track?) -> Bool {
+    /// `video` counts frames, `copied` is the first video track that is copied.
+    consuming func decide(video: SourceDescription.Track?, copied: SourceDescription.Track?)
+        -> Decision<PlannedExtent>
+    {
         let resolver = RangeResolver(source: description, video: video)
-        let asked = job.ranges.compactMap { resolver.resolve($0, into: &sink) }
-        if asked.count < job.ranges.count { return false }
+        let asked = job.ranges.compactMap { resolver.resolve($0, into: &reasons.diagnostics) }
+        if asked.count < job.ranges.count { return Decision(nil, reasons) }
         if asked.count > 1 { joined = asked } else { range = asked.first }
         limitDuration(video: video)
         widen(for: copied)
         if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
-            notes.append("how the range is cut is found out once \(id) has published")
+            reasons.note("how the range is cut is found out once \(id) has published")
         }
-        return true
-    }
-
-    /// The read that comes of it.
-    var input: InputPlan {
-        InputPlan(
-            source: source, timing: job.asset.timing, sourceDescription: description, range: extent.range,
-            joinedRanges: extent.joined, requestedRange: extent.requested,
-            damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
-            cut: extent.ranges.isEmpty ? nil : job.cut?.value)
+        return Decision(extent, reasons)
     }
 
     /// How long the output is at most.
@@ -85,11 +77,11 @@ struct ExtentPlanner {
     private mutating func limitDuration(video: SourceDescription.Track?) {
         guard let limit = output.durationLimit else { return }
         let resolver = RangeResolver(source: description, video: video)
-        guard let length = resolver.duration(limit, into: &sink) else { return }
+        guard let length = resolver.duration(limit, into: &reasons.diagnostics) else { return }
         let start = range?.start ?? .zero
         let end = range?.end ?? description.duration
         guard length > .zero else {
-            sink.error(.invalidRange, "an output of no length is none", at: limit.range)
+            reasons.error(.invalidRange, "an output of no length is none", at: limit.range)
             return
         }
         lengthLimit = length
@@ -99,7 +91,7 @@ struct ExtentPlanner {
         }
         if start + length < end {
             range = TimeRange(start: start, end: start + length)
-            notes.append("stops after \(length) s, as `limit` says")
+            reasons.note("stops after \(length) s, as `limit` says")
         }
     }
 
@@ -107,7 +99,7 @@ struct ExtentPlanner {
     private mutating func shortenJoined(to length: MediaTime) {
         let kept = joined.prefix(lasting: length)
         guard kept != joined else { return }
-        notes.append("stops after \(length) s, as `limit` says")
+        reasons.note("stops after \(length) s, as `limit` says")
         if kept.count > 1 {
             joined = kept
         } else {
@@ -131,7 +123,7 @@ struct ExtentPlanner {
             if joined.isEmpty {
                 guard let only = wide.first ?? nil else { return }
                 if let limit = lengthLimit, only.duration > limit {
-                    sink.error(
+                    reasons.error(
                         .copyRange, "copied frames can't begin and end within the \(limit) s of `limit`",
                         at: job.cut?.range ?? job.id.range)
                 }
@@ -142,13 +134,13 @@ struct ExtentPlanner {
             }
             for (index, wide) in wide.enumerated() {
                 guard let wide else { continue }
-                notes.append(
+                reasons.note(
                     "range \(index + 1), asked for from \(joined[index].start) s to \(joined[index].end) s, is widened to where copied frames can begin and end"
                 )
                 joined[index] = wide
             }
         } catch {
-            sink.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
+            reasons.error(.sourceUnreadable, "\(path): \(error)", at: job.cut?.range ?? job.id.range)
         }
     }
 }

@@ -6,28 +6,37 @@ internal import Media
 /// Moves the source's timecode with the range: it is that of the output's first frame.
 struct TimecodePlanner {
     let source: SourceDescription
-    let spec: MetadataSpec
+    let output: OutputSpec
     let container: ContainerType
     /// The output's first track of frames.
     let track: TrackPlan?
     let start: MediaTime
-    /// What the job says it is.
-    let setting: String?
 
-    /// What comes of it.
-    struct Answer {
-        /// The output's.
-        var written: String?
-        /// What becomes of the source's.
-        var outcome: LedgerEntry.Outcome
-        /// Why.
-        var reason: String
+    /// The output's timecode; an empty one where it has none.
+    func decide() -> Decision<String> {
+        var reasons = Reasons()
+        let set = setting(&reasons)
+        let kept = kept
+        if let code = source.timecode {
+            let isKept = set == nil && kept.code != nil
+            reasons.account(
+                for: "timecode \(code)", of: nil, isKept ? .copied : .left,
+                set == nil ? kept.reason : "the job sets it")
+        }
+        let written = set ?? kept.code
+        for track in source.tracks where track.isTimecode {
+            if written != nil {
+                reasons.account(for: "timecode track", of: track.index, .copied, "written anew")
+            } else {
+                reasons.account(
+                    for: LedgerText.plainName(track), of: track.index, .left, "no rule selects it")
+            }
+        }
+        return Decision(reasons.hasErrors ? nil : written ?? "", reasons)
     }
 
     /// The timecode that the job or the frames' rule sets; one that can't be is an error.
-    static func setting(
-        in output: OutputSpec, of track: TrackPlan?, container: ContainerType, into sink: inout DiagnosticSink
-    ) -> String? {
+    private func setting(_ reasons: inout Reasons) -> String? {
         let rules = output.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
         guard
             let (key, value) = (rules + output.metadata.set).first(where: {
@@ -39,7 +48,7 @@ struct TimecodePlanner {
                 encoding.video?.frameRate ?? track?.source.frameRate
             } else { track?.source.frameRate }
         guard container.hasTimecode, let rate else {
-            sink.error(
+            reasons.error(
                 .containerSetting,
                 track == nil
                     ? "a timecode counts frames, and the output has none"
@@ -47,7 +56,7 @@ struct TimecodePlanner {
             return nil
         }
         guard Timecode(value, rate: rate) != nil else {
-            sink.error(
+            reasons.error(
                 .invalidValue,
                 "`\(value)` is no timecode at \(rate) frames a second; one is written 01:00:00:00",
                 at: key.range)
@@ -56,28 +65,23 @@ struct TimecodePlanner {
         return value
     }
 
-    /// Nil where neither the source nor the job has one.
-    var answer: Answer? {
-        if let setting { return Answer(written: setting, outcome: .left, reason: "the job sets it") }
-        guard let timecode = source.timecode else { return nil }
-        guard spec.keep.contains("timecode") else { return left("the job doesn't keep it") }
+    /// What becomes of the source's, and why.
+    private var kept: (code: String?, reason: String) {
+        guard let timecode = source.timecode else { return (nil, "the source has none") }
+        guard output.metadata.keep.contains("timecode") else { return (nil, "the job doesn't keep it") }
         guard let track, let rate = track.source.frameRate else {
-            return left("the output has no frames to count")
+            return (nil, "the output has no frames to count")
         }
-        guard container.hasTimecode else { return left("\(container.name) can't hold it") }
+        guard container.hasTimecode else { return (nil, "\(container.name) can't hold it") }
         if case .encode(let encoding) = track.action, let wanted = encoding.video?.frameRate, wanted != rate {
-            return left("the frame rate changes")
+            return (nil, "the frame rate changes")
         }
         guard let code = Timecode(timecode, rate: rate) else {
-            return left("there is no timecode at \(rate) frames a second")
+            return (nil, "there is no timecode at \(rate) frames a second")
         }
         // It counts from the first frame, which may come late.
         let passed = max(.zero, start - track.source.timeRange.start)
         let moved = code.advanced(by: passed.ticks(in: rate.inverted, rounding: .down))
-        return Answer(
-            written: moved, outcome: .copied,
-            reason: moved == timecode ? "kept" : "moved with the range to \(moved)")
+        return (moved, moved == timecode ? "kept" : "moved with the range to \(moved)")
     }
-
-    private func left(_ reason: String) -> Answer { Answer(written: nil, outcome: .left, reason: reason) }
 }

@@ -9,7 +9,7 @@ struct AudioEncodingPlanner {
     let track: SourceDescription.Track
     let encoder: EncoderInfo
     let container: ContainerType
-    var notes: [String] = []
+    private var reasons = Reasons()
     private var settings: [TrackPlan.Setting] = []
 
     init(
@@ -21,7 +21,12 @@ struct AudioEncodingPlanner {
         self.container = container
     }
 
-    mutating func plan() -> TrackPlan.Encoding {
+    consuming func decide() -> Decision<TrackPlan.Encoding> {
+        let encoding = encoding()
+        return Decision(encoding, reasons)
+    }
+
+    private mutating func encoding() -> TrackPlan.Encoding {
         let codec = spec.codec.value
         let rate = sampleRate
         let layout = layout
@@ -62,21 +67,21 @@ struct AudioEncodingPlanner {
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         let chain = filters()
         if codec.beginsWithDelay, !container.hidesBeginning(ofCodec: codec.name) {
-            notes.append(
+            reasons.note(
                 "\(container.name) can't say that \(encoder.name)'s delay is not heard: some milliseconds of it come first"
             )
         }
-        if let source = track.channelLayout, let text = describe(source, as: layout) { notes.append(text) }
+        if let source = track.channelLayout, let text = describe(source, as: layout) { reasons.note(text) }
         if let other = container.otherLayout(of: layout, codec: codec.libavName) {
-            notes.append(
+            reasons.note(
                 "\(container.name) can't say the layout \(layout) of \(codec.name): players take it for \(other)"
             )
         }
         if codec.name == "flac", ["32", "64"].contains(where: track.codec.contains), spec.bitDepth == nil {
-            notes.append("\(track.codec) becomes 24 bits, the most that \(encoder.name) writes")
+            reasons.note("\(track.codec) becomes 24 bits, the most that \(encoder.name) writes")
         }
         if !track.isLossless, !codec.isLossless {
-            notes.append("audio \(track.codec) is compressed with loss already, and is compressed again")
+            reasons.note("audio \(track.codec) is compressed with loss already, and is compressed again")
         }
         var audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
         audio.filters = chain

@@ -9,8 +9,8 @@ struct CopyPlanner {
     enum Answer {
         /// Its packets as they are.
         case copy
-        /// Its packets but for the edges of the range; what `encode` says that the edges can't follow.
-        case smartCut(SmartCut, unheeded: [String])
+        /// Its packets but for the edges of the range.
+        case smartCut(SmartCut)
         /// It can't be copied, and the job says how it is made then.
         case fallBack(TrackRule.Action, why: String)
     }
@@ -33,24 +33,53 @@ struct CopyPlanner {
     private var cut: CutMode { job.cut?.value ?? .exact }
     private var rangePlace: SourceRange { job.rangeLocation ?? place }
 
-    /// Nil where the track can't be copied and nothing is said of what to do then; the sink says why.
-    func plan(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
+    /// Nothing where the track can't be copied and the job says nothing of what to do then.
+    func decide(_ track: SourceDescription.Track) -> Decision<Answer> {
         var own = DiagnosticSink()
-        if let answer = copy(track, into: &own) { return answer }
+        var reasons = Reasons()
+        let answer = copy(track, into: &own)
+        switch answer {
+        case .copy:
+            if keepsWholePackets(of: track) {
+                reasons.note(
+                    "\(label(track)) is cut between packets: part of one is missing at each end of a range")
+            }
+            CopyLosses(track: track, container: container.value).account(in: &reasons)
+            return Decision(answer, reasons)
+        case .smartCut(let cut):
+            if cut.hasEdges, !unheeded.isEmpty {
+                reasons.note(
+                    "the edges of \(label(track)) follow the source, not \(unheeded.joined(separator: ", "))"
+                )
+            }
+            CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
+            return Decision(answer, reasons)
+        case .fallBack(let action, let why): return fallBack(action, track, why)
+        case nil: break
+        }
         let problem = own.diagnostics.first
         // `smart` promises that the middle is copied: `encode` makes the edges, and `smart-or-exact` the rest as well.
         let isRefused = cut == .smart && problem?.rule == .copyRange
         if let otherwise, !isRefused {
-            return .fallBack(otherwise, why: problem?.message ?? "it can't be copied")
+            return fallBack(otherwise, track, problem?.message)
         }
         // Without times there is no cut at all, and near-lossless is what the rest is made with.
         if cut == .smartOrExact, track.mediaType == .video, !ranges.isEmpty, !sayTimes(track),
             let action = TrackRule.Action.nearLossless(track.codec, at: place)
         {
-            return .fallBack(action, why: problem?.message ?? "it can't be copied")
+            return fallBack(action, track, problem?.message)
         }
-        sink.add(own)
-        return nil
+        reasons.diagnostics.add(own)
+        return Decision(nil, reasons)
+    }
+
+    private func fallBack(
+        _ action: TrackRule.Action, _ track: SourceDescription.Track, _ why: String?
+    ) -> Decision<Answer> {
+        var reasons = Reasons()
+        let why = why ?? "it can't be copied"
+        reasons.note("\(label(track)) is re-encoded: \(why)")
+        return Decision(.fallBack(action, why: why), reasons)
     }
 
     private func label(_ track: SourceDescription.Track) -> String {
@@ -58,7 +87,7 @@ struct CopyPlanner {
     }
 
     /// Sound that is cut where packets begin, since nothing in the output could say more.
-    func keepsWholePackets(of track: SourceDescription.Track) -> Bool {
+    private func keepsWholePackets(of track: SourceDescription.Track) -> Bool {
         track.mediaType == .audio && !ranges.isEmpty && (ranges.count > 1 || !container.value.hasEditLists)
     }
 
@@ -93,7 +122,7 @@ struct CopyPlanner {
             return nil
         }
         // libavformat 5.1 gives it another name in mp4, by which players take it for usual frames.
-        if track.dolbyVisionProfile == 5, type.name != "mkv" {
+        if track.dolbyVisionProfile == 5, !type.saysDolbyVisionProfile5 {
             return refuse(
                 "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
                 help: "mkv can", into: &sink)
@@ -230,7 +259,7 @@ struct CopyPlanner {
                 return smart(
                     obstacle == nil ? found?.smart : nil, obstacle ?? found?.obstacle, track, into: &sink)
             }
-            if let cut = found?.smart, !cut.hasEdges { return .smartCut(cut, unheeded: []) }
+            if let cut = found?.smart, !cut.hasEdges { return .smartCut(cut) }
             sink.error(
                 .copyRange,
                 "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all of the ranges begin at a key frame and end where a copy can")",
@@ -254,7 +283,7 @@ struct CopyPlanner {
             {
                 throw obstacle
             }
-            return .smartCut(cut, unheeded: cut.hasEdges ? unheeded : [])
+            return .smartCut(cut)
         } catch {
             let message = "\(label(track)) can't be cut smartly: \(error)"
             if cut == .smartOrExact {
@@ -297,16 +326,16 @@ struct CopyPlanner {
         else {
             throw .edges("`encode` says \(spec.codec.value.name), and the packets are \(track.codec)")
         }
-        var ignored = DiagnosticSink()
         let settled = PicturePlanner.settled(spec, for: track)
-        guard let picture = PicturePlanner(spec: settled, track: track, scout: scout).plan(into: &ignored)
-        else {
+        guard let picture = PicturePlanner(spec: settled, track: track, scout: scout).decide().value else {
             throw .edges("`encode` can't be carried out on them")
         }
-        var planner = VideoEncodingPlanner(
+        let planner = VideoEncodingPlanner(
             spec: settled, track: track, picture: picture, timeZero: description.timeZero,
             ranges: ranges, encoder: encoder, container: container.value)
-        let encoding = planner.plan()
+        guard let encoding = planner.decide().value else {
+            throw .edges("`encode` can't be carried out on them")
+        }
         let configuration = encoding.encoder
         // What is said of frames that say nothing changes none.
         var unchanged = VideoOutputSettings()

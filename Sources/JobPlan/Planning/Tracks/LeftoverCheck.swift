@@ -1,24 +1,29 @@
 internal import Diagnostics
 internal import JobSpec
 
-/// Source tracks that no rule selects are in the ledger; where the job says so (`leftover`), they are more than that.
+/// Source tracks that no rule selects: they are left, and where the job says so (`leftover`), that is a message.
 enum LeftoverCheck {
-    /// `chosen` are the tracks that some rule selects.
-    static func check(
-        _ output: OutputSpec, of description: SourceDescription, chosen: [Int],
-        into sink: inout DiagnosticSink
-    ) {
-        guard let leftover = output.leftover, leftover.value != .drop else { return }
+    /// `chosen` are the tracks that some rule selects. Covers and timecode are no rule's business.
+    static func decide(
+        _ output: OutputSpec, of description: SourceDescription, chosen: [Int]
+    ) -> Reasons {
+        var reasons = Reasons()
         let taken = Set(chosen)
-        // Covers and timecode are no rule's business; the ledger has them.
         for track in description.tracks
         where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
-            let message = "no rule selects track \(track.index) of the source: \(LedgerBuilder.name(track))"
+            let name = LedgerText.plainName(track)
+            reasons.account(
+                for: name, of: track.index, .left,
+                track.isUnknown
+                    ? "its format is unknown: it is selected by its number alone" : "no rule selects it")
+            guard let leftover = output.leftover, leftover.value != .drop else { continue }
+            let message = "no rule selects track \(track.index) of the source: \(name)"
             if leftover.value == .error {
-                sink.error(.leftoverTrack, message, at: leftover.range)
+                reasons.error(.leftoverTrack, message, at: leftover.range)
             } else {
-                sink.warning(.leftoverTrack, message, at: leftover.range)
+                reasons.diagnostics.warning(.leftoverTrack, message, at: leftover.range)
             }
         }
+        return reasons
     }
 }

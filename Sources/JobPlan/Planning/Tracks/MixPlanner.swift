@@ -11,10 +11,13 @@ struct MixPlanner {
     /// How long the output is, about: what volumes' times are of.
     let duration: MediaTime
 
-    /// The mix and the track that it is like; nil where something is wrong, which the sink says.
-    func plan(into sink: inout DiagnosticSink) -> (AudioMix, SourceDescription.Track)? {
-        guard var sum = tracks.first else { return nil }
-        guard let volumes = volumes(into: &sink) else { return nil }
+    /// The mix and the track that it is like.
+    func decide() -> Decision<(mix: AudioMix, sum: SourceDescription.Track)> {
+        var reasons = Reasons()
+        guard var sum = tracks.first, let volumes = volumes(&reasons) else { return Decision(nil, reasons) }
+        if tracks.count > 1 {
+            reasons.note("\(tracks.count) tracks of audio become one, which can pass full scale")
+        }
         // As rich as the richest, so that nothing is lost before `encode` says what is kept.
         let rate = tracks.map(\.sampleRate).max() ?? 0
         let layouts = tracks.map { ($0.channelLayout ?? .stereo).specified }
@@ -31,30 +34,30 @@ struct MixPlanner {
         let mix = AudioMix(
             inputs: tracks.map { AudioMix.Input(track: $0.index, volume: volumes[$0.index] ?? .full) },
             sampleRate: rate, layout: layout)
-        return (mix, sum)
+        return Decision((mix, sum), reasons)
     }
 
     /// The volumes that are written, by their tracks.
-    private func volumes(into sink: inout DiagnosticSink) -> [Int: VolumeEnvelope]? {
+    private func volumes(_ reasons: inout Reasons) -> [Int: VolumeEnvelope]? {
         var volumes: [Int: VolumeEnvelope] = [:]
         var places: [Int: SourceRange] = [:]
         for input in spec.inputs {
             let place = input.selection.range
             let found = source.tracks(of: .audio, matching: input.selection.value)
             if found.isEmpty {
-                sink.error(.noSuchTrack, "no audio track matches", at: place)
+                reasons.error(.noSuchTrack, "no audio track matches", at: place)
                 return nil
             }
-            guard let envelope = envelope(input, into: &sink) else { return nil }
+            guard let envelope = envelope(input, &reasons) else { return nil }
             for track in found {
                 guard tracks.contains(where: { $0.index == track.index }) else {
-                    sink.error(
+                    reasons.error(
                         .noSuchTrack,
                         "track \(track.index) is not mixed: the rule doesn't select it", at: place)
                     return nil
                 }
                 if let first = places[track.index] {
-                    sink.error(
+                    reasons.error(
                         .conflictingKeys, "the volume of track \(track.index) is said twice", at: place,
                         notes: [Diagnostic.Note("it is said here first", at: first)])
                     return nil
@@ -66,26 +69,26 @@ struct MixPlanner {
         return volumes
     }
 
-    private func envelope(_ input: MixSpec.Input, into sink: inout DiagnosticSink) -> VolumeEnvelope? {
+    private func envelope(_ input: MixSpec.Input, _ reasons: inout Reasons) -> VolumeEnvelope? {
         var points: [VolumeEnvelope.Point] = []
         for point in input.points {
             guard let written = point.at else {
                 return VolumeEnvelope([VolumeEnvelope.Point(time: .zero, thousandths: point.thousandths)])
             }
             guard let time = OutputTime.resolve(written.value, duration: duration) else {
-                sink.error(
+                reasons.error(
                     .invalidValue, "a point of a volume is at a time of the output: 1:30, 25% or -10s",
                     at: written.range)
                 return nil
             }
             guard time >= .zero, time <= duration else {
-                sink.error(
+                reasons.error(
                     .invalidRange, "the point is at \(time) s, but the output lasts \(duration) s",
                     at: written.range)
                 return nil
             }
             if let last = points.last, time <= last.time {
-                sink.error(
+                reasons.error(
                     .invalidRange,
                     "points of a volume follow one another; the one before is at \(last.time) s",
                     at: written.range)

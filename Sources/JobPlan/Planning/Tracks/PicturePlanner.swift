@@ -23,21 +23,22 @@ struct PicturePlanner {
         var format: PixelFormat
     }
 
-    func plan(into sink: inout DiagnosticSink) -> Picture? {
+    func decide() -> Decision<Picture> {
         var picture = Picture(
             size: PixelSize(width: track.width, height: track.height), aspect: track.pixelAspectRatio,
             transform: track.transform, isInterlaced: track.isInterlaced, color: track.color,
             format: track.pixelFormat)
+        var reasons = Reasons()
         let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec, track) ? .auto : .off)
         if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
             picture.settings.deinterlacing = deinterlacing
             picture.isInterlaced = false
         }
-        guard crop(&picture, into: &sink), turn(&picture, into: &sink), filter(&picture, into: &sink) else {
-            return nil
+        guard crop(&picture, &reasons), turn(&picture, &reasons), filter(&picture, &reasons) else {
+            return Decision(nil, reasons)
         }
         picture.settings.mapsTones = mapsTones(picture.color)
-        return checkToneMapping(picture, into: &sink) ? picture : nil
+        return Decision(checkToneMapping(picture, &reasons) ? picture : nil, reasons)
     }
 
     /// Lines go elsewhere: fields would be mixed.
@@ -77,25 +78,33 @@ struct PicturePlanner {
     }
 
     /// Light is mixed anew from what the source says of it: all of that must be known.
-    private func checkToneMapping(_ picture: Picture, into sink: inout DiagnosticSink) -> Bool {
+    private func checkToneMapping(_ picture: Picture, _ reasons: inout Reasons) -> Bool {
         guard picture.settings.mapsTones, picture.color.primaries == nil || picture.color.matrix == nil else {
             return true
         }
-        sink.error(
+        reasons.error(
             .codecSetting,
             "the source is of high dynamic range, and doesn't say its primaries or its matrix: its tones can't be mapped",
             at: spec.color?.transfer?.range ?? spec.range)
         return false
     }
 
-    private func crop(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
+    private func crop(_ picture: inout Picture, _ reasons: inout Reasons) -> Bool {
+        defer {
+            if track.cleanAperture != nil {
+                let isCropped = picture.settings.crop != nil
+                reasons.account(
+                    for: "clean aperture", of: track.index, isCropped ? .encoded : .left,
+                    isCropped ? "the frame is cropped" : CopyLosses.aperture)
+            }
+        }
         guard let crop = spec.crop else { return true }
         let rectangle: PixelRectangle
         switch crop.value {
         case .rectangle(let given): rectangle = given
         case .cleanAperture:
             guard let aperture = track.cleanAperture else {
-                sink.error(.codecSetting, "the source says no clean aperture to crop to", at: crop.range)
+                reasons.error(.codecSetting, "the source says no clean aperture to crop to", at: crop.range)
                 return false
             }
             rectangle = Self.rectangle(of: aperture, in: picture.size)
@@ -104,7 +113,7 @@ struct PicturePlanner {
             rectangle.x + rectangle.width <= picture.size.width,
             rectangle.y + rectangle.height <= picture.size.height
         else {
-            sink.error(
+            reasons.error(
                 .codecSetting, "the rectangle reaches out of the frame, which is \(picture.size)",
                 at: crop.range)
             return false
@@ -114,7 +123,7 @@ struct PicturePlanner {
             !(rectangle.x.isMultiple(of: unit.x) && rectangle.width.isMultiple(of: unit.x)
                 && rectangle.y.isMultiple(of: unit.y) && rectangle.height.isMultiple(of: unit.y))
         {
-            sink.error(
+            reasons.error(
                 .codecSetting,
                 "this rectangle can't be cut out of \(track.pixelFormat) frames: \(unit.x)x\(unit.y) pixels share one chroma sample",
                 at: crop.range,
@@ -139,7 +148,17 @@ struct PicturePlanner {
             width: width, height: height)
     }
 
-    private func turn(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
+    private func turn(_ picture: inout Picture, _ reasons: inout Reasons) -> Bool {
+        defer {
+            if track.transform?.isIdentity == false {
+                let (outcome, reason): (LedgerEntry.Outcome, String) =
+                    picture.transform == track.transform
+                    ? (.copied, "kept")
+                    : picture.settings.turn != nil
+                        ? (.encoded, "the frame is rotated") : (.left, "the job rotates the frame otherwise")
+                reasons.account(for: "display matrix", of: track.index, outcome, reason)
+            }
+        }
         guard let orientation = spec.orientation else { return true }
         let turn: PictureTurn
         switch orientation.value {
@@ -148,7 +167,7 @@ struct PicturePlanner {
         case .bake:
             guard let transform = track.transform else { return true }
             guard let degrees = transform.clockwiseDegrees else {
-                sink.error(
+                reasons.error(
                     .codecSetting, "the source is rotated by no multiple of 90 degrees, which can't be baked",
                     at: orientation.range)
                 return false
@@ -166,7 +185,7 @@ struct PicturePlanner {
     }
 
     /// Filters may change the size and what the numbers mean; libavfilter itself is asked.
-    private func filter(_ picture: inout Picture, into sink: inout DiagnosticSink) -> Bool {
+    private func filter(_ picture: inout Picture, _ reasons: inout Reasons) -> Bool {
         guard let filters = spec.filters else { return true }
         picture.settings.filters = filters.value
         var color = track.color
@@ -183,13 +202,13 @@ struct PicturePlanner {
         case .becomes(let found): after = found
         case .holds, .unheeded: after = form
         case .problem(let problem):
-            sink.error(
+            reasons.error(
                 .filterChain, "the filters don't fit these frames (\(picture.size)): \(problem)",
                 at: filters.range)
             return false
         }
         guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
-            sink.error(
+            reasons.error(
                 .filterChain,
                 "the filters make frames of \(after.width)x\(after.height); a side has at most 16384 pixels",
                 at: filters.range)
@@ -210,7 +229,7 @@ struct PicturePlanner {
     /// What only the resolved settings show: sizes that the pixel format can't have, and colours that can't be computed.
     static func check(
         _ encoding: TrackPlan.Encoding, of picture: Picture, _ spec: VideoEncodeSpec,
-        scout: any SourceScout, into sink: inout DiagnosticSink
+        scout: any SourceScout, _ reasons: inout Reasons
     ) -> Bool {
         let (encoder, fit) = (encoding.encoder, spec.fit?.value)
         if let size = spec.size, fit != .inside, fit != .scaleDown,
@@ -218,7 +237,7 @@ struct PicturePlanner {
                 || size.value.height ?? encoder.height != encoder.height
         {
             let step = encoder.pixelFormat.chromaSubsampling
-            sink.error(
+            reasons.error(
                 .codecSetting,
                 "\(encoder.pixelFormat) can't have this size: its width is a multiple of \(step.x), its height of \(step.y)",
                 at: size.range, help: "\(encoder.width)x\(encoder.height) is next to it")
@@ -231,7 +250,7 @@ struct PicturePlanner {
                 with: .conversion(video, from: picture.format, picture.color, to: target))
         else { return true }
         let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
-        sink.error(
+        reasons.error(
             .codecSetting,
             "libzimg can't convert the colours (\(wanted.joined(separator: ", "))) of this source: \(problem)",
             at: spec.color?.range ?? spec.range)

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides what becomes of a track of the source that a rule selects. What is wrong goes to the sink, at its line.
+/// Decides what becomes of a track of the source that a rule selects.
 struct TrackPlanner {
     let job: JobSpec
     let output: OutputSpec
@@ -12,122 +12,202 @@ struct TrackPlanner {
     let description: SourceDescription
     let extent: PlannedExtent
     let scout: any SourceScout
-    var sink = DiagnosticSink()
-    var notes: [String] = []
 
-    /// Nil where it can't be made; the sink says why.
-    mutating func track(
-        _ track: SourceDescription.Track, by rule: TrackRule, mix: AudioMix?
-    ) -> TrackPlan? {
-        guard let decision = decision(of: track, by: rule) else { return nil }
-        var action = decision.action
-        let transform = decision.transform
-        if track.mediaType == .subtitle { return subtitle(track, action, rule: rule) }
+    /// The output's track at a position, made of one of the source's, or of a mix that is like it.
+    func decide(
+        _ track: SourceDescription.Track, by rule: TrackRule, mix: AudioMix?, at position: Int
+    ) -> Decision<TrackPlan> {
+        var reasons = Reasons()
+        guard let made = made(of: track, by: rule, &reasons) else { return Decision(nil, reasons) }
+        var action = made.action
         if case .encode(var encoding) = action {
-            guard tryEncoder(&encoding, of: track, rule: rule) else { return nil }
+            guard tryEncoder(&encoding, of: track, rule: rule, &reasons) else {
+                return Decision(nil, reasons)
+            }
             action = .encode(encoding)
         }
-        guard
-            let expected = expectation(of: track, action, turned: transform, by: rule)
-        else { return nil }
-        let tags = tags(of: track, action, rule: rule)
-        return TrackPlan(
+        let expected =
+            track.mediaType == .subtitle
+            ? cues(of: track) : expectation(of: track, action, turned: made.transform, by: rule, &reasons)
+        guard let expected, let tags = reasons.take(tags(of: track, action, rule: rule)) else {
+            return Decision(nil, reasons)
+        }
+        let plan = TrackPlan(
             source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
-            transform: transform,
+            transform: track.mediaType == .subtitle ? nil : made.transform,
             location: rule.range,
-            metadata: tags.entries, askedTags: tags.asked, tags: tags.ledger, disposition: tags.disposition,
-            sideData: track.mediaType == .video ? carriedSideData(track, action) : [])
+            metadata: tags.entries, askedTags: tags.asked, disposition: tags.disposition,
+            sideData: sideData(of: track, action, &reasons))
+        account(for: plan, at: position, &reasons)
+        return Decision(plan, reasons)
     }
 
+    // MARK: The ledger
+
+    /// What becomes of the source's tracks as a whole.
+    private func account(for plan: TrackPlan, at position: Int, _ reasons: inout Reasons) {
+        var outcome = LedgerEntry.Outcome.encoded
+        var reason = "as track \(position)"
+        switch plan.action {
+        case .copy: outcome = .copied
+        case .subtitle(let codec): reason += ", \(codec.rawValue)"
+        case .smartCut(let cut):
+            outcome = .copied
+            reason += ", \(cut.headPictures + cut.tailPictures) frames at its edges re-encoded"
+        case .encode(let encoding):
+            reason += ", \(encoding.codec)"
+            if plan.mix.map({ $0.inputs.count > 1 }) == true { reason += ", mixed" }
+        }
+        for track in description.tracks where plan.takes(track.index) {
+            reasons.account(for: LedgerText.plainName(track), of: track.index, outcome, reason)
+            guard track.index != plan.source.index else { continue }
+            // A mix is like its first track.
+            for tag in track.tags where tag.key.lowercased() != "timecode" {
+                reasons.account(
+                    for: "tag \(tag.key)", of: track.index, .left,
+                    "the mix has those of track \(plan.source.index)")
+            }
+            for kind in track.carriedKinds {
+                reasons.account(for: "side data \(kind)", of: track.index, .left, "not carried over")
+            }
+        }
+    }
+
+    /// HDR's descriptions go along; Dolby Vision's goes only with its own packets.
+    private func sideData(
+        of track: SourceDescription.Track, _ action: TrackPlan.Action, _ reasons: inout Reasons
+    ) -> [String] {
+        var carried: [String] = []
+        for kind in track.carriedKinds {
+            var problem: String?
+            switch (kind, action) {
+            case _ where track.mediaType != .video: problem = "not carried over"
+            case ("dovi", .copy):
+                if !container.value.holdsDolbyVision { problem = "\(container.value.name) can't hold it" }
+            case ("dovi", _): problem = "Dolby Vision's layer is gone once the frame is re-encoded"
+            case ("mastering", .encode(let encoding)), ("cll", .encode(let encoding)):
+                if encoding.video?.mapsTones == true {
+                    problem = "it describes a light that is gone once tones are mapped"
+                }
+            case ("mastering", _), ("cll", _): break
+            default: problem = "not carried over"
+            }
+            if problem == nil { carried.append(kind) }
+            reasons.account(
+                for: "side data \(kind)", of: track.index, problem == nil ? .copied : .left,
+                problem ?? "goes along")
+        }
+        return carried
+    }
+
+    /// How cues are shown, where another codec can't say it.
+    private func accountForStyles(
+        of track: SourceDescription.Track, as codec: SubtitleCodec, _ reasons: inout Reasons
+    ) {
+        guard codec.rawValue != track.codec else { return }
+        func left(_ item: String, _ reason: String) {
+            reasons.account(for: item, of: track.index, .left, "\(codec.rawValue) \(reason)")
+        }
+        switch track.codec {
+        case "ass", "ssa":
+            left(
+                "styles",
+                codec == .srt
+                    ? "says bold, italic and underlined text, fonts and colours alone"
+                    : "says bold, italic and underlined text alone")
+        case "webvtt": left("places of cues", "has no settings of WebVTT's")
+        default: break
+        }
+    }
+
+    // MARK: Actions
+
+    private typealias Made = (action: TrackPlan.Action, transform: DisplayTransform?)
+
     /// What is done with it, and how the output's frames are turned for display.
-    private mutating func decision(
-        of track: SourceDescription.Track, by rule: TrackRule
-    ) -> (action: TrackPlan.Action, transform: DisplayTransform?)? {
+    private func made(
+        of track: SourceDescription.Track, by rule: TrackRule, _ reasons: inout Reasons
+    ) -> Made? {
         guard case .copy(let place, let otherwise) = rule.action else {
-            return encoded(track, rule.action, by: rule)
+            return encoded(track, rule.action, by: rule, &reasons)
         }
         let copying = CopyPlanner(
             job: job, output: output, container: container, source: source, scout: scout,
             description: description, ranges: extent.ranges, place: place, otherwise: otherwise,
             widenedTrack: extent.widenedTrack)
-        switch copying.plan(track, into: &sink) {
+        switch reasons.take(copying.decide(track)) {
         case nil: return nil
-        case .copy:
-            if copying.keepsWholePackets(of: track) {
-                notes.append(
-                    "\(label(track)) is cut between packets: part of one is missing at each end of a range")
-            }
-            return (.copy, track.transform)
-        case .smartCut(let cut, let unheeded):
-            if !unheeded.isEmpty {
-                notes.append(
-                    "the edges of \(label(track)) follow the source, not \(unheeded.joined(separator: ", "))"
-                )
-            }
-            return (.smartCut(cut), track.transform)
-        case .fallBack(let action, let why):
-            notes.append("\(label(track)) is re-encoded: \(why)")
-            return encoded(track, action, by: rule)
+        case .copy: return (.copy, track.transform)
+        case .smartCut(let cut): return (.smartCut(cut), track.transform)
+        case .fallBack(let action, _): return encoded(track, action, by: rule, &reasons)
         }
     }
 
     /// How a track is encoded.
-    private mutating func encoded(
-        _ track: SourceDescription.Track, _ wanted: TrackRule.Action, by rule: TrackRule
-    ) -> (action: TrackPlan.Action, transform: DisplayTransform?)? {
+    private func encoded(
+        _ track: SourceDescription.Track, _ wanted: TrackRule.Action, by rule: TrackRule,
+        _ reasons: inout Reasons
+    ) -> Made? {
         switch wanted {
         case .copy: return nil
-        case .encodeVideo(let written):
-            let spec = PicturePlanner.settled(written, for: track)
-            if written.color?.isForHighRangeAlone == true, PicturePlanner.isLightUnknown(track) {
-                notes.append(
-                    "\(label(track)) is of high dynamic range, and doesn't say its primaries or its matrix: it stays so"
-                )
-            }
-            guard checkDecodable(track, rule: rule), checkPicture(track, rule: rule),
+        case .encodeVideo(let spec): return video(track, spec, by: rule, &reasons)
+        case .encodeAudio(let spec):
+            guard checkDecodable(track, rule: rule, &reasons),
                 let encoder = spec.codec.value.availableEncoder
             else { return nil }
-            guard let picture = PicturePlanner(spec: spec, track: track, scout: scout).plan(into: &sink)
-            else { return nil }
-            var planner = VideoEncodingPlanner(
-                spec: spec, track: track, picture: picture, timeZero: description.timeZero,
-                ranges: extent.ranges,
-                encoder: encoder, container: container.value)
-            let encoding = planner.plan()
-            guard PicturePlanner.check(encoding, of: picture, spec, scout: scout, into: &sink) else {
-                return nil
-            }
-            notes += planner.notes
-            return (.encode(encoding), picture.transform)
-        case .encodeAudio(let spec):
-            guard checkDecodable(track, rule: rule), let encoder = spec.codec.value.availableEncoder else {
-                return nil
-            }
-            var planner = AudioEncodingPlanner(
+            let planner = AudioEncodingPlanner(
                 spec: spec, track: track, encoder: encoder, container: container.value)
-            let encoding = planner.plan()
-            guard checkSound(encoding, rule: rule, spec: spec) else { return nil }
-            notes += planner.notes
+            guard let encoding = reasons.take(planner.decide()) else { return nil }
+            guard encoding.encoder.sampleRate > 0 else {
+                reasons.error(
+                    .cannotDecode, "the sample rate of the audio can't be found out",
+                    at: rule.selection.range)
+                return nil
+            }
             return (.encode(encoding), track.transform)
         case .encodeSubtitle(let spec):
             guard SubtitleCodec.canConvert(from: track.codec) else {
-                sink.error(
+                reasons.error(
                     .cannotDecode,
                     "\(label(track)) is \(track.codec), whose cues are images: they can't become text",
                     at: spec.codec.range, help: "`copy: true` takes them as they are")
                 return nil
             }
+            accountForStyles(of: track, as: spec.codec.value, &reasons)
             return (.subtitle(spec.codec.value), track.transform)
         }
     }
 
+    private func video(
+        _ track: SourceDescription.Track, _ written: VideoEncodeSpec, by rule: TrackRule,
+        _ reasons: inout Reasons
+    ) -> Made? {
+        let spec = PicturePlanner.settled(written, for: track)
+        if written.color?.isForHighRangeAlone == true, PicturePlanner.isLightUnknown(track) {
+            reasons.note(
+                "\(label(track)) is of high dynamic range, and doesn't say its primaries or its matrix: it stays so"
+            )
+        }
+        guard checkDecodable(track, rule: rule, &reasons), checkFrames(track, rule: rule, &reasons),
+            let encoder = spec.codec.value.availableEncoder,
+            let picture = reasons.take(PicturePlanner(spec: spec, track: track, scout: scout).decide())
+        else { return nil }
+        let planner = VideoEncodingPlanner(
+            spec: spec, track: track, picture: picture, timeZero: description.timeZero,
+            ranges: extent.ranges, encoder: encoder, container: container.value)
+        guard let encoding = reasons.take(planner.decide()),
+            PicturePlanner.check(encoding, of: picture, spec, scout: scout, &reasons)
+        else { return nil }
+        return (.encode(encoding), picture.transform)
+    }
+
     /// What comes of it; nil where nothing would, or what can't be.
-    private mutating func expectation(
+    private func expectation(
         of track: SourceDescription.Track, _ action: TrackPlan.Action, turned transform: DisplayTransform?,
-        by rule: TrackRule
+        by rule: TrackRule, _ reasons: inout Reasons
     ) -> TrackPlan.Expectation? {
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
-            sink.error(
+            reasons.error(
                 .containerSetting,
                 "\(container.value.name) can't say that the frame is rotated, and the source's is",
                 at: container.range, help: "mp4 and mov can; or `orientation: bake` rotates the frame itself")
@@ -137,21 +217,21 @@ struct TrackPlanner {
             track: track, action: action, container: container.value
         ).expectation(of: extent.ranges)
         guard expected.timeRange.duration > .zero else {
-            sink.error(
+            reasons.error(
                 .invalidRange, "\(label(track)) shows nothing in this range",
                 at: job.rangeLocation ?? rule.selection.range)
             return nil
         }
         if case .encode(let encoding) = action, max(encoding.encoder.width, encoding.encoder.height) > 16_384
         {
-            sink.error(
+            reasons.error(
                 .codecSetting,
                 "the frame would be \(encoding.encoder.width)x\(encoding.encoder.height); a side has at most 16384 pixels",
                 at: rule.range)
             return nil
         }
         if expected.frames == 0 {
-            sink.error(
+            reasons.error(
                 .invalidRange, "\(label(track)) would have no frame: the range is shorter than one",
                 at: rule.range)
             return nil
@@ -161,15 +241,16 @@ struct TrackPlanner {
 
     /// The encoder itself says what it makes of its settings. What it makes otherwise than asked is an error where it was
     /// asked; what nobody asked for is planned as it comes.
-    private mutating func tryEncoder(
-        _ encoding: inout TrackPlan.Encoding, of track: SourceDescription.Track, rule: TrackRule
+    private func tryEncoder(
+        _ encoding: inout TrackPlan.Encoding, of track: SourceDescription.Track, rule: TrackRule,
+        _ reasons: inout Reasons
     ) -> Bool {
         let name = encoding.encoder.encoder
         switch scout.verdict(on: .encoder(encoding.encoder)) {
         case .holds, .becomes: return true
         case .unheeded(let other):
             if let place = rule.action.place(of: other.setting) {
-                sink.error(
+                reasons.error(
                     .codecSetting, "\(name) makes \(other.made) of \(label(track)) with these settings",
                     at: place,
                     help: other.setting == "profile"
@@ -180,7 +261,7 @@ struct TrackPlanner {
             if let rate = other.bitRate { encoding.take(bitRate: rate) }
             return true
         case .problem(let problem):
-            sink.error(
+            reasons.error(
                 .codecSetting, "\(name) can't be opened with these settings for \(label(track)): \(problem)",
                 at: rule.action.range)
             return false
@@ -188,83 +269,57 @@ struct TrackPlanner {
     }
 
     /// Cues may be few or none in a range; nothing of them can be foretold but where they may lie.
-    private mutating func subtitle(
-        _ track: SourceDescription.Track, _ action: TrackPlan.Action, rule: TrackRule
-    ) -> TrackPlan {
+    private func cues(of track: SourceDescription.Track) -> TrackPlan.Expectation {
         let start = extent.range?.start ?? .zero
         let end = min(extent.range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
         let shown = extent.joined.isEmpty ? end - start : extent.span(of: description)
-        let expected = TrackPlan.Expectation(
+        return TrackPlan.Expectation(
             frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
-        let tags = tags(of: track, action, rule: rule)
-        return TrackPlan(
-            source: track, action: action, expected: expected, transform: nil, location: rule.range,
-            metadata: tags.entries, askedTags: tags.asked, tags: tags.ledger, disposition: tags.disposition,
-            sideData: [])
     }
 
     /// What is known of a track follows it, unless the rule says otherwise.
-    private mutating func tags(
+    private func tags(
         of track: SourceDescription.Track, _ action: TrackPlan.Action, rule: TrackRule
-    ) -> TrackTagPlanner {
+    ) -> Decision<TrackTagPlanner.Tags> {
         var hasAlpha = track.hasAlphaBeside
         if case .encode(let encoding) = action {
             hasAlpha = encoding.codec == "vp9" && encoding.encoder.pixelFormat.hasAlpha
         }
-        var planner = TrackTagPlanner(
+        let planner = TrackTagPlanner(
             track: track, rule: rule, keep: output.metadata.keep, container: container,
             hasAlphaBeside: hasAlpha && container.value.holdsAlphaBeside)
-        planner.plan(into: &sink)
-        notes += planner.notes
-        return planner
+        return planner.decide()
     }
 
     private func label(_ track: SourceDescription.Track) -> String {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
-    /// HDR's descriptions go along; Dolby Vision's goes only with its own packets.
-    private func carriedSideData(_ track: SourceDescription.Track, _ action: TrackPlan.Action) -> [String] {
-        track.sideData.filter { kind in
-            if case .copy = action, kind == "dovi" { return container.value.holdsDolbyVision }
-            // They describe a light that is no longer there.
-            if case .encode(let encoding) = action, encoding.video?.mapsTones == true { return false }
-            return ["mastering", "cll"].contains(kind)
-        }
-    }
-
-    mutating func checkDecodable(_ track: SourceDescription.Track, rule: TrackRule) -> Bool {
+    func checkDecodable(
+        _ track: SourceDescription.Track, rule: TrackRule, _ reasons: inout Reasons
+    ) -> Bool {
         if track.isDecodable { return true }
         let codec = track.codec == "none" ? "its codec" : track.codec
-        sink.error(
+        reasons.error(
             .cannotDecode, "\(label(track)): this build can't decode \(codec)", at: rule.selection.range)
         return false
     }
 
-    private mutating func checkPicture(_ track: SourceDescription.Track, rule: TrackRule) -> Bool {
+    private func checkFrames(
+        _ track: SourceDescription.Track, rule: TrackRule, _ reasons: inout Reasons
+    ) -> Bool {
         if track.dolbyVisionProfile == 5 {
-            sink.error(
+            reasons.error(
                 .cannotDecode,
                 "\(label(track)) is Dolby Vision profile 5, whose colours can't be told without its metadata",
                 at: rule.action.range, help: "`copy: true` takes it as it is")
             return false
         }
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
-        sink.error(
+        reasons.error(
             .cannotDecode,
             "\(label(track)): its size or pixel format can't be found out; it may have no frames",
             at: rule.selection.range)
         return false
-    }
-
-    private mutating func checkSound(_ encoding: TrackPlan.Encoding, rule: TrackRule, spec: AudioEncodeSpec)
-        -> Bool
-    {
-        guard encoding.encoder.sampleRate > 0 else {
-            sink.error(
-                .cannotDecode, "the sample rate of the audio can't be found out", at: rule.selection.range)
-            return false
-        }
-        return true
     }
 }

@@ -11,18 +11,17 @@ struct TrackTagPlanner {
     let container: Located<ContainerType>
     /// The output's packets have an alpha plane beside them, which a tag says.
     let hasAlphaBeside: Bool
+    private var entries: [MetadataEntry] = []
+    private var reasons = Reasons()
+
     /// What the output's track is tagged with.
-    private(set) var entries: [MetadataEntry] = []
-    /// The keys that the rule sets, in lower case.
-    var asked: [String] {
-        (rule.language == nil ? [] : ["language"]) + (rule.title == nil ? [] : ["title", "handler_name"])
-            + rule.metadata.map { $0.key.value.lowercased() }
+    struct Tags {
+        let entries: [MetadataEntry]
+        /// The keys that the rule sets, in lower case.
+        let asked: [String]
+        /// What the output's track is for.
+        let disposition: [String]
     }
-    /// What becomes of each of the source's.
-    private(set) var ledger: [TrackPlan.Tag] = []
-    private(set) var notes: [String] = []
-    /// What the output's track is for.
-    private(set) var disposition: [String] = []
 
     init(
         track: SourceDescription.Track, rule: TrackRule, keep: MetadataSpec.Keep,
@@ -49,7 +48,12 @@ struct TrackTagPlanner {
         return technical.contains(stem) || name.hasPrefix("_statistics")
     }
 
-    mutating func plan(into sink: inout DiagnosticSink) {
+    consuming func decide() -> Decision<Tags> {
+        let tags = tags()
+        return Decision(tags, reasons)
+    }
+
+    private mutating func tags() -> Tags {
         let type = container.value
         let language = rule.language?.value ?? track.language
         if let language {
@@ -60,16 +64,15 @@ struct TrackTagPlanner {
                     "\(type.name) can't say the language `\(language)` of \(track.mediaType.rawValue)",
                     at: place,
                     help: type.hasLanguage(of: track.mediaType)
-                        ? "it has codes of three letters, without regions" : nil,
-                    into: &sink)
+                        ? "it has codes of three letters, without regions" : nil)
             } else {
-                notes.append(
+                reasons.note(
                     "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is left: \(type.name) can't say it"
                 )
             }
         }
         if let place = rule.title?.range, !type.hasTrackTitles {
-            refuse("\(type.name) can't say the name of a track", at: place, into: &sink)
+            refuse("\(type.name) can't say the name of a track", at: place)
         }
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
@@ -79,15 +82,20 @@ struct TrackTagPlanner {
         if !type.hasTrackTags {
             // A timecode is a track of its own there.
             for tag in rule.metadata where tag.key.value.lowercased() != "timecode" {
-                refuse("\(type.name) can't hold a track's own tags", at: tag.key.range, into: &sink)
+                refuse("\(type.name) can't hold a track's own tags", at: tag.key.range)
             }
         }
-        disposition = planDisposition(into: &sink)
+        let disposition = planDisposition()
         entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
+        let asked =
+            (rule.language == nil ? [] : ["language"])
+            + (rule.title == nil ? [] : ["title", "handler_name"])
+            + rule.metadata.map { $0.key.value.lowercased() }
+        return Tags(entries: entries, asked: asked, disposition: disposition)
     }
 
     /// What the track is for, as far as the container can say it.
-    private mutating func planDisposition(into sink: inout DiagnosticSink) -> [String] {
+    private mutating func planDisposition() -> [String] {
         let possible = container.value.dispositions(of: track.mediaType)
         let asked = rule.disposition
         let left = (asked?.value ?? track.disposition).filter { !possible.contains($0) }
@@ -97,16 +105,14 @@ struct TrackTagPlanner {
                     "\(container.value.name) can't say of \(track.mediaType.rawValue) that it is for \(left.joined(separator: ", "))",
                     at: asked.range,
                     help: possible.isEmpty
-                        ? nil : "it can say \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))",
-                    into: &sink)
+                        ? nil : "it can say \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
             }
         } else {
             // That a track is played by default is no loss where there is no choice.
             for name in left where name != "default" {
-                ledger.append(
-                    TrackPlan.Tag(
-                        key: "disposition \(name)", outcome: .left,
-                        reason: "\(container.value.name) can't say it"))
+                reasons.account(
+                    for: "disposition \(name)", of: track.index, .left,
+                    "\(container.value.name) can't say it")
             }
         }
         // What is the only track anyway needs no mark.
@@ -114,10 +120,10 @@ struct TrackTagPlanner {
             ? [] : (asked?.value ?? track.disposition).filter(possible.contains)
     }
 
-    private func refuse(
-        _ message: String, at place: SourceRange, help: String? = nil, into sink: inout DiagnosticSink
+    private mutating func refuse(
+        _ message: String, at place: SourceRange, help: String? = nil
     ) {
-        sink.error(
+        reasons.error(
             .containerSetting, message, at: place,
             notes: [Diagnostic.Note("the container comes from here", at: container.range)], help: help)
     }
@@ -125,7 +131,7 @@ struct TrackTagPlanner {
     private mutating func account(for tag: MetadataEntry) {
         let name = tag.key.lowercased()
         func note(_ outcome: LedgerEntry.Outcome, _ reason: String) {
-            ledger.append(TrackPlan.Tag(key: tag.key, outcome: outcome, reason: reason))
+            reasons.account(for: "tag \(tag.key)", of: track.index, outcome, reason)
         }
         // It has an entry of its own.
         if name == "timecode" { return }

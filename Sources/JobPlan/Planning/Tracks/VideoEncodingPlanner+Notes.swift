@@ -43,7 +43,7 @@ extension VideoEncodingPlanner {
             || !track.pixelFormat.isRGB && track.color.matrix == nil && guessesOtherwise(size)
                 && spec.color?.matrix == nil
         {
-            notes.append(
+            reasons.note(
                 "the source doesn't say its colour matrix: \(sourceMatrix) is assumed, which is usual of its size"
             )
         }
@@ -55,20 +55,20 @@ extension VideoEncodingPlanner {
 
     mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
         if size.width > source.width || size.height > source.height {
-            notes.append("scaled up from \(source) to \(size)")
+            reasons.note("scaled up from \(source) to \(size)")
         }
         if !track.isLossless, !spec.codec.value.isLossless {
-            notes.append("video \(track.codec) is compressed with loss already, and is compressed again")
+            reasons.note("video \(track.codec) is compressed with loss already, and is compressed again")
         }
         if spec.size == nil, size != source {
-            notes.append("odd size \(source) becomes \(size), as \(format) needs")
+            reasons.note("odd size \(source) becomes \(size), as \(format) needs")
         }
         if picture.isInterlaced, PicturePlanner.moves(spec, track) {
-            notes.append("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
+            reasons.note("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
         } else if picture.isInterlaced, size != source {
-            notes.append("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
+            reasons.note("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
         } else if picture.isInterlaced, spec.codec.value.fields == .unmarked || !picture.settings.isEmpty {
-            notes.append(
+            reasons.note(
                 "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }
         // Encoders that take none are found out by the frames themselves.
@@ -77,13 +77,13 @@ extension VideoEncodingPlanner {
             EncoderTraits.of(encoder.name).takesCaptions,
             ["h264", "hevc", "mpeg2video"].contains(track.codec)
         {
-            notes.append("closed captions, where it has any, lack those of the frames that are left out")
+            reasons.note("closed captions, where it has any, lack those of the frames that are left out")
         }
         if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
-            notes.append("the alpha plane is left: the decoder of \(track.codec) gives none")
+            reasons.note("the alpha plane is left: the decoder of \(track.codec) gives none")
         }
         if original.pixelFormat.hasAlpha, !format.hasAlpha {
-            notes.append("the alpha plane is left: \(format) has none")
+            reasons.note("the alpha plane is left: \(format) has none")
         }
     }
 }

@@ -14,7 +14,7 @@ struct VideoEncodingPlanner {
     let ranges: [TimeRange]
     let encoder: EncoderInfo
     let container: ContainerType
-    var notes: [String] = []
+    var reasons = Reasons()
     private var settings: [TrackPlan.Setting] = []
     var targetColor = ColorDescription()
 
@@ -33,7 +33,12 @@ struct VideoEncodingPlanner {
         self.container = container
     }
 
-    mutating func plan() -> TrackPlan.Encoding {
+    consuming func decide() -> Decision<TrackPlan.Encoding> {
+        let encoding = encoding()
+        return Decision(encoding, reasons)
+    }
+
+    private mutating func encoding() -> TrackPlan.Encoding {
         let codec = spec.codec.value
         let format = pixelFormat()
         let (size, inner) = size(format: format)
@@ -76,7 +81,7 @@ struct VideoEncodingPlanner {
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         describePicture(size)
         if picture.settings.mapsTones {
-            notes.append("tones are mapped from high to standard dynamic range (hable)")
+            reasons.note("tones are mapped from high to standard dynamic range (hable)")
         }
         warn(source: source, size: size, format: format)
 

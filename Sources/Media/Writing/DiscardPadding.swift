@@ -1,11 +1,11 @@
 internal import LibAV
 
-/// What of a track's sound is decoded and not to be heard: the encoder's delay, and what fills the last packet. Movies say it
-/// in edit lists, Matroska at its blocks (`DiscardPadding`): how much of a block's end, which may be all of it, goes.
+/// What of a track's audio is decoded and not to be heard: the encoder's delay, and what fills the last packet. Movies say it
+/// in edit lists, Matroska at its blocks (DiscardPadding): how much of a block's end, which may be all of it, goes.
 ///
 /// What goes at a block's start would be a number below 0 there. libavformat 5.1 doesn't write one, and mpv 0.35 takes it
 /// for the end of the file: of a packet that is heard in part, such a beginning stays.
-struct SoundTrimming {
+struct DiscardPadding {
     /// Codecs of which every packet decodes to a whole frame.
     private static let codecs: Set<String> = ["aac", "ac3", "eac3", "mp2", "mp3"]
 
@@ -18,9 +18,9 @@ struct SoundTrimming {
     /// Packets of Vorbis and Opus differ, and say themselves how long they are. The delay of Opus has a field of its own in
     /// Matroska.
     private let lengths: PacketLengths?
-    /// A file of MP3: libavformat makes a delay that nobody tells one of 3,567 samples, which players leave out.
-    private let isMP3: Bool
-    /// The least that it writes: decoders take 529 samples off by themselves.
+    private let form: ContainerModel.DiscardForm
+    /// The least that an MP3 file's muxer writes; libavformat makes a delay that nobody tells one of 3,567 samples, which players
+    /// leave out: decoders take 529 samples off by themselves.
     private static let leastDelay: UInt32 = 530
     private var longest: Int64 = 0
     private var hasBegun = false
@@ -28,10 +28,10 @@ struct SoundTrimming {
     /// Nil where there is nothing to say, or no place for it.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         lengths = ["opus", "vorbis"].contains(parameters.codecName) ? PacketLengths(parameters) : nil
-        isMP3 = container.muxer == "mp3"
-        guard ["matroska", "webm"].contains(container.muxer) || isMP3, parameters.sampleRate > 0,
+        guard let form = container.discardForm, parameters.sampleRate > 0,
             lengths != nil || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
         else { return nil }
+        self.form = form
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))
         unit = timeBase
         samples = Rational(1, parameters.sampleRate)
@@ -42,7 +42,7 @@ struct SoundTrimming {
     /// Tells a packet, whose times are the output's in the track's unit, what of it is not heard.
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
         let told = packet.skippedSamples
-        if isMP3 {
+        if form == .firstFrame {
             // The last packet's filling stands in the first frame's tag: the muxer asks each packet for it.
             let surplus = isExact ? max(0, frame - unit.rescale(packet.duration, to: samples)) : 0
             let end = packet.duration > 0 ? max(surplus, Int64(told.end)) : Int64(told.end)

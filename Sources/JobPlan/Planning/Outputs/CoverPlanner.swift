@@ -1,0 +1,54 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Which of the source's covers go along: they are tags, though images.
+struct CoverPlanner {
+    let spec: MetadataSpec
+    let container: ContainerType
+    let source: SourceDescription
+    let isFile: Bool
+    /// libavformat gives a cover of a fragmented file a track of its own, which players take for video.
+    let isFragmented: Bool
+
+    /// Their tracks in the source.
+    func decide() -> Decision<[Int]> {
+        var reasons = Reasons()
+        let covers = source.tracks.filter(\.isAttachedPicture)
+        for cover in covers {
+            let isKept = isKept(cover)
+            reasons.account(
+                for: LedgerText.plainName(cover), of: cover.index, isKept ? .copied : .left,
+                isKept ? "goes along" : reason(cover))
+            if isKept { accountForTags(of: cover, in: &reasons) }
+        }
+        return Decision(covers.filter(isKept).map(\.index), reasons)
+    }
+
+    private var isWanted: Bool { isFile && spec.keep.contains("cover") }
+
+    private func isKept(_ cover: SourceDescription.Track) -> Bool {
+        isWanted && !isFragmented && container.canHoldCover(codec: cover.codec)
+    }
+
+    private func reason(_ cover: SourceDescription.Track) -> String {
+        isWanted
+            ? "\(container.name) can't hold it" + (isFragmented ? " in fragments" : "")
+            : "the job doesn't keep it"
+    }
+
+    /// A cover keeps what describes the image, where it is a stream.
+    private func accountForTags(of cover: SourceDescription.Track, in reasons: inout Reasons) {
+        for tag in cover.tags {
+            let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers
+            reasons.account(
+                for: "tag \(tag.key)", of: cover.index, isKept ? .copied : .left,
+                isKept
+                    ? "kept"
+                    : TrackTagPlanner.isTechnical(tag.key)
+                        ? "describes the source's own container"
+                        : "\(container.name) can't hold it of a cover")
+        }
+    }
+}

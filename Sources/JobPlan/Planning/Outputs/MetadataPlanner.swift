@@ -1,0 +1,74 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Which of the source's tags go along, and which the job sets.
+struct MetadataPlanner {
+    let spec: MetadataSpec
+    let container: ContainerType
+    let source: [MetadataEntry]
+
+    /// Tags that describe the file they came from, not what is in it.
+    private static let technical = technicalTags.union(["com.android.version"])
+
+    /// The same of a file and of a track.
+    static let technicalTags: Set<String> = [
+        "major_brand", "minor_version", "compatible_brands", "encoder", "duration",
+    ]
+
+    /// QuickTime says where it was recorded in several ways; libavformat writes one.
+    private static let places = ["location", "com.apple.quicktime.location.iso6709"]
+
+    /// The tag that a source's own stands for.
+    private func name(of key: String) -> String {
+        guard key.lowercased() == Self.places[1] else { return key }
+        return source.contains { $0.key.lowercased() == Self.places[0] } ? key : Self.places[0]
+    }
+
+    /// The output's tags.
+    func decide() -> Decision<[MetadataEntry]> {
+        var entries: [MetadataEntry] = []
+        var reasons = Reasons()
+        // A timecode has an entry of its own.
+        let tags = source.filter { $0.key.lowercased() != "timecode" }
+        for entry in tags where problem(with: entry) == nil {
+            entries.append(MetadataEntry(key: name(of: entry.key), value: entry.value))
+            reasons.account(for: "tag \(entry.key)", of: nil, .copied, "kept")
+        }
+        for entry in tags {
+            guard let problem = problem(with: entry) else { continue }
+            reasons.account(for: "tag \(entry.key)", of: nil, .left, problem)
+        }
+        // The timecode is a track's.
+        entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
+            MetadataEntry(key: $0.key.value, value: $0.value)
+        }
+        return Decision(entries, reasons)
+    }
+
+    /// Why a tag doesn't go along; nil where it does.
+    private func problem(with entry: MetadataEntry) -> String? {
+        let (key, name) = (entry.key, entry.key.lowercased())
+        if spec.set.contains(where: { $0.key.value == key }) { return "the job sets it" }
+        if !spec.keep.contains(key) { return "the job doesn't keep it" }
+        if Self.technical.contains(name) { return "describes the source's own container" }
+        if name.hasPrefix("location-"), source.contains(where: { $0.key == "location" }) {
+            return "it says what `location` says"
+        }
+        if let keys = container.metadataKeys, !keys.contains(self.name(of: key).lowercased()) {
+            return "\(container.name) can't hold it"
+        }
+        if name == "creation_time", container.takesZeroForNoTime,
+            entry.value.hasPrefix("1970-01-01T00:00:00")
+        {
+            return "\(entry.value) stands for no time in \(container.name)"
+        }
+        if name == "description", container.sharedKeys.contains("description"),
+            source.contains(where: { $0.key.lowercased() == "comment" })
+        {
+            return "\(container.name) has one field for it and the comment"
+        }
+        return nil
+    }
+}

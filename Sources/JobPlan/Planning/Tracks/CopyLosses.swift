@@ -1,0 +1,68 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+
+/// What of a copied track the output's container can't say, and what it keeps of how frames are shown.
+struct CopyLosses {
+    let track: SourceDescription.Track
+    let container: ContainerType
+
+    /// Why a clean aperture is left.
+    static let aperture = "libavformat 5.1 can't write it"
+    /// Codecs whose headers have a place for colour.
+    private static let colorful: Set<String> = [
+        "h264", "hevc", "mpeg1video", "mpeg2video", "vp9", "av1", "prores", "dnxhd", "mjpeg", "vc1", "vvc",
+    ]
+
+    /// Of packets as they are.
+    func account(in reasons: inout Reasons) {
+        accountForDisplay(in: &reasons)
+        func left(_ item: String, _ reason: String) {
+            reasons.account(for: item, of: track.index, .left, "\(container.name) \(reason)")
+        }
+        if track.sideData.contains(SourceDescription.Track.hiddenBeginning), let reason = hiddenBeginning {
+            left("hidden beginning", reason)
+        }
+        if track.hasAlphaBeside, !container.holdsAlphaBeside {
+            left("alpha plane", "can't hold it beside \(track.codec)")
+        }
+        if !lostColor.isEmpty {
+            left("colour (\(lostColor.joined(separator: ", ")))", "can't say it of \(track.codec)")
+        }
+        if let layout = track.channelLayout, layout.isSpecified,
+            let other = container.otherLayout(of: layout, codec: track.codec)
+        {
+            left("channel layout \(layout)", "can't say it of \(track.codec): players take it for \(other)")
+        }
+    }
+
+    /// Of a track whose edges are re-encoded, too.
+    func accountForDisplay(in reasons: inout Reasons) {
+        if track.transform?.isIdentity == false {
+            reasons.account(for: "display matrix", of: track.index, .copied, "kept")
+        }
+        if track.cleanAperture != nil {
+            reasons.account(for: "clean aperture", of: track.index, .left, Self.aperture)
+        }
+    }
+
+    /// What only the source's container says of colour, and the output's can't.
+    private var lostColor: [String] {
+        guard track.mediaType == .video, !Self.colorful.contains(track.codec), !track.pixelFormat.isRGB else {
+            return []
+        }
+        let color = track.color
+        var lost: [String] = []
+        if !container.saysColor { lost = [color.primaries, color.transfer, color.matrix].compactMap { $0 } }
+        // Who isn't told takes the limited one.
+        if !container.saysColorRange, color.range == "pc" { lost.append("full range") }
+        return lost
+    }
+
+    /// What a copy lets be heard that the source hides.
+    private var hiddenBeginning: String? {
+        if !container.hidesBeginning(ofCodec: track.codec) { return "can't say that it is not heard" }
+        guard container.discardForm == .packetEnds, let samples = track.hiddenPartOfPacket else { return nil }
+        return "hides whole packets alone: \(samples) samples of one are heard"
+    }
+}

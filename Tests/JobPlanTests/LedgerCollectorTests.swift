@@ -1,0 +1,49 @@
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+@testable import JobPlan
+
+/// The ledger is what decisions say, in the source's order, and says of everything something.
+@Suite struct LedgerCollectorTests {
+    private func source() throws -> SourceDescription {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=0.4:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=0.4", "-c:v",
+            "mpeg4", "-metadata", "title=T", "-metadata:s:a:0", "language=eng", scratch.file("a.mp4"))
+        return try LocalScout().description(of: scratch.file("a.mp4"))
+    }
+
+    @Test func whatNoDecisionNamesIsToldAsSuch() throws {
+        let source = try source()
+        let unnamed = LedgerCollector.ledger([], of: source)
+        #expect(unnamed.allSatisfy { $0.outcome == .left && $0.reason == LedgerCollector.unnamed })
+        #expect(unnamed.contains { $0.track == nil && $0.item == "tag title" })
+        #expect(Set(unnamed.compactMap(\.track)) == [0, 1])
+        // What belongs to a track is named where the track is taken.
+        let audio = LedgerText.plainName(source.tracks[1])
+        let taken = LedgerCollector.ledger(
+            [LedgerEntry(track: 1, item: audio, outcome: .copied, reason: "as track 0")], of: source)
+        #expect(taken.contains { $0.track == 1 && $0.item == "tag language" && $0.outcome == .left })
+    }
+
+    @Test func entriesStandInTheSourcesOrderAndTwoUsesBecomeOneAccount() throws {
+        let source = try source()
+        let video = LedgerText.plainName(source.tracks[0])
+        func entry(_ item: String, _ outcome: LedgerEntry.Outcome, _ reason: String) -> LedgerEntry {
+            LedgerEntry(track: 0, item: item, outcome: outcome, reason: reason)
+        }
+        let copied = entry("tag title", .copied, "kept")
+        let ledger = LedgerCollector.ledger(
+            [
+                LedgerEntry(track: nil, item: "tag title", outcome: .copied, reason: "kept"),
+                copied, entry(video, .copied, "as track 0"), entry("tag title", .left, "the rule sets it"),
+                copied, entry(video, .encoded, "as track 1"), entry("tag x", .left, "one"),
+                entry("tag x", .left, "two"),
+            ], of: source)
+        let own = ledger.filter { $0.track == 0 && $0.reason != LedgerCollector.unnamed }
+        #expect(own.map(\.reason) == ["as track 0", "as track 1", "kept", "one"])
+        #expect(ledger.last?.track == nil)
+    }
+}
