@@ -121,7 +121,7 @@ public enum PlanText {
             return [
                 "  track \(index)    \(name), cut smartly; \(expectation(track.expected))",
                 "    \(pad("copied", 18)) \(cut.copiedPictures) frames of \(cut.copiedGroups) group\(cut.copiedGroups == 1 ? "" : "s")",
-                "    \(pad("compressed anew", 18)) \(cut.headPictures) frames at the \(cut.parts.count > 1 ? "starts" : "start"), \(cut.tailPictures) at the \(cut.parts.count > 1 ? "ends of \(cut.parts.count) ranges" : "end")",
+                "    \(pad("re-encoded", 18)) \(cut.headPictures) frames at the \(cut.parts.count > 1 ? "starts" : "start"), \(cut.tailPictures) at the \(cut.parts.count > 1 ? "ends of \(cut.parts.count) ranges" : "end")",
                 "    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)",
             ]
         case .encode(let encoding):

@@ -264,7 +264,7 @@ struct CopyPlanner {
                 .copyRange,
                 "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all of the ranges begin at a key frame and end where a copy can")",
                 at: rangePlace, notes: [Diagnostic.Note("`copy` stands here", at: place)],
-                help: "`cut: smart` compresses only the ranges' edges anew")
+                help: "`cut: smart` re-encodes only the edges of the ranges")
             return nil
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
@@ -302,7 +302,7 @@ struct CopyPlanner {
                     Diagnostic.Note("`cut: smart` asks for it", at: job.cut?.range),
                     Diagnostic.Note("`copy` stands here", at: place),
                 ],
-                help: "`cut: smart-or-exact` compresses the range anew where it must, `keyframe` widens it")
+                help: "`cut: smart-or-exact` re-encodes the range where it must, `keyframe` widens it")
             return nil
         }
     }
@@ -357,7 +357,7 @@ struct CopyPlanner {
                 "copied frames must begin at a key frame, and there is none at \(range.start) s",
                 at: rangePlace, notes: notes,
                 help: (near.isEmpty ? "" : "key frames near it: \(near); ")
-                    + "`cut: keyframe` widens the range, `cut: smart` compresses only its edges anew")
+                    + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
         case .hasLeadingPictures:
             sink.error(
                 .copyRange,
@@ -369,7 +369,7 @@ struct CopyPlanner {
                 .copyRange, "frames before \(range.end) s need ones after it, so a copy can't end there",
                 at: rangePlace, notes: notes,
                 help: (next.map { "it can end at \($0) s; " } ?? "")
-                    + "`cut: keyframe` widens the range, `cut: smart` compresses only its edges anew")
+                    + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
         }
     }
 
