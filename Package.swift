@@ -17,11 +17,15 @@ let package = Package(
         .executable(name: "tandem", targets: ["tandem"]),
         .library(
             name: "TandemKit",
-            targets: ["Diagnostics", "LibAV", "YAMLDocument", "Media", "JobSpec", "JobPlan", "JobRun"]),
+            targets: [
+                "Diagnostics", "FileSystem", "LibAV", "Publishing", "YAMLDocument", "Media", "JobSpec",
+                "JobPlan", "JobRun",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -47,16 +51,29 @@ let package = Package(
         .target(name: "BinaryCoding", swiftSettings: house),
         .target(name: "ExactStrings", swiftSettings: house),
         .target(name: "Diagnostics", dependencies: ["ExactStrings", "Locking"], swiftSettings: house),
+        .target(
+            name: "FileSystem",
+            dependencies: [
+                "CLinux", "ExactStrings", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: house),
         // Floor 1
         .target(
-            name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "ExactStrings", "Locking"],
+            name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "ExactStrings", "FileSystem", "Locking"],
+            swiftSettings: house),
+        .target(
+            name: "Publishing",
+            dependencies: [
+                "CLinux", "ExactStrings", "FileSystem", "Locking",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: house),
         .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
         // Floor 2
         .target(
             name: "Media",
             dependencies: [
-                "LibAV", "CLinux", "ExactStrings", "Locking",
+                "LibAV", "CLinux", "ExactStrings", "FileSystem", "Locking", "Publishing",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -68,16 +85,17 @@ let package = Package(
         .target(
             name: "JobPlan",
             dependencies: [
-                "BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "ExactStrings", "Locking", "Media",
-                "LibAV",
+                "BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "ExactStrings", "FileSystem", "Locking",
+                "Media", "LibAV", "Publishing",
             ],
             swiftSettings: house),
         // Floor 4
         .target(
             name: "JobRun",
             dependencies: [
-                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "ExactStrings", "Media", "LibAV",
-                "Locking", "CLinux", "CSandbox",
+                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "ExactStrings", "FileSystem", "Media",
+                "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -87,10 +105,7 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "CLinux", "CThreadStatus", "CFastChecksum", "ExactStrings", "Locking", "JobRun", "JobPlan",
-                "JobSpec",
-                "YAMLDocument", "Media",
-                "LibAV",
-                "Diagnostics",
+                "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem", "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
@@ -98,7 +113,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics", "Locking",
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem",
+                "Diagnostics", "Locking",
             ],
             // It compares sound sample by sample, which takes minutes otherwise.
             path: "Tests/TestSupport", swiftSettings: house + [.unsafeFlags(["-O"])]),
@@ -118,26 +134,30 @@ let package = Package(
             name: "JobPlanTests",
             dependencies: [
                 "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "Locking",
-                "PlanFuzzing", "TestSupport",
+                "FileSystem", "Publishing", "PlanFuzzing", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),
         .testTarget(
-            name: "MediaTests", dependencies: ["Media", "LibAV", "CFFmpeg", "TestSupport"],
+            name: "MediaTests",
+            dependencies: ["Media", "LibAV", "Publishing", "FileSystem", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
         .testTarget(
             name: "FidelityTests",
-            dependencies: ["Diagnostics", "JobRun", "JobPlan", "Media", "LibAV", "CFFmpeg", "TestSupport"],
+            dependencies: [
+                "Diagnostics", "JobRun", "JobPlan", "Media", "LibAV", "Publishing", "CFFmpeg", "TestSupport",
+            ],
             swiftSettings: house),
         .testTarget(
             name: "AttackTests",
             dependencies: [
                 "tandem", "JobRun", "JobPlan", "JobSpec", "BinaryCoding", "Media", "LibAV", "CFFmpeg",
-                "Diagnostics", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Diagnostics", "FileSystem", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: house),
         .testTarget(
-            name: "CommandTests", dependencies: ["tandem", "JobPlan", "LibAV", "Media", "TestSupport"],
+            name: "CommandTests",
+            dependencies: ["tandem", "JobPlan", "LibAV", "Media", "Publishing", "FileSystem", "TestSupport"],
             exclude: ["junit.xsd"],
             swiftSettings: house),
     ]

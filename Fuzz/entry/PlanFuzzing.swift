@@ -14,6 +14,9 @@ private struct NoFiles: SpecFiles {
 
 /// Every path stands for one test signal.
 private struct SignalScout: SourceScout {
+    let environment = SourceEnvironment()
+    let trials: TrialMemory
+
     func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
         switch question.matter {
         case .description:
@@ -45,7 +48,7 @@ public func fuzzPlan(_ text: [UInt8]) {
         let expanded = file.expanded(into: &all) { pattern, _, _ in
             [pattern.value.replacing("*", with: "a"), pattern.value.replacing("*", with: "b")]
         }
-        let plan = Planner.plan([expanded], scout: SignalScout())
+        let plan = Planner.plan([expanded], scout: SignalScout(trials: trials))
         all.add(plan.diagnostics)
         _ = PlanText.render(plan.plan) { _ in RunReasons(lines: ["it was never made"]) }
     }
@@ -57,12 +60,15 @@ public func fuzzPlan(_ text: [UInt8]) {
     _ = try? JSONRenderer.render(all)
 }
 
+private let trials = TrialMemory()
+
 private let source = Result {
     SourceDescription(
         try Asset(
             .pattern(
                 TestPattern(
                     name: "testsrc", width: 320, height: 240, frameRate: Rational(25, 1),
-                    duration: MediaTime(value: 10, timescale: 1), toneFrequency: 440))
+                    duration: MediaTime(value: 10, timescale: 1), toneFrequency: 440)),
+            environment: MediaEnvironment()
         ).loadSynchronously())
 }

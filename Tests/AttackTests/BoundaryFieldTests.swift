@@ -16,6 +16,8 @@ import Testing
 @Suite(.serialized) struct BoundaryFieldTests {
     /// Answers as a worker did, and takes everything else for possible.
     private struct Parrot: SourceScout {
+        let environment = SourceEnvironment()
+        let trials = TrialMemory()
         let description: SourceDescription
         func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
             switch question.matter {

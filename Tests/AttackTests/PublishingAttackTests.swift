@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+import Publishing
 
 /// What happens around an output while it is made.
 @Suite struct PublishingAttackTests {

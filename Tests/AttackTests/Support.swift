@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import TestSupport
+import Publishing
 
 /// Runs the program in a folder.
 @discardableResult

@@ -51,7 +51,7 @@ import Testing
             policy.previews = 1
             let runner = BatchRunner(
                 plan: plan.plan, files: plan.files, policy: policy, performer: Garbler(round),
-                observer: Recorder())
+                scout: LocalScout(), observer: Recorder())
             let records = await runner.run()
             let report = RunReport(records, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "x")
             _ = HTMLRenderer.render(report, previews: HTMLRenderer.previews(of: records))
@@ -81,6 +81,8 @@ import Testing
             guard let told = garble(own, &dice), ReplyValidator.holds(.description(told)) else { continue }
             taken += 1
             struct Liar: SourceScout {
+                let environment = SourceEnvironment()
+                let trials = TrialMemory()
                 let description: SourceDescription
                 func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
                     if case .description = question.matter { return .description(description) }

@@ -2,6 +2,7 @@ import Foundation
 import JobPlan
 import TestSupport
 import Testing
+import FileSystem
 
 /// What `tandem plan` says as JSON is as its schema says.
 @Suite struct PlanSchemaTests {

@@ -4,6 +4,7 @@ import LibAV
 import Media
 import TestSupport
 import Testing
+import Publishing
 
 /// What `encode` and the job may ask for beyond codecs, each measured by a program that is not ours.
 @Suite struct SettingsTests {

@@ -71,7 +71,8 @@ import Testing
         let recorder = Recorder()
         let idler = Idler(atOnce: atOnce, of: result.plan.jobs.count, suiting: suiting)
         let records = await BatchRunner(
-            plan: result.plan, files: result.files, policy: policy, performer: idler, observer: recorder
+            plan: result.plan, files: result.files, policy: policy, performer: idler, scout: LocalScout(),
+            observer: recorder
         ).run()
         let order = recorder.heard.filter { $0.hasPrefix("started") }.map { String($0.dropFirst(8)) }
         return (records, idler.most, order)
@@ -131,7 +132,7 @@ import Testing
         let holder = Holder()
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: RunPolicy(budget: budget(cores: 1)),
-            performer: holder, observer: Recorder())
+            performer: holder, scout: LocalScout(), observer: Recorder())
         async let records = runner.run()
         while holder.count < 1 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(runner.snapshot().finished == 0)
@@ -226,6 +227,7 @@ import Testing
             if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
                 plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
+                performer: LocalPerformer(), scout: LocalScout(),
                 observer: Recorder()
             ).run()
             #expect(records.map(\.outcome.isSuccess) == [true])
@@ -252,6 +254,7 @@ import Testing
             if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
                 plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
+                performer: LocalPerformer(), scout: LocalScout(),
                 observer: Recorder()
             ).run()
             let made = try success(records).outputs.map(\.id)
@@ -277,7 +280,7 @@ import Testing
         let records = await BatchRunner(
             plan: result.plan, files: result.files, policy: policy,
             performer: Idler(atOnce: 1, of: 1, suiting: nil),
-            observer: Recorder()
+            scout: LocalScout(), observer: Recorder()
         ).run()
         // Work that does nothing ends as cancelled: it began.
         guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }

@@ -7,6 +7,7 @@ import LibAV
 import Media
 import TestSupport
 import Testing
+import Publishing
 
 @Suite struct PlannerTests {
     private func plan(_ yaml: String, in scratch: Scratch) throws -> Planner.Result {

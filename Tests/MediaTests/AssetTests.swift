@@ -100,11 +100,11 @@ import Testing
 
     /// What is remembered is of just these bytes, and the oldest is forgotten first.
     @Test func whatIsRememberedIsNeverStale() throws {
-        AssetMemory.remember(2)
-        defer { AssetMemory.remember(0) }
+        let environment = MediaEnvironment(memory: AssetMemory(limit: 2))
         let scratch = try Scratch()
         func seconds(_ name: String) throws -> Double {
-            try Asset(.file(scratch.file(name))).loadSynchronously().duration.seconds
+            try Asset(.file(scratch.file(name)), environment: environment).loadSynchronously().duration
+                .seconds
         }
         for name in ["a.wav", "b.wav", "c.wav"] {
             try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file(name))

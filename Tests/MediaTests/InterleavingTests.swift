@@ -3,6 +3,7 @@ import LibAV
 import Media
 import TestSupport
 import Testing
+import Publishing
 
 /// Files whose tracks lie far apart: neither a deadlock nor unbounded memory.
 @Suite struct InterleavingTests {

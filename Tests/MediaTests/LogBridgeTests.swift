@@ -25,7 +25,8 @@ import Testing
             }
             let demuxer = try Demuxer.open(path: path)
             let stream = try demuxer.stream(0)
-            let decoder = try PacketDecoder.open(stream.parameters, timeBase: stream.timeBase)
+            let decoder = try PacketDecoder.open(
+                stream.parameters, timeBase: stream.timeBase, limits: InputLimits())
             let packet = try Packet()
             let frame = try Frame()
             #expect(try demuxer.read(into: packet))

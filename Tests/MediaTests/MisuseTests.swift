@@ -5,6 +5,7 @@ import Locking
 @testable import Media
 import TestSupport
 import Testing
+import Publishing
 
 /// The library used wrongly, or otherwise than by the runner: an error that is thrown, never a trap, a spin or a deadlock.
 @Suite struct MisuseTests {

@@ -18,7 +18,7 @@ import Testing
     ) throws -> (tracks: [[String]], headers: [PictureHeaders]) {
         var found: [PictureHeaders] = []
         let demuxer = try Demuxer.open(
-            path: path,
+            path: path, environment: SourceEnvironment(),
             read: { codec, headers, opening in
                 let headers = read(codec, headers, opening)
                 found += headers.map { [$0] } ?? []

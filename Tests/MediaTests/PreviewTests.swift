@@ -31,7 +31,8 @@ import Testing
             scratch.file("a.ts"))
         let contents = try Asset(.file(scratch.file("a.ts")), timing: .precise).loadSynchronously()
         let curve = try #require(
-            try BitRateCurve.measure(path: scratch.file("a.ts"), duration: contents.duration))
+            try BitRateCurve.measure(
+                path: scratch.file("a.ts"), environment: SourceEnvironment(), duration: contents.duration))
         let packets = try program(
             "ffprobe",
             ["-v", "error", "-show_entries", "packet=size", "-of", "csv=p=0", scratch.file("a.ts")])

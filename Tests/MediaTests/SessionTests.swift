@@ -5,6 +5,7 @@ import LibAV
 import Synchronization
 import TestSupport
 import Testing
+import Publishing
 
 /// Sessions over a test pattern: every way in which they can end leaves either a whole file or nothing.
 @Suite struct SessionTests {
@@ -59,7 +60,7 @@ import Testing
         try output.publish(replacing: false)
         #expect(scratch.contents == ["out.mp4"])
         #expect(try Judge(scratch.file("out.mp4")).pictures().times.count == 100)
-        #expect(throws: MediaError.self) {
+        #expect(throws: PublishingError.destinationExists) {
             try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false)
         }
     }

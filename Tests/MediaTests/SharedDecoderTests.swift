@@ -4,6 +4,7 @@ import LibAV
 import Synchronization
 import TestSupport
 import Testing
+import Publishing
 
 /// One decoder for several readers: every one gets every frame, the slowest paces, and none holds back the others once it
 /// has ended, failed or been given up.

@@ -56,7 +56,9 @@ public func run(
     policy.keepsFailed = keepsFailed
     if endlessSpace { policy.space = { _ in nil } }
     return await BatchRunner(
-        plan: result.plan, files: result.files, policy: policy, observer: observer
+        plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(),
+        scout: LocalScout(),
+        observer: observer
     ).run()
 }
 

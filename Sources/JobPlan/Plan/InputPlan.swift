@@ -2,6 +2,7 @@ public import Diagnostics
 internal import ExactStrings
 public import JobSpec
 public import Media
+public import FileSystem
 
 /// One read of a source: what every output that is made of it has in common.
 public struct InputPlan: Codable, Hashable, Sendable {

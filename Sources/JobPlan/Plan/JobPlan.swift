@@ -3,6 +3,7 @@ internal import ExactStrings
 public import JobSpec
 internal import LibAV
 public import Media
+public import FileSystem
 
 /// Everything that will happen to one job: a value. Printing it is `tandem plan`; a run carries it out and
 /// decides nothing anew.

@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import JobSpec
 internal import Media
 public import LibAV
+internal import FileSystem
 
 /// Tells whether an output would be made as it was made before: what is done, of which source, with which libraries.
 ///

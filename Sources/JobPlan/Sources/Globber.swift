@@ -2,6 +2,7 @@ internal import ExactStrings
 internal import Glibc
 internal import JobSpec
 internal import LibAV
+internal import FileSystem
 
 /// Finds the files that a pattern matches, in the order of their names, folder by folder.
 struct Globber {
@@ -20,6 +21,7 @@ struct Globber {
 
     private static let entryLimit = 250_000
     private static let matchLimit = 100_000
+    private let root: PathRoot
     private var looked = 0
     private var found: [String] = []
     /// A pattern with two `**` leads to one file in several ways.
@@ -27,11 +29,13 @@ struct Globber {
     private var obstacles: [Obstacle] = []
     private static let obstacleLimit = 100
 
+    private init(root: PathRoot) { self.root = root }
+
     /// The paths, as the pattern writes them, and what stood in its way. `base` is what relative ones start from.
-    static func paths(_ pattern: String, from base: String) throws(TooMany) -> (
+    static func paths(_ pattern: String, from base: String, beneath root: PathRoot) throws(TooMany) -> (
         paths: [String], obstacles: [Obstacle]
     ) {
-        var globber = Globber()
+        var globber = Globber(root: root)
         let isAbsolute = pattern.hasPrefix("/")
         let parts = pattern.pathParts.filter { $0 != "." }
         try globber.walk(parts[...], folder: isAbsolute ? "/" : base, written: isAbsolute ? "/" : "")
@@ -105,15 +109,15 @@ struct Globber {
     }
 
     /// Nothing outside the root is listed, whatever link or `..` leads there.
-    private static func isReachable(_ folder: String) -> Bool {
-        guard PathRoot.path != nil else { return true }
+    private func isReachable(_ folder: String) -> Bool {
+        guard root.path != nil else { return true }
         guard let real = realpath(folder, nil) else { return false }
         defer { free(real) }
-        return PathRoot.holds(String(cString: real) + "/")
+        return root.holds(String(cString: real) + "/")
     }
 
     private mutating func entries(of folder: String) throws(TooMany) -> [Entry] {
-        guard Self.isReachable(folder) else { return [] }
+        guard isReachable(folder) else { return [] }
         guard let stream = opendir(folder) else {
             // It is not there, or went meanwhile.
             if errno == ENOENT || errno == ENOTDIR { return [] }

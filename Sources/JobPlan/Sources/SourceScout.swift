@@ -4,6 +4,10 @@ public import Media
 /// Looks into sources for a planner: in this process, or in one whose end is not this one's. Whoever makes a source may
 /// mean ill, and to open it is to run a parser over it.
 public protocol SourceScout: Sendable {
+    /// Through what sources are reached, and beneath what everything lies.
+    var environment: SourceEnvironment { get }
+    /// What was found of settings: a thousand jobs ask the same.
+    var trials: TrialMemory { get }
     /// Answers in the form that was asked for. Blocks; called from several threads at once.
     func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer
 }
@@ -90,8 +94,14 @@ public struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringCon
 
 /// Looks in this process.
 public struct LocalScout: SourceScout {
+    private let media: MediaEnvironment
+    /// What was found of settings.
+    public let trials = TrialMemory()
+    /// Through what sources are reached.
+    public var environment: SourceEnvironment { media.sources }
+
     /// Makes one.
-    public init() {}
+    public init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
     /// Opens the source.
     public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
@@ -101,17 +111,20 @@ public struct LocalScout: SourceScout {
             switch question.matter {
             case .description(let timing):
                 return .description(
-                    SourceDescription(try Asset(.file(path), timing: timing).loadSynchronously()))
+                    SourceDescription(
+                        try Asset(.file(path), timing: timing, environment: media).loadSynchronously()))
             case .presentationTimes(let track):
-                let found = try Self.contents(path).tracks.first { $0.index == track }
-                return .presentationTimes(try found?.saysPresentationTimes(path: path) ?? true)
+                let found = try contents(path).tracks.first { $0.index == track }
+                return .presentationTimes(
+                    try found?.saysPresentationTimes(
+                        path: path, environment: environment) ?? true)
             case .order(let track):
-                let found = try Self.contents(path).tracks.first { $0.index == track }
-                return .order(try found?.orderProblem(path: path))
+                let found = try contents(path).tracks.first { $0.index == track }
+                return .order(try found?.orderProblem(path: path, environment: media))
             case .joinedCut(let track, let ranges, let encoder):
-                return .cut(try Self.joinedCut(path, track, ranges, encoder))
+                return .cut(try joinedCut(path, track, ranges, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
-                return .cut(try Self.cut(path, track, range, damagePolicy, edges))
+                return .cut(try cut(path, track, range, damagePolicy, edges))
             case .trial(let trial): return .verdict(trial.carryOut())
             }
         } catch {
@@ -120,18 +133,19 @@ public struct LocalScout: SourceScout {
         }
     }
 
-    private static func contents(_ path: String) throws -> AssetContents {
-        try Asset(.file(path), timing: .fast).loadSynchronously()
+    private func contents(_ path: String) throws -> AssetContents {
+        try Asset(.file(path), timing: .fast, environment: media).loadSynchronously()
     }
 
-    private static func cut(
+    private func cut(
         _ path: String, _ track: Int, _ range: TimeRange, _ damagePolicy: DamagePolicy,
         _ edges: SourceQuestion.CutEdges
     ) throws -> CutPossibilities? {
         let contents = try contents(path)
         guard let found = contents.tracks.first(where: { $0.index == track }) else { return nil }
         let scan = try CutScan.read(
-            path: path, track: found, timeZero: contents.timeZero, range: range, damagePolicy: damagePolicy)
+            path: path, track: found, timeZero: contents.timeZero, range: range, damagePolicy: damagePolicy,
+            environment: environment)
         let outward = scan.outward
         var answer = CutPossibilities(
             problem: scan.problem(), problemWithoutLeading: scan.problem(allowsLeading: true),
@@ -142,7 +156,7 @@ public struct LocalScout: SourceScout {
         return answer
     }
 
-    private static func joinedCut(
+    private func joinedCut(
         _ path: String, _ track: Int, _ ranges: [TimeRange], _ encoder: EncoderConfiguration?
     ) throws -> CutPossibilities? {
         let contents = try contents(path)
@@ -150,7 +164,9 @@ public struct LocalScout: SourceScout {
         let tick = AssetReader.videoTick(
             timeBase: found.timeBase, timeZero: contents.timeZero, ranges: ranges)
         let scans = try ranges.map {
-            try CutScan.read(path: path, track: found, timeZero: contents.timeZero, range: $0, tick: tick)
+            try CutScan.read(
+                path: path, track: found, timeZero: contents.timeZero, range: $0, tick: tick,
+                environment: environment)
         }
         var answer = CutPossibilities()
         answer.add(scans, track: found, encoder: encoder)

@@ -3,18 +3,27 @@ public import JobSpec
 internal import Locking
 internal import Media
 
-/// What was found of settings, once a process: a thousand jobs ask the same.
-private enum TrialMemory {
-    static let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
+/// What was found of settings, so that each is tried once.
+public final class TrialMemory: Sendable {
+    private let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
     /// More distinct settings than any batch has; the rest is tried without being remembered.
-    static let capacity = 4096
+    private static let capacity = 4096
+
+    /// Nothing is known.
+    public init() {}
+
+    subscript(trial: SettingsTrial) -> SettingsTrial.Verdict? {
+        get { known.withLock { $0[trial] } }
+        set { known.withLock { if $0.count < Self.capacity { $0[trial] = newValue } } }
+    }
 }
 
 extension SourceScout {
     /// What comes of settings, by who looks into sources.
     func verdict(on trial: SettingsTrial) -> SettingsTrial.Verdict {
         let trial = trial.plain
-        if let verdict = TrialMemory.known.withLock({ $0[trial] }) { return verdict }
+        let trials = trials
+        if let verdict = trials[trial] { return verdict }
         let verdict: SettingsTrial.Verdict
         do throws(SourceProblem) {
             let answer = try answer(SourceQuestion(path: nil, matter: .trial(trial)))
@@ -25,7 +34,7 @@ extension SourceScout {
         } catch {
             verdict = .problem("\(error)")
         }
-        TrialMemory.known.withLock { if $0.count < TrialMemory.capacity { $0[trial] = verdict } }
+        trials[trial] = verdict
         return verdict
     }
 

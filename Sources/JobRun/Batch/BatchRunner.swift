@@ -3,8 +3,10 @@ internal import Dispatch
 internal import ExactStrings
 public import JobPlan
 public import JobSpec
+internal import LibAV
 internal import Media
 internal import Synchronization
+internal import Publishing
 
 /// Hears of what happens to a batch. Called on a private queue, one call at a time.
 public protocol RunObserver: Sendable {
@@ -93,7 +95,7 @@ public actor BatchRunner {
     /// jobs made, in this process or in others; `state` remembers.
     public init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
-        performer: any WorkPerformer = LocalPerformer(), scout: any SourceScout = LocalScout(),
+        performer: any WorkPerformer, scout: any SourceScout,
         observer: any RunObserver
     ) {
         self.scout = scout
@@ -319,7 +321,8 @@ public actor BatchRunner {
         started += 1
         return JobExecutor(
             plan: plan, lack: lack, sources: sources, number: started, keepsFailed: policy.keepsFailed,
-            makesPreview: previewsMade < policy.previews, state: state, performer: performer)
+            makesPreview: previewsMade < policy.previews, state: state, performer: performer,
+            root: scout.environment.root)
     }
 
     private func begin(_ plan: JobPlan, _ job: Running) {

@@ -1,5 +1,6 @@
 internal import JobPlan
 internal import Locking
+internal import Publishing
 
 /// How a batch is carried out.
 public struct RunPolicy: Sendable {

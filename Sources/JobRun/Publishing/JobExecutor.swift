@@ -8,6 +8,8 @@ internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// Carries out one plan: temporary files, work, publish. Only this touches destinations; the work itself may be done by
 /// another process.
@@ -25,6 +27,8 @@ final class JobExecutor: @unchecked Sendable {
     private let makesPreview: Bool
     private let state: RunState?
     private let performer: any WorkPerformer
+    /// Beneath what outputs are published.
+    private let root: PathRoot
     private let queue = DispatchQueue(label: "tandem.publish")
     private let begun = DispatchTime.now()
 
@@ -56,8 +60,9 @@ final class JobExecutor: @unchecked Sendable {
     init(
         plan: JobPlan, lack: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
         makesPreview: Bool,
-        state: RunState?, performer: any WorkPerformer
+        state: RunState?, performer: any WorkPerformer, root: PathRoot
     ) {
+        self.root = root
         self.makesPreview = makesPreview
         self.state = state
         self.keepsFailed = keepsFailed
@@ -119,7 +124,7 @@ final class JobExecutor: @unchecked Sendable {
         _ onWork: @escaping @Sendable () -> Void, _ onPublish: @escaping @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
-        for output in plan.outputs where !PathRoot.holds(output.destination) {
+        for output in plan.outputs where !root.holds(output.destination) {
             throw JobFailure(
                 "the destination lies outside --root: \(output.destination)",
                 at: output.destinationLocation, rule: .destinationUnwritable)
@@ -179,11 +184,16 @@ final class JobExecutor: @unchecked Sendable {
     ) throws {
         for publisher in wanted {
             try publisher.makeFolder()
-            making.append((publisher, try TemporaryFile(destination: publisher.task.output.destination)))
+            making.append(
+                (
+                    publisher,
+                    try TemporaryFile(
+                        destination: publisher.task.output.destination, in: root)
+                ))
         }
         let plan = plan(of: wanted)
         let scratch =
-            plan.hasTwoPasses ? try TemporaryFile(destination: plan.outputs[0].destination) : nil
+            plan.hasTwoPasses ? try TemporaryFile(destination: plan.outputs[0].destination, in: root) : nil
         var order = WorkOrder(
             plan: plan, outputs: making.map(\.file), scratch: scratch, makesPreview: makesPreview)
         // A report's images are not the job's to pay for.
@@ -218,7 +228,9 @@ final class JobExecutor: @unchecked Sendable {
         _ judged: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
         _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) throws {
-        let files = try judged.map { try TemporaryFile(published: $0.publisher.task.output.destination) }
+        let files = try judged.map {
+            try TemporaryFile(published: $0.publisher.task.output.destination, in: root)
+        }
         let fingerprints = files.map(\.fingerprint)
         onWork()
         var order = WorkOrder(plan: plan(of: judged.map(\.publisher)), outputs: files, scratch: nil)
@@ -338,21 +350,11 @@ final class JobExecutor: @unchecked Sendable {
         for index in making.indices {
             try making[index].publisher.prepare(making[index].file, findings.outputs[index])
         }
-        var published: [Int] = []
-        do {
-            for (index, made) in making.enumerated() {
-                if try made.publisher.publish(made.file, isOneOfSeveral: making.count > 1) {
-                    published.append(index)
-                }
-            }
-        } catch {
-            // The one that failed may have had its name already.
-            for made in making.reversed() { made.file.withdraw() }
-            throw error
+        let published = try TemporaryFile.publishTogether(making.map(\.file)) { index, keepsReplaced in
+            try making[index].publisher.publish(making[index].file, keepsReplaced: keepsReplaced)
         }
         return published.map { index in
             let (publisher, file) = making[index]
-            file.forgetReplaced()
             if let digest = publisher.digest {
                 state?.succeeded(publisher.task, digest: digest, seconds: elapsed)
             }

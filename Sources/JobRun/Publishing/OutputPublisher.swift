@@ -6,6 +6,8 @@ internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// An output that is left out: somebody else's file is where it would go, and is to stay.
 struct SkippedOutput: Error {
@@ -51,9 +53,9 @@ struct OutputPublisher {
         try state?.intend(task, output: mark.output, digest: looksTheSame ? nil : digest)
     }
 
-    /// Gives a prepared file its name; false where somebody else published the same a moment before. `isOneOfSeveral` keeps
-    /// what it replaces until all are there: see `TemporaryFile.withdraw`.
-    func publish(_ file: TemporaryFile, isOneOfSeveral: Bool) throws -> Bool {
+    /// Gives a prepared file its name; false where somebody else published the same a moment before. `keepsReplaced`: see
+    /// `TemporaryFile.publishTogether`.
+    func publish(_ file: TemporaryFile, keepsReplaced: Bool) throws -> Bool {
         // Where somebody was quicker, whose file it is decides again.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
@@ -62,13 +64,13 @@ struct OutputPublisher {
                 return false
             }
             do {
-                try file.publish(replacing: replaces, keepsReplaced: isOneOfSeveral)
+                try file.publish(replacing: replaces, keepsReplaced: keepsReplaced)
                 break
-            } catch MediaError.destinationExists {
+            } catch PublishingError.destinationExists {
                 continue
             }
         }
-        guard file.isPublished else { throw MediaError.destinationExists }
+        guard file.isPublished else { throw PublishingError.destinationExists }
         // Whoever moved the folder meanwhile has the output elsewhere.
         guard file.isAt(output.destination) else {
             throw JobFailure(
@@ -106,7 +108,7 @@ struct OutputPublisher {
             try file.synchronize()
             try file.publish(as: kept, replacing: isOurs)
             return "; kept as \(path)"
-        } catch MediaError.destinationExists {
+        } catch PublishingError.destinationExists {
             return "; not kept, since \(path) is another file"
         } catch {
             return "; not kept: \(error)"
@@ -161,7 +163,7 @@ struct OutputPublisher {
         for part in folder.pathParts {
             path += "/" + part
             guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-                throw MediaError.system(operation: "making the folder \(path)", errno: errno)
+                throw SystemError("making the folder \(path)", errno: errno)
             }
         }
     }

@@ -1,4 +1,5 @@
-public import JobPlan
+internal import JobPlan
+public import FileSystem
 
 /// A file, changed or not.
 public struct SourceFileKey: Hashable, Sendable {

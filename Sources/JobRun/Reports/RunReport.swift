@@ -4,6 +4,8 @@ public import Diagnostics
 internal import JobSpec
 public import LibAV
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// What became of a run, whole: a value from which `report.json`, JUnit and the HTML report are written.
 /// Fields are only ever added.
@@ -252,8 +254,8 @@ extension RunReport.Job {
     }
 
     /// Its output is as it was left.
-    var stands: Bool {
-        guard let destination, let output, PathRoot.holds(destination) else { return false }
+    func stands(beneath root: PathRoot) -> Bool {
+        guard let destination, let output, root.holds(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }
 

@@ -4,6 +4,7 @@ internal import Glibc
 public import JobPlan
 internal import JobSpec
 internal import LibAV
+public import FileSystem
 
 /// A folder that several machines share: a plan in parts, which never change, and what became of each.
 ///
@@ -12,9 +13,14 @@ internal import LibAV
 public struct ShardFolder: Sendable {
     /// Its path.
     public let path: String
+    /// Beneath what its files and the outputs lie that its results name.
+    private let root: PathRoot
 
     /// A folder by its path.
-    public init(path: String) { self.path = path }
+    public init(path: String, beneath root: PathRoot) {
+        self.path = path
+        self.root = root
+    }
 
     /// What of it can't be used, and why.
     public struct Problem: Error, Sendable, CustomStringConvertible {
@@ -46,7 +52,7 @@ public struct ShardFolder: Sendable {
 
     /// One part.
     public func shard(_ index: Int) throws(Problem) -> PlanFile {
-        guard let data = Self.contents(of: name(ofShard: index)) else {
+        guard let data = contents(of: name(ofShard: index)) else {
             let what = index == 0 ? "is no plan in parts" : "has no part \(index)"
             throw Problem("\(path) \(what): \(name(ofShard: index)) can't be read")
         }
@@ -57,11 +63,11 @@ public struct ShardFolder: Sendable {
     }
 
     /// A file's bytes: of a regular file alone, beneath the root where there is one, and of no more than a plan can be.
-    private static func contents(of path: String) -> Data? {
+    private func contents(of path: String) -> Data? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         let file = String(cString: real)
-        guard PathRoot.holds(file) else { return nil }
+        guard root.holds(file) else { return nil }
         return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
     }
 
@@ -117,7 +123,7 @@ public struct ShardFolder: Sendable {
     public func reports() -> [RunReport] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
-            guard let data = Self.contents(of: results + "/" + name) else { return nil }
+            guard let data = contents(of: results + "/" + name) else { return nil }
             let report = try? JSONForm.value(RunReport.self, of: data)
             guard let report, (0...1e12).contains(report.begun), (0...1e9).contains(report.seconds) else {
                 return nil
@@ -135,7 +141,7 @@ public struct ShardFolder: Sendable {
         var found: [JobKey: JobPreview] = [:]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         for name in names.sorted() where name.hasSuffix(Self.shown) && found.count < most {
-            guard let data = Self.contents(of: results + "/" + name),
+            guard let data = contents(of: results + "/" + name),
                 let all = try? JSONDecoder().decode([Shown].self, from: data)
             else { continue }
             for one in all {
@@ -156,7 +162,7 @@ public struct ShardFolder: Sendable {
         // Of several attempts one whose output still stands, and of those the one that made it, which knows most.
         func worth(_ job: RunReport.Job) -> Int {
             guard job.isDone else { return 0 }
-            guard job.stands else { return 1 }
+            guard job.stands(beneath: root) else { return 1 }
             return job.outcome == "succeeded" ? 3 : 2
         }
         for report in reports {
@@ -170,7 +176,8 @@ public struct ShardFolder: Sendable {
         for shard in shards {
             for plan in shard.plan.jobs {
                 let entries = plan.tasks.map { task -> RunReport.Job? in
-                    guard let job = found[[plan.file, task.name]], job.isDone, !job.stands else {
+                    guard let job = found[[plan.file, task.name]], job.isDone, !job.stands(beneath: root)
+                    else {
                         return found[[plan.file, task.name]]
                     }
                     return RunReport.Job(missing: task, reason: "its output is gone or changed")

@@ -8,7 +8,7 @@ public struct RunForecast: Sendable {
 
     /// Of a plan, by what earlier runs left behind.
     public init(
-        _ plan: BatchPlan, files: [JobFile], state: RunState, scout: any SourceScout = LocalScout()
+        _ plan: BatchPlan, files: [JobFile], state: RunState, scout: any SourceScout
     ) throws(StateError) {
         // Where outputs that would be made go: who reads them reads something new.
         var made: Set<ExactString> = []

@@ -33,7 +33,7 @@ extension RunState {
                     report.jobs[index].output = job.output ?? place?.output
                     continue
                 }
-                guard known.isSound, known.output == said.output, known.stands,
+                guard known.isSound, known.output == said.output, known.stands(beneath: environment.root),
                     job.output == nil || job.output == known.output
                 else { continue }
                 report.jobs[index] = job.completed(

@@ -1,10 +1,12 @@
 internal import ExactStrings
 internal import Glibc
-public import JobPlan
+internal import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+public import Publishing
 
 /// What earlier runs did and left behind.
 extension RunState {

@@ -2,9 +2,11 @@ public import ExactStrings
 internal import Glibc
 public import JobPlan
 internal import JobSpec
-internal import LibAV
+public import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// By what a source is known to be the same.
 public enum FingerprintMode: String, Sendable, CaseIterable {
@@ -58,6 +60,8 @@ public final class RunState: PlanMemory, Sendable {
     /// What the stores call the job files.
     let names: [ExactString: String]
     private let mode: FingerprintMode
+    /// Through what sources are reached, and beneath what everything lies.
+    let environment: SourceEnvironment
     private let specs: [ExactString: String]
     let isForced: Bool
     private let shortcuts = Guarded(Shortcuts())
@@ -65,7 +69,8 @@ public final class RunState: PlanMemory, Sendable {
     /// Opens the state of some job files. `specs`: what each of them says, as a digest of everything that its jobs were
     /// decoded from; a file without one is never taken by its shortcut. `isReading` writes nothing.
     public init(
-        files: [String], folder: StateFolder?, specs: [ExactString: String], mode: FingerprintMode = .stat,
+        files: [String], folder: StateFolder?, environment: SourceEnvironment,
+        specs: [ExactString: String], mode: FingerprintMode = .stat,
         isForced: Bool = false, isReading: Bool = false
     ) throws(StateError) {
         var stores: [StateFolder: StateStore] = [:]
@@ -74,7 +79,7 @@ public final class RunState: PlanMemory, Sendable {
         var names: [ExactString: String] = [:]
         var damaged: [StateFolder] = []
         for file in files {
-            let place = folder ?? StateFolder(besideJobFile: file)
+            let place = folder ?? StateFolder(besideJobFile: file, beneath: environment.root)
             folders[file.exact] = place
             if let store = stores[place] {
                 names[file.exact] = store.name(ofFile: file)
@@ -109,6 +114,7 @@ public final class RunState: PlanMemory, Sendable {
         self.folders = folders
         self.known = known
         self.mode = mode
+        self.environment = environment
         self.specs = specs
         self.isForced = isForced
         self.names = names
@@ -116,7 +122,8 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// Remembers nothing but what outputs say themselves.
-    public init(isForced: Bool) {
+    public init(isForced: Bool, environment: SourceEnvironment = SourceEnvironment()) {
+        self.environment = environment
         (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
         mode = .stat
         damaged = []
@@ -257,7 +264,8 @@ public final class RunState: PlanMemory, Sendable {
         let store = store(of: file)
         guard let word = FileIdentity.word(path: path) else { return nil }
         if let known = try? store?.content(path: path, identity: word) { return known }
-        guard let digest = SHA256Hasher.digest(ofFile: path), FileIdentity(path: path) == identity,
+        guard let digest = SHA256Hasher.digest(ofFile: path, in: environment),
+            FileIdentity(path: path) == identity,
             FileIdentity.word(path: path) == word
         else { return nil }
         store?.note(content: digest, path: path, identity: word)
@@ -378,7 +386,8 @@ public final class RunState: PlanMemory, Sendable {
         else { return }
         mark.owner = Self.owner(task.file, at: task.output.destination)
         mark.job = task.name
-        _ = TemporaryFile.setAttribute(DestinationPath.attribute, mark.text, path: task.output.destination)
+        _ = TemporaryFile.setAttribute(
+            DestinationPath.attribute, mark.text, path: task.output.destination, in: environment.root)
     }
 
     /// An output that was there holds what is expected of it now.
@@ -387,7 +396,8 @@ public final class RunState: PlanMemory, Sendable {
         if var mark = DestinationPath.mark(at: task.output.destination) {
             mark.digest = digest.value
             _ = TemporaryFile.setAttribute(
-                DestinationPath.attribute, mark.text, path: task.output.destination)
+                DestinationPath.attribute, mark.text, path: task.output.destination,
+                in: environment.root)
         }
         succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)
     }

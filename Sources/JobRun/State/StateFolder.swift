@@ -2,12 +2,14 @@ internal import Diagnostics
 internal import ExactStrings
 internal import Glibc
 internal import LibAV
+public import FileSystem
 
 /// The folder in which a batch remembers what it did: `.tandem` beside the job file, unless another one is named.
 public struct StateFolder: Hashable, Sendable {
     private let exactPath: ExactString
     /// Nobody named it: it lies where a repository may have brought it along.
     private let isBesideJobFile: Bool
+    private let isOutsideRoot: Bool
 
     /// Its absolute path.
     public var path: String { exactPath.text }
@@ -15,15 +17,16 @@ public struct StateFolder: Hashable, Sendable {
     /// A folder by its path.
     public init(path: String) {
         exactPath = path.exact
-        isBesideJobFile = false
+        (isBesideJobFile, isOutsideRoot) = (false, false)
     }
 
-    /// The one beside a job file.
-    public init(besideJobFile file: String) {
+    /// The one beside a job file, which is believed beneath a root alone.
+    public init(besideJobFile file: String, beneath root: PathRoot) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
         exactPath = (folder + "/.tandem").exact
         isBesideJobFile = true
+        isOutsideRoot = !root.holds(Self.absolute(exactPath.text))
     }
 
     /// The absolute path of a job file: links of its folder are resolved, the file's own name stays. Through which name a file
@@ -78,7 +81,7 @@ extension StateFolder {
             why = "is no folder, and a link to one is not followed"
         } else if status.st_uid != geteuid() {
             why = "belongs to another user"
-        } else if !PathRoot.holds(StateFolder.absolute(path)) {
+        } else if isOutsideRoot {
             why = "lies outside the root"
         } else {
             return try checkFiles()

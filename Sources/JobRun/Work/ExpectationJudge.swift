@@ -29,13 +29,15 @@ struct ExpectationJudge {
     private var plan: OutputPlan { task.output }
     let path: String
     let size: Int64
+    /// What the output and its source are found with.
+    let environment: MediaEnvironment
     /// Asked while a measurement goes on.
     let isCancelled: @Sendable () -> Bool
 
     /// Judges everything that is expected.
     func judge() throws -> [JudgedExpectation] {
         guard !plan.expectations.isEmpty else { return [] }
-        let asset = Asset(.file(path), timing: .precise)
+        let asset = Asset(.file(path), timing: .precise, environment: environment)
         let contents = try asset.loadSynchronously()
         var loudness: Loudness?
         return try plan.expectations.map { expectation in
@@ -116,7 +118,7 @@ struct ExpectationJudge {
         guard let planned = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
             return .counts(source: 0, output: 0)
         }
-        let source = Asset(task.input.assetSource, timing: .fast)
+        let source = Asset(task.input.assetSource, timing: .fast, environment: environment)
         guard
             let original = try source.loadSynchronously().tracks.first(where: {
                 $0.index == planned.source.index

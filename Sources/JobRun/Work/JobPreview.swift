@@ -27,6 +27,8 @@ struct PreviewMaker {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
     let path: String
+    /// What the output and its source are found with.
+    let environment: MediaEnvironment
     /// Asked while it works.
     let isCancelled: @Sendable () -> Bool
 
@@ -35,7 +37,7 @@ struct PreviewMaker {
     /// Never fails because of the media; throws `CancellationError` after a cancel.
     func make() throws -> JobPreview {
         var preview = JobPreview()
-        let output = Asset(.file(path), timing: .fast)
+        let output = Asset(.file(path), timing: .fast, environment: environment)
         try attempt("the output", &preview) { preview in
             let contents = try output.loadSynchronously()
             try attempt("the video", &preview) { try addPairs(to: &$0, output, contents) }
@@ -46,7 +48,8 @@ struct PreviewMaker {
             }
             try attempt("the bit rate", &preview) {
                 $0.bitRate = try BitRateCurve.measure(
-                    path: path, duration: contents.duration, isCancelled: isCancelled)
+                    path: path, environment: environment.sources, duration: contents.duration,
+                    isCancelled: isCancelled)
             }
         }
         return preview
@@ -67,7 +70,7 @@ struct PreviewMaker {
         guard let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
             let planned = plan.tracks.first(where: { $0.source.mediaType == .video })
         else { return }
-        let source = Asset(task.input.assetSource, timing: .fast)
+        let source = Asset(task.input.assetSource, timing: .fast, environment: environment)
         let original = try source.loadSynchronously().tracks.first { $0.index == planned.source.index }
         let results = ThumbnailMaker(asset: output, track: track, box: Self.box, isCancelled: isCancelled)
         let originals = original.map {

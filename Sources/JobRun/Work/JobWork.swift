@@ -6,12 +6,15 @@ internal import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// The work of one job: for each of its inputs loudness, passes and session, then the check of each output.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobWork: WorkHandle, @unchecked Sendable {
     private let order: WorkOrder
+    private let environment: MediaEnvironment
     private var plan: JobPlan { order.plan }
     private let queue = DispatchQueue(label: "tandem.job")
 
@@ -32,8 +35,13 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     /// Hears that the output is whole, before it is looked at for a report.
     private let onChecked: @Sendable (WorkFindings) -> Void
 
-    init(_ order: WorkOrder, onChecked: @escaping @Sendable (WorkFindings) -> Void = { _ in }) {
+    /// Sources and unfinished outputs are found with `environment`.
+    init(
+        _ order: WorkOrder, in environment: MediaEnvironment,
+        onChecked: @escaping @Sendable (WorkFindings) -> Void = { _ in }
+    ) {
         self.order = order
+        self.environment = environment
         self.onChecked = onChecked
     }
 
@@ -120,8 +128,11 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private func location(of error: any Error) -> SourceRange {
         let only = plan.outputs.count == 1 ? plan.outputs.first : nil
         let tracks = plan.outputs.flatMap { output in output.tracks.enumerated().map { ($0, $1) } }
+        if error is SystemError || error is PublishingError {
+            return only?.destinationLocation ?? plan.location
+        }
         switch error as? MediaError {
-        case .writing, .system, .destinationExists: return only?.destinationLocation ?? plan.location
+        case .writing: return only?.destinationLocation ?? plan.location
         case .nothingFits, .overLimit:
             return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
@@ -158,7 +169,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private func make(input: Int, _ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
         guard plan.inputs.indices.contains(input) else { return completion(.finished(try findings())) }
         running.withLock { $0.input = input }
-        let builder = SessionBuilder(plan: plan, input: input)
+        let builder = SessionBuilder(plan: plan, input: input, environment: environment)
         try measureLoudness(builder)
         guard let scratch = order.scratch else {
             return try encode(builder, passes: [:], files: nil, completion)
@@ -267,7 +278,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private func judge() throws -> WorkFindings {
         let outputs = try zip(plan.tasks, order.outputs).map { task, file in
             let judged = try ExpectationJudge(
-                task: task, path: file.reopenPath, size: file.size, isCancelled: isCancelled
+                task: task, path: file.reopenPath, size: file.size, environment: environment,
+                isCancelled: isCancelled
             ).judge()
             return OutputFindings(tracks: [], stop: nil, expectations: judged, loudness: [], preview: nil)
         }
@@ -293,13 +305,15 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
         let losses: [String]
         switch OutputVerifier(
-            task: task, reports: reports, cutEvidence: evidence, stop: stop, isCancelled: isCancelled
+            task: task, reports: reports, cutEvidence: evidence, stop: stop, environment: environment,
+            isCancelled: isCancelled
         ).verdict(path: file.reopenPath) {
         case .whole(let found): losses = found
         case .wrong(let problem): throw JobFailure(said(problem, of: output), at: output.location)
         }
         let judged = try ExpectationJudge(
-            task: task, path: file.reopenPath, size: file.size, isCancelled: isCancelled
+            task: task, path: file.reopenPath, size: file.size, environment: environment,
+            isCancelled: isCancelled
         ).judge()
         if isCancelled() { throw CancellationError() }
         return OutputFindings(
@@ -323,7 +337,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         for (index, task) in plan.tasks.enumerated() {
             let task = task.stopped(at: findings.outputs[index].stop)
             findings.outputs[index].preview = try PreviewMaker(
-                task: task, path: order.outputs[index].reopenPath, isCancelled: isCancelled
+                task: task, path: order.outputs[index].reopenPath, environment: environment,
+                isCancelled: isCancelled
             ).make()
         }
         return findings

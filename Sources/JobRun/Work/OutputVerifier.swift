@@ -11,6 +11,8 @@ struct OutputVerifier {
     let cutEvidence: [CutEvidence]
     /// Where the output ends because no more fits.
     let stop: MediaTime?
+    /// What the output and its source are found with.
+    let environment: MediaEnvironment
     /// Asked while what takes long is looked at.
     let isCancelled: @Sendable () -> Bool
 
@@ -31,7 +33,9 @@ struct OutputVerifier {
     private func problem(path: String, losses: inout [String]) -> String? {
         // Of copied packets the number counts; where audio ends is told by what its codec says of itself.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
-        let output = Asset(.file(path), timing: .precise, discovery: isCopy ? .counting : .decoding)
+        let output = Asset(
+            .file(path), timing: .precise, environment: environment, discovery: isCopy ? .counting : .decoding
+        )
         let contents: AssetContents
         do {
             contents = try output.loadSynchronously()
@@ -87,7 +91,7 @@ struct OutputVerifier {
     ) -> String? {
         guard case .file(let sourcePath, _) = task.input.source else { return nil }
         do {
-            let source = Asset(.file(sourcePath), timing: .fast)
+            let source = Asset(.file(sourcePath), timing: .fast, environment: environment)
             guard
                 let original = try source.loadSynchronously().tracks.first(where: {
                     $0.index == planned.source.index

@@ -2,6 +2,7 @@ internal import Glibc
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
 
 /// A private folder for what encoders note between two passes; gone with this object.
 final class PassFiles: Sendable {
@@ -13,7 +14,7 @@ final class PassFiles: Sendable {
         let base = Self.base.withLock { $0 }
         var template = Array("\(base)/tandem-pass-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw MediaError.system(operation: "a folder for two passes in \(base)", errno: errno)
+            throw SystemError("a folder for two passes in \(base)", errno: errno)
         }
         folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
@@ -26,7 +27,7 @@ final class PassFiles: Sendable {
         // Others keep theirs in memory.
         guard EncoderTraits.of(encoder).keepsNotesInFile else { return }
         guard let stream = fopen(path(of: track), "re") else {
-            throw MediaError.system(operation: "the first pass's notes", errno: errno)
+            throw SystemError("the first pass's notes", errno: errno)
         }
         defer { fclose(stream) }
         var line = [CChar](repeating: 0, count: 4096)
@@ -38,8 +39,7 @@ final class PassFiles: Sendable {
             isWhole = length > 0 && line[length - 1] == 0x0a
         }
         guard ferror(stream) == 0, isWhole, count == frames else {
-            throw MediaError.system(
-                operation: "the first pass noted \(count) frames of \(frames)", errno: ENOSPC)
+            throw SystemError("the first pass noted \(count) frames of \(frames)", errno: ENOSPC)
         }
     }
 

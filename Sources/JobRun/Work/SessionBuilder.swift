@@ -3,12 +3,16 @@ internal import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Media
+internal import Publishing
+internal import FileSystem
 
 /// Builds the reader, the writers and the session that a plan says for one of its inputs.
 struct SessionBuilder {
     let plan: JobPlan
     /// Which of the plan's inputs.
     let input: Int
+    /// What sources are found with.
+    let environment: MediaEnvironment
 
     private var source: InputPlan { plan.inputs[input] }
     /// The outputs that are made of it, by their places in the plan.
@@ -19,7 +23,7 @@ struct SessionBuilder {
         files: [TemporaryFile], loudness: [TrackPlace: LoudnessNormalizer.Result],
         passes: [TrackPlace: EncoderPass]
     ) throws -> ReencodeSession {
-        let asset = Asset(source.assetSource, timing: .fast)
+        let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         // Whether a file here changed the supervisor sees; what a server has is seen here alone.
         if case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
@@ -59,8 +63,10 @@ struct SessionBuilder {
         writer.movieFragmentInterval = output.fragmentInterval
         writer.fileLengthLimit = output.sizeLimit
         if case .file(let path) = source.assetSource {
-            writer.attachments = try AttachedFile.read(path: path, tracks: output.attachments)
-            writer.covers = try CoverArt.read(path: path, tracks: output.covers)
+            writer.attachments = try AttachedFile.read(
+                path: path, tracks: output.attachments, environment: environment.sources)
+            writer.covers = try CoverArt.read(
+                path: path, tracks: output.covers, environment: environment.sources)
         }
         return writer
     }
@@ -71,7 +77,7 @@ struct SessionBuilder {
         scratch: TemporaryFile, files: PassFiles
     ) throws -> (session: ReencodeSession, tracks: [TrackPlace])? {
         guard outputs.contains(where: { plan.outputs[$0].hasTwoPasses }) else { return nil }
-        let asset = Asset(source.assetSource, timing: .fast)
+        let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
         let reader = try AssetReader(asset: asset)
@@ -110,7 +116,7 @@ struct SessionBuilder {
             }
         }
         guard !wanted.isEmpty else { return [] }
-        let asset = Asset(source.assetSource, timing: .fast)
+        let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         return wanted.compactMap { place, track, encoding, target in
             let container = ContainerType.named(plan.outputs[place.output].container)

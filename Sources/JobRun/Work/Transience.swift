@@ -1,6 +1,8 @@
 internal import Glibc
 internal import LibAV
 internal import Media
+internal import FileSystem
+internal import SystemPackage
 
 /// Tells failures that can pass by themselves from those that another attempt would only repeat.
 enum Transience {
@@ -12,7 +14,8 @@ enum Transience {
 
     /// Worth another attempt.
     static func isTransient(_ error: any Error) -> Bool {
-        guard let code = (error as? MediaError)?.errnoValue else { return false }
+        let told = (error as? MediaError)?.errnoValue ?? (error as? SystemError)?.code.rawValue
+        guard let code = told else { return false }
         return codes.contains(code)
     }
 }

@@ -1,6 +1,7 @@
 public import JobPlan
 internal import LibAV
 public import Media
+public import Publishing
 
 /// What is to be done for a job before anything is published: the media, from the sources to temporary files that are
 /// checked. It can be done in this process or in another one.
@@ -105,23 +106,25 @@ extension WorkPerformer {
 
 /// Does work in this process.
 public struct LocalPerformer: WorkPerformer {
-    /// Makes one.
-    public init() {}
+    private let environment: MediaEnvironment
+
+    /// Makes one that reaches sources through an environment.
+    public init(_ environment: MediaEnvironment = MediaEnvironment()) { self.environment = environment }
 
     /// Begins; see `WorkPerformer`.
     public func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
         // Unfinished outputs are read back by their descriptors, wherever files may be opened.
-        for output in order.outputs { LentFiles.lend(output.descriptor, for: output.reopenPath) }
+        var environment = environment
+        let lent = LentFiles()
+        for output in order.outputs { lent.lend(output.descriptor, for: output.reopenPath) }
+        environment.sources.lent = lent
         // What a worker is given is all that there is to go by, here too.
         var bare = order
         bare.plan = order.plan.bare
-        let work = JobWork(bare) { @Sendable _ in order.onChecked() }
-        work.start { @Sendable outcome in
-            for output in order.outputs { LentFiles.takeBack(output.reopenPath) }
-            completion(outcome)
-        }
+        let work = JobWork(bare, in: environment) { @Sendable _ in order.onChecked() }
+        work.start(completion: completion)
         return work
     }
 }

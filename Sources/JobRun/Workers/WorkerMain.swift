@@ -6,6 +6,7 @@ internal import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
+internal import Publishing
 
 /// The life of a worker: it locks itself down, then does one job after the other until its supervisor is gone.
 ///
@@ -122,14 +123,15 @@ public enum WorkerMain {
         } else {
             PassFiles.base.withLock { $0 = arguments.folder }
         }
-        if arguments.mayUseNetwork { NetworkAccess.allow() }
-        AssetMemory.remember(1000)
+        let environment = MediaEnvironment(
+            sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
+            memory: AssetMemory(limit: 1000))
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)
         }
         // A thread made from here on is as locked down as this one.
-        listen(channel, buffer)
+        listen(channel, buffer, environment)
     }
 
     /// Waits for what it may do, which comes first.
@@ -192,7 +194,9 @@ public enum WorkerMain {
 
     /// This thread hears; it is never busy, so that it notices at once when nobody is there any more. `buffer` has what came
     /// after the first order.
-    private static func listen(_ channel: MessageChannel, _ buffer: consuming MessageBuffer) -> Never {
+    private static func listen(
+        _ channel: MessageChannel, _ buffer: consuming MessageBuffer, _ environment: MediaEnvironment
+    ) -> Never {
         let current = Current()
         // Held by name: nothing after it says that it is still needed, as this never returns.
         ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }
@@ -203,8 +207,8 @@ public enum WorkerMain {
                     case .begin: continue
                     case .cancel:
                         if case .work(let job) = current.doing.withLock({ $0 }) { job.cancel() }
-                    case .work(let work): begin(work, buffer.takeDescriptors(), channel, current)
-                    case .look(let look): begin(look, buffer.takeDescriptors(), channel, current)
+                    case .work(let work): begin(work, buffer.takeDescriptors(), environment, channel, current)
+                    case .look(let look): begin(look, buffer.takeDescriptors(), environment, channel, current)
                     case .escape(let path, let process):
                         if !channel.send(WorkerMessage.Report.escaped(SandboxFinding.all(path, process))) {
                             _exit(0)
@@ -220,8 +224,8 @@ public enum WorkerMain {
     }
 
     private static func begin(
-        _ work: WorkerMessage.Work, _ descriptors: [Int32], _ channel: MessageChannel,
-        _ current: Current
+        _ work: WorkerMessage.Work, _ descriptors: [Int32], _ environment: MediaEnvironment,
+        _ channel: MessageChannel, _ current: Current
     ) {
         if let fault = work.fault { commit(fault, channel) }
         let outputs = work.plan.outputs.count
@@ -232,15 +236,18 @@ public enum WorkerMain {
         }
         let files = descriptors.prefix(outputs).map { TemporaryFile(lent: $0) }
         let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[outputs]) : nil
-        for file in files { LentFiles.lend(file.descriptor, for: file.reopenPath) }
+        var environment = environment
+        let lent = LentFiles()
+        for file in files { lent.lend(file.descriptor, for: file.reopenPath) }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
-            LentFiles.lend(descriptor, for: path)
+            lent.lend(descriptor, for: path)
         }
+        environment.sources.lent = lent
         var order = WorkOrder(
             plan: work.plan, outputs: files, scratch: scratch, makesPreview: work.makesPreview)
         order.isAlone = true
         order.onlyJudges = work.onlyJudges
-        let job = JobWork(order) { @Sendable findings in
+        let job = JobWork(order, in: environment) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             if work.fault == .late { abort() }
             if work.fault == .linger { sleep(4) }
@@ -248,7 +255,6 @@ public enum WorkerMain {
         current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
             current.doing.withLock { $0 = .nothing }
-            LentFiles.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((files, scratch)) {}
             var outcome = outcome
@@ -264,21 +270,26 @@ public enum WorkerMain {
 
     /// A look is never cancelled: its answer may be of use to others.
     private static func begin(
-        _ look: WorkerMessage.Look, _ descriptors: [Int32], _ channel: MessageChannel, _ current: Current
+        _ look: WorkerMessage.Look, _ descriptors: [Int32], _ environment: MediaEnvironment,
+        _ channel: MessageChannel, _ current: Current
     ) {
         if let fault = look.fault { commit(fault, channel) }
         guard descriptors.count == (look.isLent ? 1 : 0) else {
             complain("a question without its file")
             _exit(1)
         }
+        var environment = environment
+        let lent = LentFiles()
         if let descriptor = descriptors.first, let path = look.question.path {
-            LentFiles.lend(descriptor, for: path)
+            lent.lend(descriptor, for: path)
         }
+        environment.sources.lent = lent
+        let scout = LocalScout(environment)
         current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
             var sight: Sight
             do throws(SourceProblem) {
-                sight = .answer(try LocalScout().answer(look.question))
+                sight = .answer(try scout.answer(look.question))
             } catch {
                 sight = .problem(error)
             }
@@ -287,7 +298,6 @@ public enum WorkerMain {
                 sight = .answer(.description(description))
             }
             current.doing.withLock { $0 = .nothing }
-            LentFiles.takeBack()
             for descriptor in descriptors { close(descriptor) }
             if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }
         }

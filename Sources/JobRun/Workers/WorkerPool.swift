@@ -5,9 +5,10 @@ internal import ExactStrings
 internal import FoundationEssentials
 internal import Glibc
 public import JobPlan
-internal import LibAV
+public import LibAV
 internal import Locking
 internal import Media
+internal import Publishing
 
 /// Does work, and looks into sources, in processes of its own, each kept for many jobs: what brings one of them down is
 /// that job's failure.
@@ -56,6 +57,10 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     }
 
     private let options: Options
+    /// Through what sources are reached, and beneath what everything lies.
+    public let environment: SourceEnvironment
+    /// What was found of settings.
+    public let trials = TrialMemory()
     private let limits: WorkerProcess.Limits
     /// What workers may write in: their encoders' notes. Empty where they only look.
     public let folder: String
@@ -64,8 +69,11 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
 
     /// A pool without workers. What encoders note between two passes lies in the state's folder, which only this run
     /// uses: what dead ones left there is removed. Without one it lies where temporary files do.
-    public init(_ options: Options, in state: StateFolder?) throws(StateError) {
+    public init(
+        _ options: Options, environment: SourceEnvironment, in state: StateFolder?
+    ) throws(StateError) {
         self.options = options
+        self.environment = environment
         let told = getenv("TMPDIR").map { String(cString: $0) }
         let base = state?.absolute ?? told.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         if let state {
@@ -248,11 +256,11 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     private func start(network: Bool) throws -> WorkerProcess {
         var arguments = WorkerMain.Arguments()
         arguments.isLockedDown = options.isLockedDown
-        arguments.mayUseNetwork = network && NetworkAccess.isAllowed
+        arguments.mayUseNetwork = network && environment.allowsNetwork
         arguments.folder = folder
         arguments.memory = limits.memory ?? 0
         let worker = try WorkerProcess(
-            arguments, limits: limits,
+            arguments, root: environment.root, limits: limits,
             onReady: { @Sendable [weak self] in self?.ready($0) },
             onDeath: { @Sendable [weak self] worker in
                 self?.workers.withLock { workers in

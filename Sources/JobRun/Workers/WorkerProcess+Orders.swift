@@ -6,6 +6,8 @@ internal import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// What a worker is asked to do.
 extension WorkerProcess {
@@ -19,9 +21,9 @@ extension WorkerProcess {
             var sources: [(path: String, descriptor: Int32)] = []
             defer { for source in sources { close(source.descriptor) } }
             for path in order.plan.localSources {
-                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                let descriptor = self.root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                 guard descriptor >= 0 else {
-                    let error = MediaError.system(operation: "opening \(path)", errno: errno)
+                    let error = SystemError("opening \(path)", errno: errno)
                     return completion(
                         .failed(
                             JobFailure(
@@ -83,10 +85,10 @@ extension WorkerProcess {
             var descriptors: [Int32] = []
             defer { for descriptor in descriptors { close(descriptor) } }
             if let path = question.path, !SourceLocation.isRemote(path) {
-                let descriptor = PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                let descriptor = self.root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                 guard descriptor >= 0 else {
                     let error = InputError(
-                        path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
+                        path: path, reason: .file(FileSourceProblem(errno: errno, beneath: self.root)))
                     return completion(.seen(.problem(SourceProblem(error.explanation))))
                 }
                 descriptors = [descriptor]

@@ -6,6 +6,7 @@ internal import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
 
 /// How a worker begins.
 extension WorkerProcess {
@@ -21,7 +22,7 @@ extension WorkerProcess {
     static func spawn() throws -> Ends {
         var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &words) == 0 else {
-            throw MediaError.system(operation: "opening the line to a worker", errno: errno)
+            throw SystemError("opening the line to a worker", errno: errno)
         }
         defer {
             close(pair[1])
@@ -47,7 +48,7 @@ extension WorkerProcess {
         posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
         // What this process was started with, and others that were not opened to be closed.
         let refusal = tandem_spawn_without(&actions, WorkerMain.descriptor + 1)
-        guard refusal == 0 else { throw MediaError.system(operation: "starting a worker", errno: refusal) }
+        guard refusal == 0 else { throw SystemError("starting a worker", errno: refusal) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -66,7 +67,7 @@ extension WorkerProcess {
         var process: pid_t = 0
         let code = posix_spawn(
             &process, "/proc/self/exe", &actions, &attributes, texts + [nil], tandem_worker_environment())
-        guard code == 0 else { throw MediaError.system(operation: "starting a worker", errno: code) }
+        guard code == 0 else { throw SystemError("starting a worker", errno: code) }
         return process
     }
 }

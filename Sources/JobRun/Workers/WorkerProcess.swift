@@ -6,6 +6,8 @@ internal import JobPlan
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
+internal import Publishing
 
 /// A worker as its supervisor sees it: a process that does one thing at a time.
 ///
@@ -58,6 +60,8 @@ final class WorkerProcess: @unchecked Sendable {
         var lastActivity = DispatchTime.now()
     }
 
+    /// Beneath what the files lie that are opened for it.
+    let root: PathRoot
     let limits: Limits
     let queue = DispatchQueue(label: "tandem.worker")
     let channel: MessageChannel
@@ -83,9 +87,11 @@ final class WorkerProcess: @unchecked Sendable {
 
     /// Starts one. `onReady` is told what it could not be kept from; `onDeath` that it is gone.
     init(
-        _ arguments: WorkerMain.Arguments, limits: Limits, onReady: @escaping @Sendable (Int32) -> Void,
+        _ arguments: WorkerMain.Arguments, root: PathRoot, limits: Limits,
+        onReady: @escaping @Sendable (Int32) -> Void,
         onDeath: @escaping @Sendable (WorkerProcess) -> Void
     ) throws {
+        self.root = root
         self.limits = limits
         self.onReady = onReady
         self.onDeath = onDeath

@@ -61,12 +61,6 @@ struct AssetDecoder {
             "it is written like https://host/path, without blanks and without a password, which would stand in every report"
         ) { Self.isURL($0) ? $0 : nil }
         guard let url else { return nil }
-        guard NetworkAccess.isAllowed else {
-            reader.sink.error(
-                .networkNotAllowed, "the asset is a URL, and nothing is fetched unless that is allowed",
-                at: url.range, help: "`--allow-network` allows it for this call")
-            return nil
-        }
         return AssetSpec(
             source: .url(url), timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
             range: node.range)

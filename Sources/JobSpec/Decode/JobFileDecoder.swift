@@ -10,11 +10,13 @@ public struct SpecOptions: Sendable {
     public var environment: [String: String] = [:]
     /// A file without `jobs`, which is there to be included, is right by itself.
     public var allowsNoJobs = false
+    /// Assets may be URLs.
+    public var allowsNetwork = false
     /// Where included files are read from.
     public var files: any SpecFiles = SystemSpecFiles()
 
     /// Nothing added.
-    public init() {}
+    public init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
 }
 
 /// Turns a document into a job file, and checks everything that needs no media.
@@ -81,6 +83,7 @@ public struct JobFileDecoder {
         let file = JobFile(
             path: path, name: name?.value ?? stem(path), assets: assets(sections, definition, reader),
             jobs: specs, definition: definition)
+        if !options.allowsNetwork { refuseURLs(of: file, reader) }
         return Result(
             file: file, sink: reader.sink, texts: includes.texts, variables: Set(sections.variables.keys))
     }
@@ -94,6 +97,15 @@ public struct JobFileDecoder {
             guard let asset = decoder.asset(node) else { return nil }
             if case .job(let id, _, _) = asset.source { _ = definition.hasJob(id, reader: reader) }
             return (Located(entry.key, at: entry.keyRange), asset)
+        }
+    }
+
+    private static func refuseURLs(of file: JobFile, _ reader: NodeReader) {
+        for asset in file.assets.map(\.asset) + file.jobs.map(\.asset) {
+            guard case .url(let url) = asset.source else { continue }
+            reader.sink.error(
+                .networkNotAllowed, "the asset is a URL, and nothing is fetched unless that is allowed",
+                at: url.range, help: "`--allow-network` allows it for this call")
         }
     }
 

@@ -26,7 +26,7 @@ public struct PacketDecoder: ~Copyable, @unchecked Sendable {
     /// Opens the decoder of a stream. `threads` 0 lets libavcodec choose.
     public static func open(
         _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0,
-        limits: InputLimits = InputLimits()
+        limits: InputLimits
     ) throws(AVError) -> PacketDecoder {
         let codec = try InputLimits.decoder(of: parameters)
         let name = String(cString: codec.pointee.name)

@@ -38,8 +38,8 @@ public struct SHA256Hasher: ~Copyable {
     }
 
     /// The digest of all bytes of a file; nil where it can't be read.
-    public static func digest(ofFile path: String) -> String? {
-        guard let source = try? SourceLocation.open(path) else { return nil }
+    public static func digest(ofFile path: String, in environment: SourceEnvironment) -> String? {
+        guard let source = try? environment.open(path) else { return nil }
         var hasher = SHA256Hasher()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }

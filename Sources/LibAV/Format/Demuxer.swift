@@ -46,7 +46,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     /// `read` reads what a track's headers say of its frames, by its codec and its first packet; nil where some must be
     /// decoded.
     public static func open(
-        path: String, limits: InputLimits = InputLimits(), interrupt: InterruptFlag = InterruptFlag(),
+        path: String, environment: SourceEnvironment, interrupt: InterruptFlag = InterruptFlag(),
         discovery: StreamDiscovery = .decoding, container: String? = nil,
         read: (_ codec: String, _ headers: [UInt8], _ opening: PacketOpening) -> PictureHeaders? = {
             _, _, _ in
@@ -54,7 +54,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
-        let file = try SourceLocation.open(path, interrupt: interrupt)
+        let file = try environment.open(path, interrupt: interrupt)
         let source: any ByteSource = try WebVTTText(file, path: path) ?? file
         let io: UnsafeMutablePointer<AVIOContext>
         do throws(AVError) {
@@ -65,7 +65,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
         let context: UnsafeMutablePointer<AVFormatContext>
         do throws(InputError) {
             context = try openContext(
-                io: io, path: path, limits: limits, interrupt: interrupt, discovery: discovery,
+                io: io, path: path, limits: environment.limits, interrupt: interrupt, discovery: discovery,
                 container: container
             ) { codec, headers, stream in
                 opening(of: stream, in: source).flatMap { read(codec, headers, $0) }

@@ -24,18 +24,10 @@ extension ByteSource {
     }
 }
 
-/// Opens sources by where they are: a path, or a URL where the network is allowed.
+/// Where sources are.
 public enum SourceLocation {
     /// It is a URL, not a path.
     public static func isRemote(_ location: String) -> Bool {
         location.hasPrefix("http://") || location.hasPrefix("https://")
-    }
-
-    /// Opens it; a raised flag makes reads fail.
-    public static func open(
-        _ location: String, interrupt: InterruptFlag = InterruptFlag()
-    ) throws(InputError) -> any ByteSource {
-        guard isRemote(location) else { return try FileSource(path: location, interrupt: interrupt) }
-        return try RemoteSource(url: location, interrupt: interrupt)
     }
 }

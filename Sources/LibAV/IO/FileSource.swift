@@ -1,5 +1,6 @@
 internal import CFFmpeg
 public import Glibc
+public import FileSystem
 
 /// Why a path can't be read as a media file, found before any of libav's code sees a byte of it.
 public enum FileSourceProblem: Hashable, Sendable {
@@ -11,8 +12,19 @@ public enum FileSourceProblem: Hashable, Sendable {
     case notRegular
     /// No bytes in it.
     case empty
+    /// It lies outside the environment's root, or a link leads out of it.
+    case outsideRoot
     /// The system refused, with its `errno`.
     case system(Int32)
+
+    /// Why `open(2)` beneath a root failed.
+    public init(errno code: Int32, beneath root: PathRoot) {
+        switch code {
+        case ENOENT: self = .missing
+        case EXDEV where root.path != nil: self = .outsideRoot
+        default: self = .system(code)
+        }
+    }
 }
 
 /// An open source file.
@@ -33,23 +45,19 @@ public final class FileSource: ByteSource, Sendable {
         interrupt = InterruptFlag()
     }
 
-    /// Opens a file, or what was lent for its path.
-    public convenience init(path: String) throws(InputError) {
-        try self.init(path: path, interrupt: InterruptFlag())
-    }
-
     /// What the system says of it (`fstat`).
     public var status: stat? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    init(path: String, interrupt: InterruptFlag) throws(InputError) {
+    /// Opens a file, or what was lent for its path.
+    init(path: String, lent: LentFiles?, root: PathRoot, interrupt: InterruptFlag) throws(InputError) {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
         let descriptor =
-            LentFiles.duplicate(path) ?? PathRoot.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            lent?.duplicate(path) ?? root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw InputError(path: path, reason: .file(errno == ENOENT ? .missing : .system(errno)))
+            throw InputError(path: path, reason: .file(FileSourceProblem(errno: errno, beneath: root)))
         }
         var status = stat()
         let problem: FileSourceProblem?

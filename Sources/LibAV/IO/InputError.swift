@@ -52,7 +52,7 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .file(.directory): "is a directory, not a media file"
         case .file(.notRegular): "is a pipe, device or socket, not a file"
         case .file(.empty): "the file is empty"
-        case .file(.system(EXDEV)) where PathRoot.path != nil:
+        case .file(.outsideRoot):
             "it lies outside --root, or a link leads out of it"
         case .file(.system(let code)): AVError(code: -code, operation: "open").reason.lowercased()
         case .refersElsewhere(let format):

@@ -14,7 +14,6 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
     private static let patience: Int64 = 30
 
     init(url: String, interrupt: InterruptFlag) throws(InputError) {
-        guard NetworkAccess.isAllowed else { throw InputError(path: url, reason: .networkNotAllowed) }
         LogBridge.install()
         _ = Self.isInitialized
         var options: OpaquePointer?

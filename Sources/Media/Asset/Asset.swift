@@ -34,8 +34,8 @@ public final class Asset: Sendable {
     public let source: Source
     /// How times are found out.
     public let timing: AssetTiming
-    /// What the file may ask of the machine.
-    public let limits: InputLimits
+    /// What it finds its media with.
+    public let environment: MediaEnvironment
     private let discovery: StreamDiscovery
     private let state = Guarded(State.unknown)
     private let interrupt = InterruptFlag()
@@ -43,18 +43,21 @@ public final class Asset: Sendable {
 
     /// An asset over a source. `discovery`: how much is done to find out what its codecs are.
     public init(
-        _ source: Source, timing: AssetTiming = .fast, limits: InputLimits = InputLimits(),
+        _ source: Source, timing: AssetTiming = .fast, environment: MediaEnvironment,
         discovery: StreamDiscovery = .decoding
     ) {
         self.discovery = discovery
         self.source = source
         self.timing = timing
-        self.limits = limits
+        self.environment = environment
     }
 
-    /// An asset over a file URL. An http or https URL loads where `NetworkAccess` allows it; any other fails to.
-    public convenience init(url: URL, timing: AssetTiming = .fast) {
-        self.init(.file(url.isFileURL ? url.path : url.absoluteString), timing: timing)
+    /// An asset over a file URL. An http or https URL loads where the environment allows it; any other fails to.
+    public convenience init(
+        url: URL, timing: AssetTiming = .fast, environment: MediaEnvironment = MediaEnvironment()
+    ) {
+        self.init(
+            .file(url.isFileURL ? url.path : url.absoluteString), timing: timing, environment: environment)
     }
 
     /// Where a property stands; all load together.
@@ -94,7 +97,7 @@ public final class Asset: Sendable {
     }
 
     private func read() throws -> AssetContents {
-        try AssetLoader(limits: limits, interrupt: interrupt, discovery: discovery).load(
+        try AssetLoader(environment: environment.sources, interrupt: interrupt, discovery: discovery).load(
             source, timing: timing)
     }
 
@@ -112,8 +115,10 @@ public final class Asset: Sendable {
         }
         if let known { return known }
         let result = Result {
-            guard case .file(let path) = source, discovery == .decoding else { return try read() }
-            return try AssetMemory.contents(ofFile: path, timing: timing, orElse: read)
+            guard case .file(let path) = source, discovery == .decoding, let memory = environment.memory
+            else { return try read() }
+            return try memory.contents(
+                ofFile: path, timing: timing, environment: environment.sources, orElse: read)
         }
         return try state.withLock { state in
             if case .cancelled = state { throw CancellationError() }

@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Opens a source once and turns what libavformat and the movie boxes say into `AssetContents`.
 struct AssetLoader {
-    let limits: InputLimits
+    let environment: SourceEnvironment
     let interrupt: InterruptFlag
     var discovery = StreamDiscovery.decoding
 
@@ -16,7 +16,7 @@ struct AssetLoader {
     private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
         var inspected: MovieInspector?
         let demuxer = try Demuxer.open(
-            path: path, limits: limits, interrupt: interrupt, discovery: discovery
+            path: path, environment: environment, interrupt: interrupt, discovery: discovery
         ) {
             Self.pictureHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
         }
@@ -31,7 +31,7 @@ struct AssetLoader {
             var stream = try demuxer.stream(i)
             if LightMessages.areAskedFor(stream) {
                 stream.sideData += LightMessages.read(
-                    path: path, stream: stream, limits: limits, interrupt: interrupt)
+                    path: path, stream: stream, environment: environment, interrupt: interrupt)
             }
             streams.append(stream)
         }

@@ -9,10 +9,10 @@ public struct AttachedFile: Sendable {
 
     /// The attachments that are some tracks of a file. Throws where one is not there.
     public static func read(
-        path: String, tracks: [Int], limits: InputLimits = InputLimits()
+        path: String, tracks: [Int], environment: SourceEnvironment
     ) throws -> [AttachedFile] {
         guard !tracks.isEmpty else { return [] }
-        let demuxer = try Demuxer.open(path: path, limits: limits)
+        let demuxer = try Demuxer.open(path: path, environment: environment)
         return try tracks.map { track in
             let stream = try demuxer.stream(track)
             guard stream.parameters.mediaType == .attachment, !stream.parameters.extradata.isEmpty else {

@@ -18,10 +18,10 @@ public struct CoverArt: Sendable {
 
     /// The covers that are some tracks of a file. Throws where one is not there.
     public static func read(
-        path: String, tracks: [Int], limits: InputLimits = InputLimits()
+        path: String, tracks: [Int], environment: SourceEnvironment
     ) throws -> [CoverArt] {
         guard !tracks.isEmpty else { return [] }
-        let demuxer = try Demuxer.open(path: path, limits: limits)
+        let demuxer = try Demuxer.open(path: path, environment: environment)
         return try tracks.map { track in
             guard let bytes = demuxer.attachedPicture(of: track) else {
                 throw MediaError.misuse("the cover in track \(track) is no longer there")

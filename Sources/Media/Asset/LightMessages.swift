@@ -12,7 +12,7 @@ enum LightMessages {
 
     /// Of the stream's header and its first packets. Nothing where none can be read.
     static func read(
-        path: String, stream: StreamInfo, limits: InputLimits, interrupt: InterruptFlag
+        path: String, stream: StreamInfo, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> [StreamSideData] {
         let isHEVC = stream.parameters.codecName == "hevc"
         let extradata = stream.parameters.extradata
@@ -34,7 +34,7 @@ enum LightMessages {
         }
         guard found.isEmpty,
             let demuxer = try? Demuxer.open(
-                path: path, limits: limits, interrupt: interrupt, discovery: .header),
+                path: path, environment: environment, interrupt: interrupt, discovery: .header),
             let packet = try? Packet()
         else { return found }
         demuxer.select([stream.index])

@@ -33,7 +33,7 @@ public struct CutScan: Sendable {
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, tick given: Rational? = nil,
         part: Int = 0, withDigests: Bool = false,
         damagePolicy: DamagePolicy = .fail,
-        limits: InputLimits = InputLimits(), isCancelled: () -> Bool = { false }
+        environment: SourceEnvironment, isCancelled: () -> Bool = { false }
     ) throws -> CutScan {
         let tick =
             given ?? AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
@@ -44,7 +44,7 @@ public struct CutScan: Sendable {
         let damage = DamageTally()
         damage.follow(damagePolicy)
         let source = try PacketSource(
-            track: track, of: .unknown, path: path, limits: limits, damage: damage)
+            track: track, of: .unknown, path: path, environment: environment, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
         // Leading frames of a key frame come after it and are shown before it; the second one past the end tells
         // where the first one's group can end.

@@ -67,7 +67,8 @@ public struct SmartCutVerifier: Sendable {
         guard case .file(let path) = asset.source else { throw MediaError.misuse("only files have packets") }
         return try CutScan.read(
             path: path, track: track, timeZero: try asset.loadSynchronously().timeZero, range: range,
-            tick: tick, part: part, withDigests: true, isCancelled: isCancelled)
+            tick: tick, part: part, withDigests: true, environment: asset.environment.sources,
+            isCancelled: isCancelled)
     }
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }

@@ -14,7 +14,9 @@ final class EncodedLoudness {
     init(samples: TrackSamples, configuration: EncoderConfiguration, container: ContainerType) throws {
         self.samples = samples
         let encoder = try FrameEncoder.open(configuration, globalHeaders: true)
-        decoder = try PacketDecoder.open(encoder.parameters, timeBase: encoder.timeBase, threads: 1)
+        // What it decodes is of our own making.
+        decoder = try PacketDecoder.open(
+            encoder.parameters, timeBase: encoder.timeBase, threads: 1, limits: InputLimits())
         stage = AudioEncoderStage(encoder: encoder, configuration: configuration, container: container)
     }
 

@@ -63,12 +63,14 @@ final class DemuxLane: @unchecked Sendable {
     /// `streams` names the stream of each consumer: one that two read stands there twice, since who comes later would lack what was
     /// read before. `container` is what the file was found to be before. `damage` decides about what the container's reader can't understand, for each track that may miss something.
     init(
-        path: String, streams: [Int], limits: InputLimits, interrupt: InterruptFlag, damage: [DamageTally],
+        path: String, streams: [Int], environment: SourceEnvironment, interrupt: InterruptFlag,
+        damage: [DamageTally],
         container: String? = nil
     ) throws(InputError) {
         self.damage = damage
         demuxer = try Demuxer.open(
-            path: path, limits: limits, interrupt: interrupt, discovery: .known, container: container)
+            path: path, environment: environment, interrupt: interrupt, discovery: .known,
+            container: container)
         demuxer.select(Set(streams))
         consumers = streams.map(Consumer.init)
     }

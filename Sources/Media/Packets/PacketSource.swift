@@ -8,7 +8,7 @@ final class PacketSource {
     /// Its place among the lane's consumers.
     private var place: Int
     private let path: String
-    private let limits: InputLimits
+    private let environment: SourceEnvironment
     private let interrupt: InterruptFlag
     private let ownsLane: Bool
     private let movement: MovementCounter
@@ -28,7 +28,8 @@ final class PacketSource {
     /// Reads from the file's beginning through a lane shared with others.
     /// `countsSamples` has the times of audio counted where the container's clock can't say every sample's.
     init(
-        track: AssetTrack, of container: SourceContainer, lane: DemuxLane, path: String, limits: InputLimits,
+        track: AssetTrack, of container: SourceContainer, lane: DemuxLane, path: String,
+        environment: SourceEnvironment,
         interrupt: InterruptFlag, ownsLane: Bool, movement: MovementCounter, damage: DamageTally,
         countsSamples: Bool = false
     ) throws(MediaError) {
@@ -36,7 +37,7 @@ final class PacketSource {
         self.lane = lane
         place = try Self.place(in: lane, of: track)
         self.path = path
-        self.limits = limits
+        self.environment = environment
         self.interrupt = interrupt
         self.ownsLane = ownsLane
         self.movement = movement
@@ -52,14 +53,16 @@ final class PacketSource {
 
     /// Reads a track through a lane of its own.
     convenience init(
-        track: AssetTrack, of container: SourceContainer, path: String, limits: InputLimits,
+        track: AssetTrack, of container: SourceContainer, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
         damage: DamageTally = DamageTally(), countsSamples: Bool = false
     ) throws {
         let lane = try DemuxLane(
-            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
+            path: path, streams: [track.index], environment: environment, interrupt: interrupt,
+            damage: [damage])
         try self.init(
-            track: track, of: container, lane: lane, path: path, limits: limits, interrupt: interrupt,
+            track: track, of: container, lane: lane, path: path, environment: environment,
+            interrupt: interrupt,
             ownsLane: true, movement: movement, damage: damage, countsSamples: countsSamples)
     }
 
@@ -156,7 +159,8 @@ final class PacketSource {
         batch = UniqueDeque()
         taken = 0
         lane = try DemuxLane(
-            path: path, streams: [track.index], limits: limits, interrupt: interrupt, damage: [damage])
+            path: path, streams: [track.index], environment: environment, interrupt: interrupt,
+            damage: [damage])
         place = try Self.place(in: lane, of: track)
     }
 

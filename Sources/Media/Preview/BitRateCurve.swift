@@ -1,4 +1,4 @@
-internal import LibAV
+public import LibAV
 
 /// Bits a second of a whole file over its length, in columns of one width, for a person to look at.
 public struct BitRateCurve: Codable, Sendable {
@@ -11,7 +11,7 @@ public struct BitRateCurve: Codable, Sendable {
 
     /// Reads every packet of a file. Throws `CancellationError` after a cancel.
     public static func measure(
-        path: String, duration: MediaTime, isCancelled: () -> Bool = { false }
+        path: String, environment: SourceEnvironment, duration: MediaTime, isCancelled: () -> Bool = { false }
     ) throws -> BitRateCurve? {
         let length = duration.seconds
         guard length > 0, length.isFinite else { return nil }
@@ -19,7 +19,7 @@ public struct BitRateCurve: Codable, Sendable {
         let width = max(0.5, length / 200)
         let count = Int(min(200, (length / width).rounded(.up)))
         var bytes = [Int64](repeating: 0, count: max(1, count))
-        let demuxer = try Demuxer.open(path: path, discovery: .counting)
+        let demuxer = try Demuxer.open(path: path, environment: environment, discovery: .counting)
         let bases = try (0..<demuxer.streamCount).map { try demuxer.stream($0).timeBase.double }
         var origin: Double?
         let packet = try Packet()

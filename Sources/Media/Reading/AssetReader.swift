@@ -104,7 +104,7 @@ public final class AssetReader: @unchecked Sendable {
         ProducerFactory(
             sharing: sharing,
             source: asset.source, container: SourceContainer(contents.container), timeZero: contents.timeZero,
-            limits: asset.limits, interrupt: interrupt,
+            environment: asset.environment.sources, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
             isOpen: extent.isOpen)
     }

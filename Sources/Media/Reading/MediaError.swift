@@ -18,10 +18,6 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case writing(AVError)
     /// A copied packet isn't what its container can hold: its headers promise something else.
     case unfit(track: String, at: MediaTime, container: String, AVError)
-    /// A system call on the output failed.
-    case system(operation: String, errno: Int32)
-    /// The destination is taken.
-    case destinationExists
     /// Not one frame or packet of sound fits into an output of so many bytes.
     case nothingFits(limit: Int64)
     /// An output is larger than it may be.
@@ -66,9 +62,6 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .writing(let error): "writing: \(error)"
         case .unfit(let track, let time, let container, let error):
             "\(track), \(time) s of the output: \(container) can't hold this packet as it is, which is damaged or not what its headers say: \(error)"
-        case .system(let operation, let errno):
-            "\(operation): \(AVError(code: -errno, operation: operation).reason)"
-        case .destinationExists: "the destination exists"
         case .nothingFits(let limit): "nothing of it fits into the \(limit) bytes of `limit`"
         case .overLimit(let size, let limit): "the output has \(size) bytes, `limit` allows \(limit)"
         case .misuse(let what): what
@@ -100,7 +93,6 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// The system's error number behind it, where there is one: ENOSPC, EACCES, …
     public var errnoValue: Int32? {
         switch self {
-        case .system(_, let errno): errno
         case .writing(let error), .encoding(_, let error): error.errnoValue
         default: nil
         }

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import LibAV
 internal import Locking
 internal import Synchronization
+internal import Publishing
 
 /// How writing ends.
 extension AssetWriter {

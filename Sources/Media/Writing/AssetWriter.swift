@@ -4,6 +4,8 @@ public import FoundationEssentials
 public import LibAV
 internal import Locking
 internal import Synchronization
+public import Publishing
+internal import FileSystem
 
 /// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once; what
 /// it writes has no name until it is finished, and leaves nothing behind when it fails or is cancelled.
@@ -65,8 +67,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// and at the end where it came meanwhile.
     public init(url: URL, container: ContainerType) throws {
         guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
-        if TemporaryFile.fingerprint(path: url.path) != nil { throw MediaError.destinationExists }
-        output = try TemporaryFile(destination: url.path)
+        if TemporaryFile.fingerprint(path: url.path) != nil { throw PublishingError.destinationExists }
+        output = try TemporaryFile(destination: url.path, in: .anywhere)
         self.container = container
         publishesItself = true
     }

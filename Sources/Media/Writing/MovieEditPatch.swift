@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LibAV
+internal import FileSystem
 
 /// Says in a finished mp4 or mov what libavformat 5.1 can't: that a track begins late *and* has an encoder's delay to
 /// hide, and where a track of a fragmented file ends. The muxer's entries are rewritten in place, the same size.
@@ -88,7 +89,7 @@ struct MovieEditPatch {
 
     private static func write(_ bytes: [UInt8], at offset: Int64, to descriptor: Int32) throws {
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
-            throw MediaError.system(operation: "writing the edit list", errno: errno)
+            throw SystemError("writing the edit list", errno: errno)
         }
     }
 

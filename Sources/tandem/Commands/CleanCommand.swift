@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import JobPlan
 internal import JobRun
 internal import JobSpec
+internal import LibAV
 
 struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +31,8 @@ struct CleanCommand: ParsableCommand {
         let locks = try state.lock(loader, waits: wait)
         let memory = try state.open(loader)
         // Patterns are expanded; nothing is looked into.
-        let (destinations, sources, problems) = Planner.places(loader.files)
+        let (destinations, sources, problems) = Planner.places(
+            loader.files, beneath: loader.access.sources.root)
         try reporting.report(problems, of: loader)
         if problems.hasErrors { throw ExitCode.specWrong }
         let strays = memory.strays(asked: destinations, sources: Set(sources.map(SourceFileKey.init)))

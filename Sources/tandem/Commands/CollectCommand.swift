@@ -22,8 +22,7 @@ struct CollectCommand: ParsableCommand {
     @OptionGroup var outputs: RunOutputs
 
     func run() throws {
-        if let root { try AccessArguments.confine(to: root) }
-        let shards = ShardFolder(path: folder)
+        let shards = ShardFolder(path: folder, beneath: try AccessArguments.root(root))
         let report: RunReport
         do throws(ShardFolder.Problem) {
             report = try shards.collect()

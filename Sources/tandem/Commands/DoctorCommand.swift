@@ -43,8 +43,9 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
-        if allowNetwork { NetworkAccess.allow() }
-        guard let pool = try workers.pool(in: nil, onlyLooks: false) else {
+        let access = CommandAccess(
+            sources: SourceEnvironment(allowsNetwork: allowNetwork), isUntrusted: false)
+        guard let pool = try workers.pool(in: nil, access) else {
             throw ValidationError("doctor asks a worker; --isolation none has none")
         }
         defer { pool.close() }

@@ -24,12 +24,12 @@ struct ExplainCommand: ParsableCommand {
         try reporting.report(loader.sink, of: loader)
         if let status = reporting.status(of: loader.sink) { throw status }
         let memory = try state.open(loader, isReading: true)
-        let pool = try workers.pool(in: nil, onlyLooks: true)
+        let pool = try workers.pool(in: nil, loader.access, onlyLooks: true)
         defer {
             workers.say(pool)
             pool?.close()
         }
-        let scout: any SourceScout = pool ?? LocalScout()
+        let scout: any SourceScout = pool ?? loader.access.scout
         let tried = scout.tryOut(loader.files)
         if let status = reporting.status(of: tried) {
             try reporting.report(tried, of: loader)

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import JobRun
 internal import Diagnostics
 internal import JobPlan
+internal import FileSystem
 
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,12 +29,12 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
-        try access.apply(files)
+        let access = try access.granted(for: files)
         for file in files where FileIdentity(path: file) == nil {
             Terminal.say("error: there is no job file \(TextRenderer.printable(file))")
             throw ExitCode.specWrong
         }
-        let memory = try state.open(files: files)
+        let memory = try state.open(files: files, access)
         let runs = try StateArguments.must { () throws(StateError) in try memory.history(limit: number) }
         if format == .json {
             let entries = runs.map { Entry(state: $0.folder.path, run: $0.run, failures: $0.attempts) }

@@ -16,10 +16,10 @@ struct InitCommand: ParsableCommand {
     @OptionGroup var workers: WorkerArguments
 
     func run() throws {
-        try access.apply([asset])
-        let source = try workers.describe(asset)
+        let access = try access.granted(for: [asset])
+        let source = try workers.describe(asset, access)
         let template = JobFileTemplate(path: asset, source: source, schema: InstalledSchema.path)
-        let draft = try workers.scouting { scout in JobFileDraft(template, scout: scout) }
+        let draft = try workers.scouting(access) { scout in JobFileDraft(template, scout: scout) }
         guard let text = draft.text else {
             let why = draft.problems.first ?? "there is no track that this build can decode"
             Terminal.report(

@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import FoundationEssentials
 internal import JobPlan
 internal import JobRun
+internal import LibAV
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -49,12 +50,12 @@ struct PlanCommand: ParsableCommand {
             throw status
         }
         let memory = try state.open(loader, isReading: true)
-        let pool = try workers.pool(in: nil, onlyLooks: true)
+        let pool = try workers.pool(in: nil, loader.access, onlyLooks: true)
         defer {
             workers.say(pool)
             pool?.close()
         }
-        let scout: any SourceScout = pool ?? LocalScout()
+        let scout: any SourceScout = pool ?? loader.access.scout
         let tried = scout.tryOut(loader.files)
         if let status = reporting.status(of: tried) {
             try reporting.report(tried, of: loader)
@@ -98,7 +99,7 @@ struct PlanCommand: ParsableCommand {
                 plan: result.plan)
             if let shards {
                 do throws(ShardFolder.Problem) {
-                    try ShardFolder(path: out).write(
+                    try ShardFolder(path: out, beneath: loader.access.sources.root).write(
                         file, shards: ShardPlanner.split(result.plan, into: shards))
                 } catch {
                     Terminal.say("error: \(error)")

@@ -42,11 +42,11 @@ struct PresetsCommand: ParsableCommand {
     }
 
     func run() throws {
-        try access.apply(words.suffix(1).filter(Self.isPath))
-        // Every preset asks about the same file.
-        AssetMemory.remember(1)
-        if let asset = words.last, ExportPreset.named(asset) == nil { _ = try workers.describe(asset) }
-        try workers.scouting { scout in try tell(scout) }
+        let access = try access.granted(for: words.suffix(1).filter(Self.isPath))
+        if let asset = words.last, ExportPreset.named(asset) == nil {
+            _ = try workers.describe(asset, access)
+        }
+        try workers.scouting(access) { scout in try tell(scout) }
     }
 
     private func tell(_ scout: any SourceScout) throws {

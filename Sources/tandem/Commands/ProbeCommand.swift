@@ -22,8 +22,8 @@ struct ProbeCommand: ParsableCommand {
     var format: ProbeFormat = .text
 
     func run() throws {
-        try access.apply([asset])
-        let description = try workers.describe(asset, timing)
+        let access = try access.granted(for: [asset])
+        let description = try workers.describe(asset, access, timing)
         switch format {
         case .text: Terminal.print(ProbeText.render(description, name: asset))
         case .json:

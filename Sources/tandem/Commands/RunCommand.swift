@@ -5,6 +5,8 @@ internal import Glibc
 internal import JobPlan
 internal import JobRun
 internal import JobSpec
+internal import LibAV
+internal import Media
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -118,11 +120,14 @@ struct RunCommand: AsyncParsableCommand {
         }
         let signals = try SignalWatch(
             SignalWatch.Handlers(onFirstInterrupt: end(SIGINT), onCancel: end(SIGTERM)))
-        try spec.settings.access.apply(spec.files)
-        let folder = plan.flatMap { Self.isFolder($0) ? ShardFolder(path: $0) : nil }
+        let access = try spec.settings.access.granted(for: spec.files)
+        let folder = plan.flatMap {
+            Self.isFolder($0) ? ShardFolder(path: $0, beneath: access.sources.root) : nil
+        }
         let saved = try folder.map { try readShard($0) } ?? plan.map { try readPlan($0) }
         let loader =
-            try saved.map { JobFileLoader(files: $0.files, variables: $0.variables) } ?? spec.load()
+            try saved.map { JobFileLoader(files: $0.files, variables: $0.variables, access: access) }
+            ?? spec.load()
         if let saved, let problem = saved.environmentProblem ?? saved.specProblem(now: loader.specs) {
             try refuse(problem)
         }
@@ -135,12 +140,15 @@ struct RunCommand: AsyncParsableCommand {
         let begun = Date().timeIntervalSince1970
         // On a shared file system nothing is remembered but in the outputs themselves.
         let locks = folder == nil ? try state.lock(loader, waits: wait) : []
-        let pool = try workers.pool(in: locks.first?.folder)
+        let pool = try workers.pool(in: locks.first?.folder, access)
         defer { pool?.close() }
         // The first worker starts beside what comes before the first look: of a few jobs a large part of the time.
         // Of many, most may have nothing to do.
         if loader.files.reduce(0, { $0 + $1.jobs.count }) < Self.few { pool?.warm() }
-        let memory = folder == nil ? try state.open(loader, isForced: force) : RunState(isForced: force)
+        let memory =
+            folder == nil
+            ? try state.open(loader, isForced: force)
+            : RunState(isForced: force, environment: access.sources)
         let result = try planned(loader, saved, memory, pool, &told, unfinished)
         let paths = outputs.paths(with: happening.events)
         if let problem = RunOutputs.problem(writing: paths, with: result.plan, of: result.files) {
@@ -178,7 +186,7 @@ struct RunCommand: AsyncParsableCommand {
         _ loader: JobFileLoader, _ saved: PlanFile?, _ memory: RunState, _ pool: WorkerPool?,
         _ told: inout DiagnosticSink, _ unfinished: UnfinishedRun
     ) throws -> Planner.Result {
-        let tried = (pool ?? LocalScout() as any SourceScout).tryOut(loader.files)
+        let tried = (pool ?? loader.access.scout as any SourceScout).tryOut(loader.files)
         if let wrong = reporting.status(of: tried) {
             told.add(tried)
             unfinished.found(told)
@@ -187,7 +195,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let result = Planner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
-            memory: saved == nil ? memory : FullPlanMemory(memory), scout: pool ?? LocalScout())
+            memory: saved == nil ? memory : FullPlanMemory(memory), scout: pool ?? loader.access.scout)
         if result.conflicts.hasErrors {
             if !isOne { told = DiagnosticSink() }
             told.add(result.conflicts)
@@ -233,7 +241,8 @@ struct RunCommand: AsyncParsableCommand {
         try StateArguments.must { () throws(StateError) in try memory.begin() }
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: policy, state: memory,
-            performer: pool ?? LocalPerformer(), scout: pool ?? LocalScout(),
+            performer: pool ?? LocalPerformer(MediaEnvironment(sources: loader.access.sources)),
+            scout: pool ?? loader.access.scout,
             observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
         unfinished.isOver()
         signals.handle(

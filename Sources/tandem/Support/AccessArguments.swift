@@ -4,7 +4,9 @@ internal import ExactStrings
 internal import Glibc
 internal import JobSpec
 internal import LibAV
-internal import Locking
+internal import JobPlan
+internal import Media
+internal import FileSystem
 
 /// What a command may reach, which the command line says before anything is read.
 struct AccessArguments: ParsableArguments {
@@ -24,10 +26,6 @@ struct AccessArguments: ParsableArguments {
     @Flag(help: "Sources may be http and https URLs; nothing is fetched otherwise.")
     var allowNetwork = false
 
-    /// Strangers wrote what this process reads.
-    static var isUntrusted: Bool { strangers.withLock { $0 } }
-    private static let strangers = Guarded(false)
-
     func validate() throws {
         if untrusted, allowNetwork {
             throw ValidationError("--untrusted fetches nothing: not with --allow-network")
@@ -45,27 +43,40 @@ struct AccessArguments: ParsableArguments {
         return nil
     }
 
-    /// Closes the gates, before any of these files is opened; their folder is the root where none is named.
-    func apply(_ files: [String]) throws {
-        if untrusted {
-            Self.strangers.withLock { $0 = true }
-            if root == nil, files.isEmpty { throw ValidationError("--untrusted wants --root here") }
-        }
-        if allowNetwork { NetworkAccess.allow() }
+    /// What may be reached, found out before any of these files is opened; their folder is the root where none is named.
+    func granted(for files: [String]) throws -> CommandAccess {
+        if untrusted, root == nil, files.isEmpty { throw ValidationError("--untrusted wants --root here") }
         if untrusted, root == nil, let file = files.first, let linked = Self.link(onTheWayTo: file) {
             throw ValidationError(
                 "\(SafeText.line(linked)) is a link: --root says which folder --untrusted keeps everything in"
             )
         }
-        guard let folder = root ?? (untrusted ? files.first.map(SystemSpecFiles.folder) : nil) else { return }
-        try Self.confine(to: folder)
+        let folder = root ?? (untrusted ? files.first.map(SystemSpecFiles.folder) : nil)
+        return CommandAccess(
+            sources: SourceEnvironment(root: try Self.root(folder), allowsNetwork: allowNetwork),
+            isUntrusted: untrusted)
     }
 
-    /// Nothing outside this folder is opened from here on.
-    static func confine(to folder: String) throws {
-        guard PathRoot.confine(to: folder) else {
+    /// Beneath a folder, or everywhere.
+    static func root(_ folder: String?) throws -> PathRoot {
+        guard let folder else { return .anywhere }
+        guard let root = PathRoot(folder: folder) else {
             Terminal.say("error: the folder \(TextRenderer.printable(folder)) of --root can't be opened")
             throw ExitCode.environment
         }
+        return root
+    }
+}
+
+/// What a command may reach.
+struct CommandAccess: Sendable {
+    /// Through what sources are reached, and beneath what everything lies.
+    let sources: SourceEnvironment
+    /// Strangers wrote what is read.
+    let isUntrusted: Bool
+
+    /// Looks into sources in this process.
+    var scout: LocalScout {
+        LocalScout(MediaEnvironment(sources: sources, memory: AssetMemory(limit: 1)))
     }
 }

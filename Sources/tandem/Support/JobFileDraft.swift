@@ -2,6 +2,7 @@ internal import Diagnostics
 internal import JobPlan
 internal import JobSpec
 internal import YAMLDocument
+internal import LibAV
 
 /// Makes a job file for a source that can be planned as it stands: what the plan says of a draft decides which tracks get
 /// a rule, and what is said of the others.
@@ -53,7 +54,8 @@ struct JobFileDraft {
         var sink = DiagnosticSink()
         let root = YAMLParser.parse(Array(text.utf8), file: "init", into: &sink)
         let result = JobFileDecoder.decode(
-            root, path: "init", directory: SystemSpecFiles.folder(of: "init"), options: SpecOptions(),
+            root, path: "init", directory: SystemSpecFiles.folder(of: "init"),
+            options: SpecOptions(allowsNetwork: scout.environment.allowsNetwork),
             after: sink)
         guard let file = result.file, !result.sink.hasErrors else { return (nil, result.sink) }
         let tried = scout.tryOut([file])

@@ -8,6 +8,7 @@ internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import YAMLDocument
+internal import FileSystem
 
 /// What every command that reads job files takes.
 struct SpecArguments: ParsableArguments {
@@ -48,17 +49,19 @@ struct SpecSettings: ParsableArguments {
 /// The file system's files beneath the folder of `--root`, and the job files that the user named.
 private struct RootedSpecFiles: SpecFiles {
     let named: Set<ExactString>
+    let access: CommandAccess
 
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         // A file that the user named is read wherever it lies, unless a stranger may have made a link of it.
-        guard PathRoot.path != nil, AccessArguments.isUntrusted || !named.contains(path.exact) else {
+        let root = access.sources.root
+        guard root.path != nil, access.isUntrusted || !named.contains(path.exact) else {
             return try SystemSpecFiles().read(path, limit: limit)
         }
         let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
         let real = realpath(absolute, nil)
         defer { free(real) }
-        guard PathRoot.holds(real.map { String(cString: $0) } ?? absolute) else {
-            throw SpecFileError("it lies outside \(PathRoot.path ?? ""), where `--root` keeps everything")
+        guard root.holds(real.map { String(cString: $0) } ?? absolute) else {
+            throw SpecFileError("it lies outside \(root.path ?? ""), where `--root` keeps everything")
         }
         return try SystemSpecFiles().read(path, limit: limit)
     }
@@ -74,18 +77,24 @@ struct JobFileLoader {
     /// The texts that each file's jobs were decoded from.
     private var sources: [ExactString: [[UInt8]]] = [:]
     private var options = SpecOptions()
+    /// What the command may reach.
+    let access: CommandAccess
 
     /// What each file says, as one digest of everything that its jobs were decoded from: its own text and those of its
     /// includes, `--set`, the environment as far as it is used, and the programs that read them. A file whose jobs go by
     /// their places (`${index}`) has none: one more match of a pattern changes what the others say.
     var fingerprints: [ExactString: String] { sources.compactMapValues { Self.fingerprint($0, options) } }
 
-    init(files paths: [String], variables: [String: String], allowsNoJobs: Bool = false) {
+    init(
+        files paths: [String], variables: [String: String], access: CommandAccess, allowsNoJobs: Bool = false
+    ) {
         self.paths = paths
+        self.access = access
+        options.allowsNetwork = access.sources.allowsNetwork
         options.allowsNoJobs = allowsNoJobs
         options.variables = variables
-        options.files = RootedSpecFiles(named: Set(paths.map(\.exact)))
-        options.environment = AccessArguments.isUntrusted ? [:] : Self.environment()
+        options.files = RootedSpecFiles(named: Set(paths.map(\.exact)), access: access)
+        options.environment = access.isUntrusted ? [:] : Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }
         for name in options.variables.keys.sorted() where !known.contains(name) {
@@ -191,8 +200,9 @@ extension SpecSettings {
     /// Reads and checks files.
     func load(_ files: [String], allowsNoJobs: Bool = false) throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
-        try access.apply(files)
-        let loader = JobFileLoader(files: files, variables: try values(), allowsNoJobs: allowsNoJobs)
+        let granted = try access.granted(for: files)
+        let loader = JobFileLoader(
+            files: files, variables: try values(), access: granted, allowsNoJobs: allowsNoJobs)
         Self.kept.withLock { $0.append(loader) }
         return loader
     }

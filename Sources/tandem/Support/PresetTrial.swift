@@ -48,7 +48,8 @@ struct PresetTrial {
         var sink = DiagnosticSink()
         let root = YAMLParser.parse(Array(yaml.utf8), file: "presets", into: &sink)
         let result = JobFileDecoder.decode(
-            root, path: "presets", directory: folder, options: SpecOptions(),
+            root, path: "presets", directory: folder,
+            options: SpecOptions(allowsNetwork: scout.environment.allowsNetwork),
             after: sink)
         guard let file = result.file, !result.sink.hasErrors else {
             return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)

@@ -6,6 +6,8 @@ internal import Glibc
 internal import JobPlan
 internal import JobRun
 internal import JobSpec
+internal import FileSystem
+internal import Publishing
 
 /// What a run writes while it goes on.
 struct EventArguments: ParsableArguments {

@@ -30,8 +30,8 @@ struct StateArguments: ParsableArguments {
     /// Takes the folders for this run; nobody else runs in them until the result is gone. Where another run has one it is
     /// waited for, if so asked.
     func lock(_ loader: JobFileLoader, waits: Bool = false) throws -> [StateLock] {
-        if isIgnored { return [] }
-        let folders = Set(loader.files.map(place(of:)))
+        if isIgnored(loader.access) { return [] }
+        let folders = Set(loader.files.map { place(of: $0, loader.access) })
         return try folders.sorted { $0.path < $1.path }.map { folder in
             try Self.must { () throws(StateError) in
                 try StateLock(
@@ -48,11 +48,14 @@ struct StateArguments: ParsableArguments {
 
     /// What the folders hold.
     func open(_ loader: JobFileLoader, isForced: Bool = false, isReading: Bool = false) throws -> RunState {
-        if isIgnored { return RunState(isForced: isForced) }
+        if isIgnored(loader.access) {
+            return RunState(isForced: isForced, environment: loader.access.sources)
+        }
         let state = try Self.must { () throws(StateError) in
             try RunState(
                 files: loader.files.map(\.path), folder: folder.map { StateFolder(path: $0) },
-                specs: loader.fingerprints, mode: fingerprint.mode, isForced: isForced, isReading: isReading)
+                environment: loader.access.sources, specs: loader.fingerprints, mode: fingerprint.mode,
+                isForced: isForced, isReading: isReading)
         }
         for damaged in state.damaged {
             Terminal.say(
@@ -63,19 +66,21 @@ struct StateArguments: ParsableArguments {
     }
 
     /// What the folders of some files hold, without a look into the files.
-    func open(files: [String]) throws -> RunState {
-        if isIgnored { return RunState(isForced: false) }
+    func open(files: [String], _ access: CommandAccess) throws -> RunState {
+        if isIgnored(access) { return RunState(isForced: false, environment: access.sources) }
         return try Self.must { () throws(StateError) in
             try RunState(
-                files: files, folder: folder.map { StateFolder(path: $0) }, specs: [:], isReading: true)
+                files: files, folder: folder.map { StateFolder(path: $0) },
+                environment: access.sources, specs: [:], isReading: true)
         }
     }
 
     /// A state that may have come with the job files is not believed.
-    private var isIgnored: Bool { folder == nil && AccessArguments.isUntrusted }
+    private func isIgnored(_ access: CommandAccess) -> Bool { folder == nil && access.isUntrusted }
 
-    private func place(of file: JobFile) -> StateFolder {
-        folder.map { StateFolder(path: $0) } ?? StateFolder(besideJobFile: file.path)
+    private func place(of file: JobFile, _ access: CommandAccess) -> StateFolder {
+        folder.map { StateFolder(path: $0) }
+            ?? StateFolder(besideJobFile: file.path, beneath: access.sources.root)
     }
 
     /// A state that can't be used is this machine's fault.

@@ -47,8 +47,10 @@ struct WorkerArguments: ParsableArguments {
 
     /// The workers; nil where jobs are done in this process. `state` is a folder that only this run uses, nil where it
     /// has none.
-    func pool(in state: StateFolder?, onlyLooks: Bool = false) throws -> WorkerPool? {
-        let isRequired = requireSandbox || AccessArguments.isUntrusted
+    func pool(
+        in state: StateFolder?, _ access: CommandAccess, onlyLooks: Bool = false
+    ) throws -> WorkerPool? {
+        let isRequired = requireSandbox || access.isUntrusted
         if isRequired, isolation == .none || !sandbox {
             throw ValidationError("--untrusted and --require-sandbox want workers and their sandbox")
         }
@@ -60,7 +62,9 @@ struct WorkerArguments: ParsableArguments {
         options.onlyLooks = onlyLooks
         options.isLockedDown = sandbox
         options.memory = workerMemory.flatMap(Self.bytes) ?? ResourceBudget.ofThisMachine().memory
-        let pool = try StateArguments.must { () throws(StateError) in try WorkerPool(options, in: state) }
+        let pool = try StateArguments.must { () throws(StateError) in
+            try WorkerPool(options, environment: access.sources, in: state)
+        }
         if isRequired {
             pool.warm()
             let lacking = pool.lacking(within: 10)
@@ -74,22 +78,26 @@ struct WorkerArguments: ParsableArguments {
     }
 
     /// Lets a command that writes no output look into sources and try settings.
-    func scouting<Result>(_ body: (any SourceScout) throws -> Result) throws -> Result {
-        let pool = try pool(in: nil, onlyLooks: true)
+    func scouting<Result>(
+        _ access: CommandAccess, _ body: (any SourceScout) throws -> Result
+    ) throws -> Result {
+        let pool = try pool(in: nil, access, onlyLooks: true)
         defer {
             say(pool)
             pool?.close()
         }
-        return try body(pool ?? LocalScout())
+        return try body(pool ?? access.scout)
     }
 
     /// What is in one media file, which the command line names.
-    func describe(_ asset: String, _ timing: AssetTiming = .fast) throws -> SourceDescription {
+    func describe(
+        _ asset: String, _ access: CommandAccess, _ timing: AssetTiming = .fast
+    ) throws -> SourceDescription {
         let path =
             SourceLocation.isRemote(asset) || asset.hasPrefix("/")
             ? asset : StateFolder(path: asset).absolute
         do {
-            return try scouting { scout in try scout.description(of: path, timing) }
+            return try scouting(access) { scout in try scout.description(of: path, timing) }
         } catch let error as SourceProblem {
             Terminal.report(
                 "tandem: \(TextRenderer.printable(asset)): \(TextRenderer.printable("\(error)"))\n")

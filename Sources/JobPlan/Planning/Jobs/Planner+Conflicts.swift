@@ -2,6 +2,8 @@ internal import Diagnostics
 internal import ExactStrings
 internal import JobSpec
 internal import LibAV
+internal import FileSystem
+internal import Publishing
 
 extension Planner {
     /// What stands against an output's destination by itself.
@@ -11,10 +13,11 @@ extension Planner {
     ) {
         let place = output.destination.path.range
         let owner = memory.owner(ofFile: file, at: destination.path)
-        if !PathRoot.holds(destination.path) {
+        let root = scout.environment.root
+        if !root.holds(destination.path) {
             sink.error(
                 .destinationUnwritable,
-                "the destination \(destination.path) lies outside \(PathRoot.path ?? ""), where `--root` keeps everything",
+                "the destination \(destination.path) lies outside \(root.path ?? ""), where `--root` keeps everything",
                 at: place)
             return
         }

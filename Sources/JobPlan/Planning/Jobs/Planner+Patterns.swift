@@ -2,6 +2,8 @@ internal import Diagnostics
 internal import ExactStrings
 internal import Glibc
 internal import JobSpec
+internal import LibAV
+internal import FileSystem
 
 extension Planner {
     /// The jobs that a message about patterns and their runs is about: those that read the pattern, or the one in which
@@ -57,15 +59,15 @@ extension Planner {
     }
 
     /// What a pattern matches; nil, with why, where that is nothing or can't be told.
-    static func matches(_ pattern: Located<String>, absolute: String, into sink: inout DiagnosticSink)
-        -> [String]?
-    {
+    static func matches(
+        _ pattern: Located<String>, absolute: String, beneath root: PathRoot, into sink: inout DiagnosticSink
+    ) -> [String]? {
         // The matches are written as the pattern is, so they are looked for from where it starts.
         let base =
             pattern.value.hasPrefix("/")
             ? "/" : String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
         do throws(Globber.TooMany) {
-            let (paths, obstacles) = try Globber.paths(pattern.value, from: base)
+            let (paths, obstacles) = try Globber.paths(pattern.value, from: base, beneath: root)
             // What can't be taken fails, and the others are done.
             for obstacle in obstacles { report(obstacle, of: pattern, into: &sink) }
             if paths.isEmpty, obstacles.isEmpty {
@@ -103,6 +105,15 @@ extension Planner {
                 .sourceUnreadable,
                 "the pattern `\(pattern.value)` leads to a name that is no UTF-8: \(path)",
                 at: pattern.range, help: "rename it")
+        }
+    }
+}
+
+extension JobFile {
+    /// Its jobs with patterns replaced by what they match beneath a root.
+    func expanded(into sink: inout DiagnosticSink, beneath root: PathRoot) -> JobFile {
+        expanded(into: &sink) { pattern, absolute, sink in
+            Planner.matches(pattern, absolute: absolute, beneath: root, into: &sink)
         }
     }
 }

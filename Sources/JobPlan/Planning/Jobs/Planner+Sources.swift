@@ -5,6 +5,7 @@ internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
+internal import FileSystem
 
 /// What jobs read.
 extension Planner {
@@ -15,7 +16,9 @@ extension Planner {
         case .pattern(let pattern):
             do {
                 return (
-                    .pattern(pattern), SourceDescription(try Asset(.pattern(pattern)).loadSynchronously())
+                    .pattern(pattern),
+                    SourceDescription(
+                        try Asset(.pattern(pattern), environment: MediaEnvironment()).loadSynchronously())
                 )
             } catch {
                 sink.error(.sourceUnreadable, "the test signal can't be made: \(error)", at: asset.range)

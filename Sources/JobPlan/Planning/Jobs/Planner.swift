@@ -5,6 +5,8 @@ public import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
+public import FileSystem
+public import Publishing
 
 /// Plans the jobs of all files of a call together: each source probed once, destinations compared.
 public struct Planner {
@@ -65,7 +67,8 @@ public struct Planner {
         scout: any SourceScout = LocalScout()
     ) -> Result {
         var sink = DiagnosticSink()
-        var expanded = files.map { $0.expanded(into: &sink, matching: matches) }
+        let root = scout.environment.root
+        var expanded = files.map { $0.expanded(into: &sink, beneath: root) }
         ownOutputs(of: files, expanded: expanded, into: &sink)
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()
@@ -106,13 +109,13 @@ public struct Planner {
     /// Where all jobs of some files put their outputs, and which files they read. Patterns are expanded; no source is
     /// opened.
     public static func places(
-        _ files: [JobFile]
+        _ files: [JobFile], beneath root: PathRoot = .anywhere
     ) -> (destinations: Set<DestinationPath>, sources: [FileIdentity], problems: DiagnosticSink) {
         var sink = DiagnosticSink()
         var table = DestinationTable()
         var paths: Set<DestinationPath> = []
         var sources: [FileIdentity] = []
-        for file in files.map({ $0.expanded(into: &sink, matching: matches) }) {
+        for file in files.map({ $0.expanded(into: &sink, beneath: root) }) {
             for job in file.jobs {
                 for output in job.outputs {
                     let path = table.resolve(file.absolutePath(output.destination.path))
@@ -129,7 +132,7 @@ public struct Planner {
 
     /// Plans one job anew, whose source was foretold and now exists.
     public static func replan(
-        _ plan: JobPlan, in files: [JobFile], scout: any SourceScout = LocalScout()
+        _ plan: JobPlan, in files: [JobFile], scout: any SourceScout
     ) throws(PlanningError) -> JobPlan {
         guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
             let job = files[index].jobs.first(where: { $0.id.value.exact == plan.id.exact })

@@ -2,6 +2,7 @@ internal import Diagnostics
 internal import JobSpec
 internal import LibAV
 internal import Media
+internal import Publishing
 
 /// Resolves one output of a job against its source. What is wrong goes to the sink, at its line.
 struct OutputPlanner {

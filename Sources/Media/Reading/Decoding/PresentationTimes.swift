@@ -22,10 +22,11 @@ extension AssetTrack {
     }
 
     /// Why its packets can't be copied whole for the order of their times; nil where they can. Reads all of them.
-    public func orderProblem(path: String, limits: InputLimits = InputLimits()) throws -> OrderProblem? {
-        let contents = try Asset(.file(path), timing: .fast).loadSynchronously()
+    public func orderProblem(path: String, environment: MediaEnvironment) throws -> OrderProblem? {
+        let contents = try Asset(.file(path), environment: environment).loadSynchronously()
         let packets = try PacketSource(
-            track: self, of: SourceContainer(contents.container), path: path, limits: limits)
+            track: self, of: SourceContainer(contents.container), path: path,
+            environment: environment.sources)
         packets.timeZero = contents.timeZero
         let producer = PassthroughProducer(
             packets: packets, context: ProducerContext(track: self, timeZero: contents.timeZero, range: nil))
@@ -40,9 +41,9 @@ extension AssetTrack {
     }
 
     /// The track's packets say when they are shown, or it can be told without decoding them. Reads the first few.
-    public func saysPresentationTimes(path: String, limits: InputLimits = InputLimits()) throws -> Bool {
+    public func saysPresentationTimes(path: String, environment: SourceEnvironment) throws -> Bool {
         guard mediaType == .video || mediaType == .data else { return true }
-        let packets = try PacketSource(track: self, of: .unknown, path: path, limits: limits)
+        let packets = try PacketSource(track: self, of: .unknown, path: path, environment: environment)
         for _ in 0..<4 {
             guard let packet = try packets.next() else { return true }
             if lacksTime(packet) { return false }

@@ -8,7 +8,7 @@ struct ProducerFactory {
     /// What a file was found to be.
     let container: SourceContainer
     let timeZero: MediaTime
-    let limits: InputLimits
+    let environment: SourceEnvironment
     let interrupt: InterruptFlag
     let movement: MovementCounter
     /// Threads of each decoder of video; nil for what suits the track.
@@ -36,7 +36,7 @@ struct ProducerFactory {
             tallies.append(output.damage)
         }
         return try DemuxLane(
-            path: path, streams: sharing.streams(of: outputs), limits: limits,
+            path: path, streams: sharing.streams(of: outputs), environment: environment,
             interrupt: interrupt, damage: tallies, container: container.name)
     }
 
@@ -125,7 +125,7 @@ struct ProducerFactory {
             func decoded(_ track: AssetTrack, threads: Int) throws -> any FrameStream {
                 try sharing.frames(of: track, part: part, for: output) {
                     let packets = try packets(of: track, path: path, lane: lane, context: context(track))
-                    return try DecodedFrames(packets: packets, threads: threads, limits: limits)
+                    return try DecodedFrames(packets: packets, threads: threads, limits: environment.limits)
                 }
             }
             switch settings {
@@ -156,7 +156,8 @@ struct ProducerFactory {
     ) throws -> PacketSource {
         if let lane {
             let packets = try PacketSource(
-                track: track, of: container, lane: lane, path: path, limits: limits, interrupt: interrupt,
+                track: track, of: container, lane: lane, path: path, environment: environment,
+                interrupt: interrupt,
                 ownsLane: false, movement: movement, damage: context.damage,
                 countsSamples: context.countsSamples)
             packets.timeZero = context.timeZero
@@ -181,7 +182,7 @@ struct ProducerFactory {
         of track: AssetTrack, path: String, _ context: ProducerContext, damage: DamageTally
     ) throws -> PacketSource {
         let packets = try PacketSource(
-            track: track, of: container, path: path, limits: limits, interrupt: interrupt,
+            track: track, of: container, path: path, environment: environment, interrupt: interrupt,
             movement: movement, damage: damage, countsSamples: context.countsSamples)
         packets.timeZero = context.timeZero
         return packets
@@ -225,7 +226,7 @@ struct ProducerFactory {
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
-        let (limits, threads) = (limits, threads(for: context.track))
+        let (limits, threads) = (environment.limits, threads(for: context.track))
         return try SmartCutProducer(
             cut: cut, context: context, evidence: evidence,
             open: { time in

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LibAV
 
 /// Which file something is, whatever its path: device and inode, with size and time of last change.
 public struct FileIdentity: Codable, Hashable, Sendable {
@@ -14,7 +13,7 @@ public struct FileIdentity: Codable, Hashable, Sendable {
     /// Nanoseconds of its last change.
     public var modifiedNanoseconds: Int64
     /// A folder.
-    var isDirectory = false
+    public private(set) var isDirectory = false
 
     private enum CodingKeys: CodingKey { case device, inode, size, modified, modifiedNanoseconds }
 
@@ -32,7 +31,7 @@ public struct FileIdentity: Codable, Hashable, Sendable {
 
     /// Of what is remote the size is all that is known: whether it changed is told by that alone, and it is never the same
     /// file as one that is here.
-    init(remoteSize: Int64) {
+    public init(remoteSize: Int64) {
         (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
         size = remoteSize
     }

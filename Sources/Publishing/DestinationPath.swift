@@ -1,15 +1,16 @@
 internal import CLinux
 internal import ExactStrings
+internal import FileSystem
 internal import Glibc
-internal import Media
 
 /// A destination's absolute path and what tells it from every other, whatever links lead there.
 public struct DestinationPath: Hashable, Sendable {
     /// The absolute path, with links of existing folders resolved.
     public let path: String
     /// The folder that exists, and what of the path is still to be made.
-    let existingFolder: String
-    let missing: [String]
+    public let existingFolder: String
+    /// What of the path is still to be made.
+    public let missing: [String]
     private let device: UInt64
     private let inode: UInt64
 
@@ -107,36 +108,6 @@ public struct DestinationPath: Hashable, Sendable {
         mark(at: path, attribute: failureAttribute)?.job.exact == job.exact
     }
 
-    /// What Tandem wrote into the attribute of an output.
-    public struct Mark: Sendable {
-        /// Size and time of the output when it was published.
-        public var output: String
-        /// The digest of the plan that it was made by.
-        public var digest: String
-        /// Whose it is: the job file, as a digest of its path.
-        public var owner: String
-        /// The job's id.
-        public var job: String
-
-        /// Makes one.
-        public init(output: String, digest: String, owner: String, job: String) {
-            self.owner = owner
-            self.output = output
-            self.digest = digest
-            self.job = job
-        }
-
-        /// As it stands in the attribute.
-        public var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
-
-        init?(_ text: String) {
-            let parts = text.split(separator: " ", maxSplits: 4)
-            guard parts.count == 5, parts[0] == "1" else { return nil }
-            (output, digest) = (String(parts[1]), String(parts[2]))
-            (owner, job) = (String(parts[3]), String(parts[4]))
-        }
-    }
-
     /// The mark of an output that nobody wrote into since; nil where there is none.
     public static func mark(at path: String, attribute: String = attribute) -> Mark? {
         var bytes = [UInt8](repeating: 0, count: 8192)
@@ -171,7 +142,7 @@ public struct DestinationPath: Hashable, Sendable {
     public var fileSystem: UInt64 { device }
 
     /// The folder exists and can be written, as far as can be told without writing.
-    var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
+    public var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
 
     /// The same place on the same device.
     public static func == (a: DestinationPath, b: DestinationPath) -> Bool {

@@ -1,0 +1,15 @@
+public import LibAV
+
+/// What an asset is given to find its media with.
+public struct MediaEnvironment: Sendable {
+    /// Through what its file is reached.
+    public var sources: SourceEnvironment
+    /// What other assets over the same file were found to be; nil where nothing is remembered.
+    public var memory: AssetMemory?
+
+    /// Any file, no URL, and no memory, where nothing else is said.
+    public init(sources: SourceEnvironment = SourceEnvironment(), memory: AssetMemory? = nil) {
+        self.sources = sources
+        self.memory = memory
+    }
+}
