@@ -44,25 +44,23 @@ struct AssetDecoder {
             }
         }
         guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
-        let timing = reader.word(
-            fields.value("timing"), "`timing`", of: AssetTiming.allCases.map(\.rawValue))
+        let timing = reader.choice("timing", of: fields, as: AssetTiming.self)
         guard let source = fields["path"].flatMap({ path($0.value) }) else { return nil }
         return AssetSpec(
-            source: source, timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
+            source: source, timing: timing?.value ?? .fast,
             range: node.range)
     }
 
     private func remote(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.urlAsset) else { return nil }
-        let timing = reader.word(
-            fields.value("timing"), "`timing`", of: AssetTiming.allCases.map(\.rawValue))
+        let timing = reader.choice("timing", of: fields, as: AssetTiming.self)
         let url = reader.value(
             fields.value("url"), "`url`",
             "it is written like https://host/path, without blanks and without a password, which would stand in every report"
         ) { Self.isURL($0) ? $0 : nil }
         guard let url else { return nil }
         return AssetSpec(
-            source: .url(url), timing: timing.flatMap { AssetTiming(rawValue: $0.value) } ?? .fast,
+            source: .url(url), timing: timing?.value ?? .fast,
             range: node.range)
     }
 
@@ -97,7 +95,7 @@ struct AssetDecoder {
 
     private func pattern(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.pattern) else { return nil }
-        let name = reader.word(fields.value("pattern"), "`pattern`", of: TestPattern.sources.map(\.name))
+        let name = reader.word("pattern", of: fields)
         let size = reader.value(
             fields.value("size"), "`size`", "it is written like 1280x720, both sides even"
         ) { text in
@@ -112,23 +110,16 @@ struct AssetDecoder {
         let tone = reader.value(
             fields.value("tone"), "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
         ) { Quantity.frequency($0).flatMap { $0 <= 20_000 ? Int($0) : nil } }
-        var length = MediaTime(value: 10, timescale: 1)
-        if let duration = reader.time(fields.value("duration"), "`duration`", isLength: true) {
-            guard case .absolute(let time) = duration.value, time > .zero,
-                time <= MediaTime(value: 86_400, timescale: 1)
-            else {
-                reader.sink.error(
-                    .invalidValue, "a test signal lasts some time, up to a day", at: duration.range)
-                return nil
-            }
-            length = time
-        }
+        let length = reader.length("duration", of: fields, "a test signal lasts some time, up to a day")
+        if fields.has("duration"), length == nil { return nil }
         guard let name else { return nil }
         return AssetSpec(
             source: .pattern(
                 TestPattern(
                     name: name.value, width: size?.value.width ?? 1280, height: size?.value.height ?? 720,
-                    frameRate: rate?.value ?? Rational(25, 1), duration: length, toneFrequency: tone?.value)),
+                    frameRate: rate?.value ?? Rational(25, 1),
+                    duration: length?.value ?? MediaTime(value: 10, timescale: 1),
+                    toneFrequency: tone?.value)),
             timing: .fast, range: node.range)
     }
 }

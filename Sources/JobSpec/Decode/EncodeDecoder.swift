@@ -97,9 +97,8 @@ struct EncodeDecoder {
         let size = reader.value(
             fields.value("size"), "`size`", "it is written like 1280x720, 1280x or x720, up to 16384"
         ) { Quantity.dimensions($0) }
-        let fit = reader.word(fields.value("fit"), "`fit`", of: PictureFit.allCases.map(\.rawValue))
-        let deinterlace = reader.word(
-            fields.value("deinterlace"), "`deinterlace`", of: Deinterlacing.allCases.map(\.rawValue))
+        let fit = reader.choice("fit", of: fields, as: PictureFit.self)
+        let deinterlace = reader.choice("deinterlace", of: fields, as: Deinterlacing.self)
         let format = fields["pixel_format"].flatMap { reader.pixelFormat($0.value) }
         let frames = reader.value(
             fields.value("frame_rate"), "`frame_rate`",
@@ -111,20 +110,17 @@ struct EncodeDecoder {
         spec?.rateControl = rate
         spec?.maxBitRate = maximum
         spec?.bufferSize = buffer
-        spec?.passes = reader.integer(fields.value("passes"), "`passes`", in: 1...2)
-        spec?.bFrames = reader.integer(fields.value("b_frames"), "`b_frames`", in: 0...16)
+        spec?.passes = reader.integer("passes", of: fields)
+        spec?.bFrames = reader.integer("b_frames", of: fields)
         spec?.preset = text(fields["preset"], "`preset`")
         spec?.tune = text(fields["tune"], "`tune`")
         spec?.profile = text(fields["profile"], "`profile`")
         spec?.level = text(fields["level"], "`level`")
         spec?.size = size
-        spec?.fit = fit.flatMap { word in PictureFit(rawValue: word.value).map { Located($0, at: word.range) }
-        }
+        spec?.fit = fit
         spec?.crop = fields["crop"].flatMap { crop($0.value) }
-        spec?.orientation = orientation(fields["orientation"])
-        spec?.deinterlace = deinterlace.flatMap { word in
-            Deinterlacing(rawValue: word.value).map { Located($0, at: word.range) }
-        }
+        spec?.orientation = orientation(fields)
+        spec?.deinterlace = deinterlace
         spec?.color = fields["color"].flatMap { color($0.value) }
         spec?.pixelAspectRatio = aspect
         spec?.filters = text(fields["filters"], "`filters`").flatMap {
@@ -146,21 +142,16 @@ struct EncodeDecoder {
     }
 
     private func rateControl(_ fields: Fields) -> Located<RateControl>? {
-        if let entry = fields["crf"] {
-            return reader.value(entry.value, "`crf`", "it is a number from 0 to 63") { text in
-                Quantity.scaled(text, by: 1000).flatMap { $0 <= 63_000 ? .crf(Int($0)) : nil }
-            }
+        if fields.has("crf") {
+            return reader.thousandths("crf", of: fields).map { Located(.crf($0.value), at: $0.range) }
         }
-        if let entry = fields["qp"] {
-            return reader.integer(entry.value, "`qp`", in: 0...255).map {
-                Located(.qp($0.value), at: $0.range)
-            }
+        if fields.has("qp") {
+            return reader.integer("qp", of: fields).map { Located(.qp($0.value), at: $0.range) }
         }
         if let entry = fields["bitrate"] {
             return bitRate(entry, "`bitrate`").map { Located(.bitRate($0.value), at: $0.range) }
         }
-        if let entry = fields["lossless"], let value = reader.boolean(entry.value, "`lossless`"), value.value
-        {
+        if let value = reader.boolean("lossless", of: fields), value.value {
             return Located(.lossless, at: value.range)
         }
         return nil
@@ -183,34 +174,33 @@ struct EncodeDecoder {
 
     private func crop(_ node: YAMLNode) -> Located<CropSpec>? {
         if node.text != nil {
-            return reader.word(node, "`crop`", of: ["clean_aperture"]).map {
+            return reader.word(node, as: "crop", of: Language.videoEncode).map {
                 Located(.cleanAperture, at: $0.range)
             }
         }
         guard let fields = reader.fields(node, as: Language.crop) else { return nil }
-        func side(_ key: String, from least: Int) -> Int? {
-            reader.integer(fields.value(key), "`\(key)`", in: least...16_384)?.value
-        }
-        let (x, y) = (side("x", from: 0) ?? 0, side("y", from: 0) ?? 0)
-        guard let width = side("width", from: 1), let height = side("height", from: 1) else { return nil }
+        func side(_ key: String) -> Int? { reader.integer(key, of: fields)?.value }
+        let (x, y) = (side("x") ?? 0, side("y") ?? 0)
+        guard let width = side("width"), let height = side("height") else { return nil }
         return Located(
             .rectangle(PixelRectangle(x: x, y: y, width: width, height: height)), at: node.range)
     }
 
-    private func orientation(_ entry: YAMLNode.Entry?) -> Located<OrientationSpec>? {
-        reader.value(entry?.value, "`orientation`", "it is keep, bake, 0, 90, 180 or 270") { text in
-            switch text {
-            case "keep": .keep
-            case "bake": .bake
-            case "0", "90", "180", "270": Int(text).map { .angle($0) }
-            default: nil
-            }
+    private func orientation(_ fields: Fields) -> Located<OrientationSpec>? {
+        reader.word("orientation", of: fields).map { word in
+            let spec: OrientationSpec =
+                switch word.value {
+                case "keep": .keep
+                case "bake": .bake
+                default: .angle(Int(word.value) ?? 0)
+                }
+            return Located(spec, at: word.range)
         }
     }
 
     private func color(_ node: YAMLNode) -> ColorSpec? {
         if node.text != nil {
-            return reader.word(node, "`color`", of: ["sdr"]).map {
+            return reader.word(node, as: "color", of: Language.videoEncode).map {
                 let standard = Located("bt709", at: $0.range)
                 return ColorSpec(
                     primaries: standard, transfer: standard, matrix: standard, levels: nil,
@@ -230,7 +220,7 @@ struct EncodeDecoder {
         return ColorSpec(
             primaries: name("primaries", .primaries), transfer: name("transfer", .transfer),
             matrix: name("matrix", .matrix),
-            levels: reader.word(fields.value("range"), "`range`", of: ["tv", "pc"]), range: node.range)
+            levels: reader.word("range", of: fields), range: node.range)
     }
 
     // MARK: Sound
@@ -240,14 +230,7 @@ struct EncodeDecoder {
         let before = reader.sink.errorCount
         let codec = codec(fields["codec"], .audio, at: node)
         let rate = bitRate(fields["bitrate"], "`bitrate`")
-        let quality: Located<Int>? = reader.value(
-            fields.value("quality"), "`quality`", "it is a number from -2 to 10"
-        ) { text in
-            let size = Quantity.scaled(text.hasPrefix("-") ? text.dropFirst() : text[...], by: 1000)
-            return size.map { text.hasPrefix("-") ? -Int($0) : Int($0) }.flatMap {
-                (-2000...10_000).contains($0) ? $0 : nil
-            }
-        }
+        let quality = reader.thousandths("quality", of: fields)
         let frequency = reader.value(
             fields.value("sample_rate"), "`sample_rate`", "it is written like 48000 or 44.1kHz"
         ) { Quantity.frequency($0) }
@@ -269,7 +252,7 @@ struct EncodeDecoder {
         spec.sampleRate = frequency
         spec.channels = channels
         spec.sampleFormat = format
-        spec.bitDepth = reader.integer(fields.value("bit_depth"), "`bit_depth`", in: 8...32)
+        spec.bitDepth = reader.integer("bit_depth", of: fields)
         spec.gain = gain
         spec.normalize = fields["normalize"].flatMap { normalize($0.value) }
         spec.filters = text(fields["filters"], "`filters`").flatMap {
@@ -302,16 +285,13 @@ struct EncodeDecoder {
         let whole = NodeMerge.expanded(node, as: Language.normalize)
         guard let fields = reader.fields(whole, as: Language.normalize) else { return nil }
         var target = LoudnessTarget()
-        func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
-            reader.value(
-                fields.value(key), "`\(key)`",
-                "it is a number from \(range.lowerBound) to \(range.upperBound)"
-            ) { text in Quantity.number(text).flatMap { range.contains($0) ? $0 : nil } }?.value
-        }
         let before = reader.sink.errorCount
-        target.integrated = number("integrated", -70 ... -5) ?? target.integrated
-        target.truePeak = number("true_peak", -9...0) ?? target.truePeak
-        target.range = number("range", 1...50)
+        func number(_ key: String) -> Double? {
+            reader.number(key, of: fields)?.value ?? reader.defaultNumber(key, of: fields)
+        }
+        target.integrated = number("integrated") ?? target.integrated
+        target.truePeak = number("true_peak") ?? target.truePeak
+        target.range = number("range")
         return reader.sink.errorCount == before ? Located(target, at: node.range) : nil
     }
 }

@@ -16,7 +16,7 @@ struct ExpectDecoder {
         if let entry = fields["duration"] { add(entry, duration(entry.value)) }
         add(
             fields["frames"],
-            reader.integer(fields.value("frames"), "`frames`", in: 1...1_000_000_000).map {
+            reader.integer("frames", of: fields).map {
                 .frames($0.value)
             })
         if let entry = fields["size"], let inner = reader.fields(entry.value, as: Language.expectSize) {
@@ -37,7 +37,7 @@ struct ExpectDecoder {
             add(entry, length(inner.value("max"), "`max`").map(make))
         }
         if let entry = fields["similarity"] { list += similarity(entry.value) }
-        if let entry = fields["decodes"], let value = reader.boolean(entry.value, "`decodes`") {
+        if let entry = fields["decodes"], let value = reader.boolean("decodes", of: fields) {
             if value.value { add(entry, .decodes) } else { wantsTrue(entry) }
         }
         return list
@@ -100,16 +100,13 @@ struct ExpectDecoder {
         switch key {
         case "frame_rate": Quantity.frameRate(text)?.description
         case "sample_rate": Quantity.frequency(text).map { "\($0)" }
-        case "width", "height": Int(text).flatMap { (1...16_384).contains($0) ? "\($0)" : nil }
+        case "width", "height":
+            Int(text).flatMap { number in
+                Language.expectVideo.type(of: key)?.integers?.contains(number) == true ? "\(number)" : nil
+            }
         case "channels": EncodeDecoder.layout(text)?.description
         default: text
         }
-    }
-
-    private func number(_ node: YAMLNode?, _ key: String, _ range: ClosedRange<Double>) -> Double? {
-        reader.value(node, "`\(key)`", "it is a number from \(range.lowerBound) to \(range.upperBound)") {
-            Quantity.number($0).flatMap { range.contains($0) ? $0 : nil }
-        }?.value
     }
 
     private func similarity(_ node: YAMLNode) -> [Expectation] {
@@ -118,7 +115,7 @@ struct ExpectDecoder {
             guard let entry = fields[metric.rawValue],
                 let inner = reader.fields(
                     entry.value, as: metric == .ssim ? Language.expectSSIM : Language.expectPSNR),
-                let least = number(inner.value("min"), "min", metric == .ssim ? 0...1 : 0...200)
+                let least = reader.number("min", of: inner)?.value
             else { return nil }
             return Expectation(check: .similarity(metric, min: least), location: entry.value.range)
         }
@@ -129,14 +126,15 @@ struct ExpectDecoder {
         var list: [Expectation] = []
         if let entry = fields["integrated"],
             let inner = reader.fields(entry.value, as: Language.expectIntegrated),
-            let wanted = number(inner.value("is"), "is", -70...0)
+            let wanted = reader.number("is", of: inner)?.value
         {
-            let within = number(inner.value("within"), "within", 0...20) ?? 0.5
+            let within =
+                reader.number("within", of: inner)?.value ?? reader.defaultNumber("within", of: inner) ?? 0
             list.append(
                 Expectation(check: .loudness(is: wanted, within: within), location: entry.value.range))
         }
         if let entry = fields["true_peak"], let inner = reader.fields(entry.value, as: Language.expectPeak),
-            let most = number(inner.value("max"), "max", -60...12)
+            let most = reader.number("max", of: inner)?.value
         {
             list.append(Expectation(check: .truePeak(max: most), location: entry.value.range))
         }

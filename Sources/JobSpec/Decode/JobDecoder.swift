@@ -23,9 +23,8 @@ struct JobDecoder {
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         guard let fields = reader.fields(parts.whole(of: node), as: Language.job) else { return nil }
         let ranges = fields["range"].map { timeRanges($0.value) } ?? []
-        let damage = reader.word(
-            fields.value("on_damage"), "`on_damage`", of: DamagePolicy.allCases.map(\.rawValue))
-        let cut = reader.word(fields.value("cut"), "`cut`", of: CutMode.allCases.map(\.rawValue))
+        let damage = reader.choice("on_damage", of: fields, as: DamagePolicy.self)
+        let cut = reader.choice("cut", of: fields, as: CutMode.self)
         let needs = fields["needs"].map { entry in
             reader.list(entry.value).compactMap { reader.text($0, "a job that is needed") }.filter {
                 definition.hasJob($0, reader: reader)
@@ -35,10 +34,8 @@ struct JobDecoder {
         guard let outputs = outputs(fields, parts) else { return nil }
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges,
-            cut: cut.flatMap { word in CutMode(rawValue: word.value).map { Located($0, at: word.range) } },
-            onDamage: damage.flatMap { word in
-                DamagePolicy(rawValue: word.value).map { Located($0, at: word.range) }
-            },
+            cut: cut,
+            onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
         for output in outputs {
@@ -153,19 +150,13 @@ struct JobDecoder {
 
     private func scheduling(_ fields: Fields) -> JobScheduling {
         var scheduling = JobScheduling()
-        if let timeout = reader.time(fields.value("timeout"), "`timeout`", isLength: true) {
-            if case .absolute(let time) = timeout.value, time > .zero {
-                scheduling.timeout = time
-            } else {
-                reader.sink.error(
-                    .invalidValue, "a timeout is a time of the clock on the wall, such as 90 or 10:00",
-                    at: timeout.range)
-            }
-        }
-        scheduling.retries = reader.integer(fields.value("retries"), "`retries`", in: 0...10)?.value ?? 0
-        scheduling.priority =
-            reader.integer(fields.value("priority"), "`priority`", in: -1000...1000)?.value ?? 0
-        scheduling.threads = reader.integer(fields.value("threads"), "`threads`", in: 1...256)?.value
+        scheduling.timeout =
+            reader.length(
+                "timeout", of: fields, "a timeout is a time of the clock on the wall, such as 90 or 10:00")?
+            .value
+        scheduling.retries = reader.integer("retries", of: fields)?.value ?? 0
+        scheduling.priority = reader.integer("priority", of: fields)?.value ?? 0
+        scheduling.threads = reader.integer("threads", of: fields)?.value
         return scheduling
     }
 }

@@ -4,12 +4,15 @@ internal import YAMLDocument
 /// The entries of a mapping whose keys were checked; looked through, since mappings are short.
 struct Fields {
     private let entries: [YAMLNode.Entry]
+    /// What they were checked against.
+    let type: MappingType
     /// A bit for each length that a key has: most keys that are asked for aren't there, and most of those are as long as
     /// none that is.
     private let lengths: UInt64
 
-    fileprivate init(_ entries: [YAMLNode.Entry]) {
+    fileprivate init(_ entries: [YAMLNode.Entry], as type: MappingType) {
         self.entries = entries
+        self.type = type
         var lengths: UInt64 = 0
         for index in entries.indices { lengths |= 1 << UInt64(entries[index].key.utf8.count & 63) }
         self.lengths = lengths
@@ -77,7 +80,7 @@ final class NodeReader {
                         ?? "its keys are \(type.keys.map(\.name).joined(separator: ", "))")
             }
         }
-        let fields = Fields(Self.respelled(entries, as: type))
+        let fields = Fields(Self.respelled(entries, as: type), as: type)
         check(fields, of: node, as: type, isUnfinished: isUnfinished)
         return fields
     }
@@ -216,12 +219,6 @@ final class NodeReader {
 
     func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
         value(node, what, "it is `true` or `false`") { $0 == "true" ? true : $0 == "false" ? false : nil }
-    }
-
-    func integer(_ node: YAMLNode?, _ what: String, in range: ClosedRange<Int>) -> Located<Int>? {
-        value(node, what, "it is a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
-            Int(text).flatMap { range.contains($0) && !text.hasPrefix("+") ? $0 : nil }
-        }
     }
 
     func word(_ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String]) -> Located<String>? {

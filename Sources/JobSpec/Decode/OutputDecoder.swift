@@ -15,14 +15,14 @@ struct OutputDecoder {
     /// Nil where no output can be made of it; the reader's sink says why, unless it is not known yet.
     func output(_ fields: Fields) -> OutputSpec? {
         let tracks = fields["tracks"].flatMap { rules($0) } ?? fields["export"].flatMap { exported($0) }
-        let named = reader.word(fields.value("container"), "`container`", of: ContainerType.names)
-        let optimize = reader.boolean(fields.value("optimize_for_network"), "`optimize_for_network`")
-        let fragment = fragmentInterval(fields.value("fragment"))
+        let named = reader.word("container", of: fields)
+        let optimize = reader.boolean("optimize_for_network", of: fields)
+        let fragment = reader.length(
+            "fragment", of: fields, "a fragment lasts 0.1 s to 60 s; it is written like 2s or 500ms")
         let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
         let chapters = fields["chapters"].flatMap { chapterList($0.value) }
         let limit = fields["limit"].map { limits($0.value) }
-        let leftover = reader.word(
-            fields.value("leftover"), "`leftover`", of: Leftover.allCases.map(\.rawValue))
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
         let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
@@ -31,9 +31,7 @@ struct OutputDecoder {
             id: id, tracks: tracks, container: container, optimizeForNetwork: optimize,
             fragmentInterval: fragment, metadata: metadata, chapters: chapters,
             durationLimit: limit?.duration, sizeLimit: limit?.size, expectations: expectations,
-            leftover: leftover.flatMap { word in
-                Leftover(rawValue: word.value).map { Located($0, at: word.range) }
-            }, destination: destination)
+            leftover: leftover, destination: destination)
     }
 
     private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {
@@ -53,7 +51,7 @@ struct OutputDecoder {
 
     /// The rules of a preset, whose places are the preset's.
     private func exported(_ entry: YAMLNode.Entry) -> [TrackRule]? {
-        guard let word = reader.word(entry.value, "`export`", of: ExportPreset.names),
+        guard let word = reader.word(entry.value, as: "export", of: Language.job),
             let preset = ExportPreset.named(word.value)
         else { return nil }
         return rules(
@@ -69,32 +67,18 @@ struct OutputDecoder {
         return (time, reader.bytes(fields.value("size"), "`size`"))
     }
 
-    private func fragmentInterval(_ node: YAMLNode?) -> Located<MediaTime>? {
-        guard let time = reader.time(node, "`fragment`", isLength: true) else { return nil }
-        let (least, most) = (MediaTime(value: 1, timescale: 10), MediaTime(value: 60, timescale: 1))
-        guard case .absolute(let length) = time.value, length >= least, length <= most else {
-            reader.sink.error(
-                .invalidValue, "a fragment lasts 0.1 s to 60 s; it is written like 2s or 500ms",
-                at: time.range)
-            return nil
-        }
-        return Located(length, at: time.range)
-    }
-
     private func tags(_ node: YAMLNode) -> MetadataSpec {
         var spec = MetadataSpec()
         guard let fields = reader.fields(node, as: Language.metadata) else { return spec }
         if let keep = fields["keep"] {
             if case .sequence(let items) = keep.value.content {
                 spec.keep = .keys(items.compactMap { reader.text($0, "a tag")?.value })
-            } else if let word = reader.word(keep.value, "`keep`", of: ["all", "none"]) {
+            } else if let word = reader.word("keep", of: fields) {
                 spec.keep = word.value == "all" ? .all : .none
             }
         }
         spec.set = reader.tags(fields["set"])
-        if let times = fields["file_times"],
-            let word = reader.word(times.value, "`file_times`", of: ["keep", "now"]), word.value == "keep"
-        {
+        if let word = reader.word("file_times", of: fields), word.value == "keep" {
             spec.fileTimes = word.range
         }
         return spec
@@ -102,7 +86,7 @@ struct OutputDecoder {
 
     private func chapterList(_ node: YAMLNode) -> Located<ChapterSpec>? {
         guard case .sequence(let items) = node.content else {
-            return reader.word(node, "`chapters`", of: ["keep", "drop"]).map {
+            return reader.word(node, as: "chapters", of: Language.job).map {
                 Located($0.value == "keep" ? .keep : .drop, at: $0.range)
             }
         }
@@ -137,12 +121,11 @@ struct OutputDecoder {
             return DestinationSpec(path: path, ifExists: .fail, makesDirectories: true)
         }
         guard let fields = reader.fields(node, as: Language.destination) else { return nil }
-        let ifExists = reader.word(
-            fields.value("if_exists"), "`if_exists`", of: IfExists.allCases.map(\.rawValue))
-        let makes = reader.boolean(fields.value("make_directories"), "`make_directories`")
+        let ifExists = reader.choice("if_exists", of: fields, as: IfExists.self)
+        let makes = reader.boolean("make_directories", of: fields)
         guard let path = fields["path"].flatMap({ destinationPath($0.value) }) else { return nil }
         return DestinationSpec(
-            path: path, ifExists: ifExists.flatMap { IfExists(rawValue: $0.value) } ?? .fail,
+            path: path, ifExists: ifExists?.value ?? .fail,
             makesDirectories: makes?.value ?? true)
     }
 

@@ -44,7 +44,7 @@ struct TrackRuleDecoder {
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
         let selection = selection(kind.value, of: type)
-        let isOptional = reader.boolean(fields.value("optional"), "`optional`")?.value ?? false
+        let isOptional = reader.boolean("optional", of: fields)?.value ?? false
         let action = action(fields, type)
         let spoken = reader.language(fields.value("language"))
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
@@ -139,8 +139,7 @@ struct TrackRuleDecoder {
 
     private func subtitle(_ node: YAMLNode) -> TrackRule.Action? {
         guard let fields = reader.fields(node, as: Language.subtitleEncode),
-            let word = reader.word(
-                fields.value("codec"), "`codec`", of: SubtitleCodec.allCases.map(\.rawValue)),
+            let word = reader.word("codec", of: fields),
             let codec = SubtitleCodec(rawValue: word.value)
         else { return nil }
         guard codec.isAvailable else {
@@ -156,7 +155,7 @@ struct TrackRuleDecoder {
     private func dispositions(_ node: YAMLNode, or none: String? = nil) -> [String] {
         if let none, node.text == none { return [] }
         return reader.list(node).compactMap {
-            reader.word($0, "`disposition`", of: TrackDisposition.names)?.value
+            reader.word($0, as: "disposition", of: Language.selection)?.value
         }
     }
 
@@ -179,8 +178,8 @@ struct TrackRuleDecoder {
         if fields.isEmpty { return nil }
         let before = reader.sink.errorCount
         var criteria = TrackCriteria()
-        criteria.index = reader.integer(fields.value("index"), "`index`", in: 0...255)?.value
-        criteria.id = reader.integer(fields.value("id"), "`id`", in: 0...Int(Int32.max))?.value
+        criteria.index = reader.integer("index", of: fields)?.value
+        criteria.id = reader.integer("id", of: fields)?.value
         criteria.language = reader.language(fields.value("language"))?.value
         criteria.codec =
             type == .data
@@ -190,9 +189,7 @@ struct TrackRuleDecoder {
             reader.sink.error(.missingKey, "the list says nothing of the tracks", at: entry.value.range)
         }
         criteria.characteristic =
-            reader.word(
-                fields.value("characteristic"), "`characteristic`", of: ["visual", "audible", "legible"])?
-            .value
+            reader.word("characteristic", of: fields)?.value
         criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
         return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil
     }
