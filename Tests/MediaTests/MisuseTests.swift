@@ -139,7 +139,9 @@ import Publishing
     @Test func aDestinationThatIsTaken() throws {
         let scratch = try Scratch()
         try scratch.write("mine", to: "o.mp4")
-        #expect(throws: MediaError.self) { _ = try writer(to: scratch.file("o.mp4"), unit: Rational(1, 25)) }
+        #expect(throws: PublishingError.self) {
+            _ = try writer(to: scratch.file("o.mp4"), unit: Rational(1, 25))
+        }
         #expect(try String(contentsOfFile: scratch.file("o.mp4"), encoding: .utf8) == "mine")
     }
 }

@@ -7,7 +7,7 @@ internal import LibAV
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only.
 final class CutEdge: @unchecked Sendable {
     private let queue = DispatchQueue(label: "tandem.cut-edge")
-    private let producer: VideoProducer
+    private let producer: any SampleProducer
     private let stage: VideoEncoderStage
     private let count: Int
     private let evidence: CutEvidence
@@ -22,7 +22,7 @@ final class CutEdge: @unchecked Sendable {
 
     /// The frames are kept in `evidence`, with their times in `tick`.
     init(
-        producer: VideoProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
+        producer: any SampleProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
         tick: Rational, label: String
     ) throws {
         self.producer = producer

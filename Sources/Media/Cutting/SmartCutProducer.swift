@@ -132,8 +132,8 @@ final class SmartCutProducer: SampleProducer {
             track: context.track, timeZero: context.timeZero,
             range: TimeRange(start: time(from), end: time(to)))
         return try CutEdge(
-            producer: VideoProducer(
-                frames: try frames(source), context: stretch, settings: VideoOutputSettings()),
+            producer: FrameChain.video(
+                try frames(source), context: stretch, settings: VideoOutputSettings()),
             encoder: cut.encoder, count: count, evidence: evidence, tick: cut.tick, label: context.track.label
         )
     }

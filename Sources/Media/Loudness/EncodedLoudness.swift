@@ -32,7 +32,7 @@ final class EncodedLoudness {
         try stage.finish { packet throws(AVError) in decode(packet) }
         try decoder.sendEnd()
         try takeFrames()
-        try filter.finish()
+        try filter.finish(at: nil)
         try takeReadings()
         if let problem { throw problem }
         return reading.loudness
@@ -52,12 +52,14 @@ final class EncodedLoudness {
         while true {
             let frame = try Frame()
             guard case .ready = try decoder.receive(into: frame) else { return }
-            try filter.send(frame)
+            // Its time says nothing here.
+            frame.pts = 0
+            try filter.push(frame, in: Rational(1, 1))
             try takeReadings()
         }
     }
 
     private func takeReadings() throws {
-        while let frame = try filter.receive() { reading.take(frame) }
+        while let frame = try filter.pull() { reading.take(frame) }
     }
 }

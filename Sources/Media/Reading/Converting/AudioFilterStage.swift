@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Sends sound through a chain of filters. The chain is made anew when the sound changes in mid-stream, after what
-/// is inside the old one has come out. As many samples come out as go in: who uses it cuts or fills at the end.
-final class AudioFilterStage {
+/// Sends audio through a chain of filters. The chain is made anew when the audio changes in mid-stream, after what
+/// is inside the old one has come out. What filters give after the end of what went in, such as an echo, is cut there.
+final class AudioFilterStage: FrameStage {
     private let chain: FilterChain
     private var graph: FilterGraph?
     private var format: AudioFormat?
@@ -10,12 +10,19 @@ final class AudioFilterStage {
     private var position: Int64 = 0
     private var isDraining = false
     private var isFinishing = false
-    private(set) var isFinished = false
+    /// When the first sample is heard, and in which unit that counts.
+    private var first: (time: Int64, unit: Rational)?
+    /// Samples that came out.
+    private var given: Int64 = 0
+    /// How long what went in is, in the unit of its times; known at its end.
+    private var length: Int64?
 
     init(chain: FilterChain) { self.chain = chain }
 
-    /// Takes sound in. Everything that comes out is to be taken before the next.
-    func send(_ frame: consuming Frame) throws {
+    var timeBase: Rational { first?.unit ?? Rational(1, 1) }
+
+    func push(_ frame: consuming Frame, in timeBase: Rational) throws {
+        if first == nil { first = (frame.pts, timeBase) }
         let format = AudioFormat(
             sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
             layout: frame.channelLayout.specified)
@@ -25,10 +32,49 @@ final class AudioFilterStage {
             if graph == nil { try rebuild() } else { try end() }
             return
         }
-        try push(frame)
+        try send(frame)
     }
 
-    private func push(_ frame: consuming Frame) throws {
+    func finish(at end: MediaTime?) throws {
+        guard !isFinishing else { return }
+        isFinishing = true
+        if let end, let first { length = end.ticks(in: first.unit) - first.time }
+        if graph != nil, !isDraining { try self.end() }
+    }
+
+    func pull() throws -> Frame? {
+        while graph != nil {
+            let frame = try Frame()
+            switch try graph?.receive(into: frame) {
+            case .ready:
+                if let frame = stamped(frame) { return frame }
+            case .needsInput: return nil
+            case .ended, nil:
+                graph = nil
+                if waiting != nil {
+                    try rebuild()
+                    if isFinishing { try end() }
+                }
+            }
+        }
+        return nil
+    }
+
+    /// With its time; nil where all of it lies past the end.
+    private func stamped(_ frame: consuming Frame) -> Frame? {
+        let rate = Rational(1, max(1, frame.sampleRate))
+        if let length {
+            let left = timeBase.rescale(length, to: rate) - given
+            guard left > 0 else { return nil }
+            if Int64(frame.sampleCount) > left { frame.narrow(start: 0, count: Int(left)) }
+        }
+        frame.pts = (first?.time ?? 0) + rate.rescale(given, to: timeBase)
+        frame.duration = rate.rescale(Int64(frame.sampleCount), to: timeBase)
+        given += Int64(frame.sampleCount)
+        return frame
+    }
+
+    private func send(_ frame: consuming Frame) throws {
         frame.pts = position
         position += Int64(frame.sampleCount)
         try graph?.send(frame)
@@ -39,38 +85,11 @@ final class AudioFilterStage {
         graph = try FilterGraph.audio(chain.steps, format: format)
         isDraining = false
         position = 0
-        if let frame = waiting.take() { try push(frame) }
+        if let frame = waiting.take() { try send(frame) }
     }
 
     private func end() throws {
         isDraining = true
         try graph?.sendEnd(at: position)
-    }
-
-    /// Says that no more comes.
-    func finish() throws {
-        guard !isFinishing else { return }
-        isFinishing = true
-        if graph == nil { isFinished = true } else if !isDraining { try end() }
-    }
-
-    /// What has come out, or nil when more must go in.
-    func receive() throws -> Frame? {
-        while graph != nil {
-            let frame = try Frame()
-            switch try graph?.receive(into: frame) {
-            case .ready: return frame
-            case .needsInput: return nil
-            case .ended, nil:
-                graph = nil
-                if waiting != nil {
-                    try rebuild()
-                    if isFinishing { try end() }
-                } else {
-                    isFinished = isFinishing
-                }
-            }
-        }
-        return nil
     }
 }

@@ -5,19 +5,20 @@ internal import LibAV
 ///
 /// A new frame is the one that is on screen at its time, not one that comes soon after it: a range begins with what is
 /// shown at its start. Containers round times; half of their unit, at most a millisecond, is forgiven.
-final class FrameRateStage {
+final class FrameRateStage: FrameStage {
     private let rate: Rational
     private let sourceRate: Rational?
     /// Where the range starts and ends, in the unit of what comes out.
     private let start: Int64
-    private let end: Int64?
-    let tick: Rational
+    private let rangeEnd: Int64?
+    private let tick: Rational
+    var timeBase: Rational { tick }
     /// What is forgiven, in `inner`.
     private let slack: Int64
     private static let inner = Rational(1, 1_000_000)
 
     private var graph: FilterGraph?
-    private(set) var isAtEnd = false
+    private var isAtEnd = false
     private var hasFinished = false
 
     init(rate: Rational, context: ProducerContext) {
@@ -29,12 +30,12 @@ final class FrameRateStage {
             commonTick(ticks.compactMap(\.self)) ?? commonTick(ticks.dropLast().compactMap(\.self))
             ?? rate.inverted
         start = context.start.ticks(in: tick)
-        end = context.end?.ticks(in: tick)
+        rangeEnd = context.end?.ticks(in: tick)
         slack = min(1000, max(2, context.track.timeBase.rescale(1, to: Self.inner) / 2))
     }
 
     /// Takes a frame whose time is told from the start of the range, so that the first new one falls on it.
-    func send(_ frame: consuming Frame, timeBase: Rational) throws {
+    func push(_ frame: consuming Frame, in timeBase: Rational) throws {
         frame.pts = timeBase.rescale(frame.pts, to: Self.inner) - slack
         if graph == nil {
             graph = try FilterGraph.video(
@@ -45,19 +46,17 @@ final class FrameRateStage {
         try graph?.send(frame)
     }
 
-    /// Says that no more comes, and when the last one ends, in the unit of what was sent.
-    func finish(at end: Int64, timeBase: Rational) throws {
+    func finish(at end: MediaTime?) throws {
         guard !hasFinished else { return }
         hasFinished = true
         if graph == nil {
             isAtEnd = true
         } else {
-            try graph?.sendEnd(at: timeBase.rescale(end, to: Self.inner) - slack)
+            try graph?.sendEnd(at: (end ?? .zero).ticks(in: Self.inner) - slack)
         }
     }
 
-    /// The next frame; nil when another must be sent first or all are out.
-    func next() throws -> SampleBuffer? {
+    func pull() throws -> Frame? {
         guard graph != nil, !isAtEnd else { return nil }
         let frame = try Frame()
         switch try graph?.receive(into: frame) {
@@ -65,10 +64,10 @@ final class FrameRateStage {
             let unit = graph?.timeBase ?? tick
             let pts = unit.rescale(frame.pts, to: tick) + start
             var length = max(1, unit.rescale(1, to: tick))
-            if let end { length = min(length, max(1, end - pts)) }
+            if let rangeEnd { length = min(length, max(1, rangeEnd - pts)) }
             frame.pts = pts
             frame.duration = length
-            return SampleBuffer(frame: frame, pts: pts, duration: length, timeBase: tick)
+            return frame
         case .ended:
             isAtEnd = true
         case .needsInput, nil:

@@ -1,9 +1,12 @@
 internal import DequeModule
 internal import LibAV
 
-/// Scales, changes the pixel format or the frame rate of frames through filter graphs. Where they change in mid-stream,
-/// another graph goes on when the one before has given out what it held.
-final class VideoConverter {
+/// Scales frames, changes their pixel format and filters them, through filter graphs. Where they change in mid-stream, another graph
+/// goes on when the one before has given out what it held.
+///
+/// Frames come out on the asset's time line, or where another rate is made of them, with their times counted from the start of the
+/// range, in the graph's own unit.
+final class VideoConverter: FrameStage {
     /// What a graph is made for.
     private struct Form: Equatable {
         var shape: PictureShape
@@ -28,7 +31,7 @@ final class VideoConverter {
     private var planned: PictureShape
     private var hasBegun = false
     /// When frames first had another shape, from the start of the range.
-    private(set) var shapeChange: MediaTime?
+    private(set) var formChange: MediaTime?
 
     private var graph: FilterGraph?
     private var graphInput: Form?
@@ -39,11 +42,14 @@ final class VideoConverter {
     /// Lengths of the frames inside the graph, by time.
     private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
-    private let rate: FrameRateStage?
-    private(set) var isAtEnd = false
+    private let isRetimed: Bool
     private var hasFinished = false
 
-    init(settings: VideoOutputSettings, context: ProducerContext, tick: Rational) {
+    var timeBase: Rational { isRetimed ? inner : tick }
+    var end: MediaTime? { MediaTime(ticks: lastEnd, timeBase: tick) }
+
+    init(settings: VideoOutputSettings, context: ProducerContext) {
+        let tick = context.videoTick
         let format = context.track.format
         let source = PixelSize(width: format.width, height: format.height)
         target = (
@@ -59,7 +65,7 @@ final class VideoConverter {
         pixelAspect = format.pixelAspectRatio
         planned = PictureShape(size: source, aspect: format.pixelAspectRatio ?? Rational(1, 1))
         sourceRate = context.track.nominalFrameRate
-        rate = settings.frameRate.map { FrameRateStage(rate: $0, context: context) }
+        isRetimed = settings.frameRate != nil
     }
 
     private func needsGraph(_ form: Form, isFullRange: Bool) -> Bool {
@@ -68,10 +74,8 @@ final class VideoConverter {
             || wantsFullRange != nil && wantsFullRange != isFullRange
     }
 
-    /// Takes a frame in.
-    func send(_ sample: consuming SampleBuffer) throws {
-        let (pts, duration) = (sample.pts - start, sample.duration)
-        guard let frame = sample.takeFrame() else { return }
+    func push(_ frame: consuming Frame, in timeBase: Rational) throws {
+        let (pts, duration) = (frame.pts - start, frame.duration)
         lastEnd = pts + duration
         // Inside, the range begins at 0.
         frame.pts = pts
@@ -84,8 +88,8 @@ final class VideoConverter {
         // The container may say another aspect than the frames: what counts is whether theirs changes.
         if !hasBegun, form.shape.size == planned.size { planned = form.shape }
         hasBegun = true
-        if shapeChange == nil, form.shape != planned {
-            shapeChange = MediaTime(ticks: max(0, pts), timeBase: tick)
+        if formChange == nil, form.shape != planned {
+            formChange = MediaTime(ticks: max(0, pts), timeBase: tick)
         }
         let isFullRange = form.color.isFullRange ?? usualRange ?? form.format.isUsuallyFullRange
         if graph != nil, graphInput != form {
@@ -109,40 +113,20 @@ final class VideoConverter {
             graphInput = form
         }
         frame.fillColor(isFullRange: isFullRange, matrix: form.format.isRGB ? nil : usualMatrix)
-        if !settings.isPlain { durations[pts] = duration }
+        if !settings.isPlain, !isRetimed { durations[pts] = duration }
         try graph?.send(frame)
     }
 
-    /// Says that no more comes.
-    func finish() throws {
+    func finish(at end: MediaTime?) throws {
         guard !hasFinished else { return }
         hasFinished = true
         try graph?.sendEnd(at: lastEnd)
     }
 
-    /// The next frame, or nil when one must be sent first or all are out.
-    func next() throws -> SampleBuffer? {
-        guard let rate else {
-            if try ready.isEmpty && !receive() {
-                isAtEnd = hasFinished
-                return nil
-            }
-            guard let frame = ready.popFirst() else { return nil }
-            return sample(frame)
-        }
-        while true {
-            if let sample = try rate.next() { return sample }
-            if rate.isAtEnd {
-                isAtEnd = true
-                return nil
-            }
-            if try ready.isEmpty && !receive() {
-                guard hasFinished else { return nil }
-                try rate.finish(at: lastEnd, timeBase: tick)
-            } else if let frame = ready.popFirst() {
-                try rate.send(frame, timeBase: inner)
-            }
-        }
+    func pull() throws -> Frame? {
+        if try ready.isEmpty && !receive() { return nil }
+        guard let frame = ready.popFirst() else { return nil }
+        return isRetimed ? frame : stamped(frame)
     }
 
     /// Puts the graph's next frame behind the others; false when it has none.
@@ -159,13 +143,14 @@ final class VideoConverter {
         return true
     }
 
-    private func sample(_ frame: consuming Frame) -> SampleBuffer {
+    private func stamped(_ frame: consuming Frame) -> Frame {
         let shown = inner.rescale(frame.pts, to: tick)
         // Filters with a time base of their own hand on lengths in the old one.
         let duration =
             durations.removeValue(forKey: shown)
             ?? (frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0)
         frame.pts = shown + start
-        return SampleBuffer(frame: frame, pts: shown + start, duration: duration, timeBase: tick)
+        frame.duration = duration
+        return frame
     }
 }

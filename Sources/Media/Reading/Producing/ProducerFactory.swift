@@ -60,13 +60,13 @@ struct ProducerFactory {
             let tick = AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, ranges: ranges)
             context.tick = tick
             let parts = parts(of: output, as: .video(VideoOutputSettings()), tick: tick)
-            return VideoProducer(
-                frames: JoinedFrames(JoinedSamples(parts, tick: tick), timeBase: tick), context: context,
+            return FrameChain.video(
+                JoinedFrames(JoinedSamples(parts, tick: tick), timeBase: tick), context: context,
                 settings: settings)
         case .audio(let settings):
             let parts = parts(of: output, as: .audio(AudioOutputSettings()), tick: nil)
-            return AudioProducer(
-                frames: JoinedFrames(JoinedSamples(parts), timeBase: track.timeBase), context: context,
+            return FrameChain.audio(
+                JoinedFrames(JoinedSamples(parts), timeBase: track.timeBase), context: context,
                 settings: settings)
         case .passthrough where track.mediaType == .subtitle || track.mediaType == .data, .subtitle:
             return JoinedSamples(parts(of: output, as: output.settings, tick: nil))
@@ -131,14 +131,14 @@ struct ProducerFactory {
             switch settings {
             case .video(let video):
                 let frames = try decoded(output.track, threads: threads(for: output.track))
-                return VideoProducer(frames: frames, context: context(output.track), settings: video)
+                return FrameChain.video(frames, context: context(output.track), settings: video)
             case .audio(let audio):
                 if let mix = output.mix {
                     let frames = try output.tracks.map { (try decoded($0, threads: 1), context($0)) }
                     return mixer(of: mix, audio, frames, origin: (range?.start ?? .zero) - offset)
                 }
                 let frames = try decoded(output.track, threads: 1)
-                return AudioProducer(frames: frames, context: context(output.track), settings: audio)
+                return FrameChain.audio(frames, context: context(output.track), settings: audio)
             case .passthrough, .wholePackets, .smartCut, .subtitle:
                 let context = context(output.track)
                 let packets = try packets(of: output.track, path: path, lane: lane, context: context)
@@ -206,20 +206,20 @@ struct ProducerFactory {
     private func mixer(
         of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(any FrameStream, ProducerContext)],
         origin: MediaTime
-    ) -> AudioProducer {
+    ) -> FrameChain {
         let format = AudioFormat(sampleFormat: .planarFloat, sampleRate: mix.sampleRate, layout: mix.layout)
         let each = AudioOutputSettings(
             sampleFormat: .planarFloat, sampleRate: mix.sampleRate, layout: mix.layout)
         let inputs = zip(sources, mix.inputs).map { source, input in
-            let producer: any SampleProducer = AudioProducer(
-                frames: source.0, context: source.1, settings: each)
+            let producer: any SampleProducer = FrameChain.audio(
+                source.0, context: source.1, settings: each)
             return (producer, input.volume)
         }
         var context = ProducerContext(
             track: sources[0].1.track, timeZero: .zero, range: nil, isComposed: true)
         context.damage = sources[0].1.damage
-        return AudioProducer(
-            frames: MixedFrames(inputs, origin: origin, format: format), context: context, settings: settings)
+        return FrameChain.audio(
+            MixedFrames(inputs, origin: origin, format: format), context: context, settings: settings)
     }
 
     /// Its parts are read one after the other, each through a demuxer of its own.
@@ -256,12 +256,12 @@ struct ProducerFactory {
             case .passthrough, .wholePackets, .smartCut, .subtitle:
                 throw MediaError.misuse("a test pattern has no packets to copy")
             case .video(let settings):
-                return VideoProducer(frames: frames, context: context, settings: settings)
+                return FrameChain.video(frames, context: context, settings: settings)
             case .audio(let settings):
                 if let mix = output.mix {
                     return mixer(of: mix, settings, [(frames, context)], origin: origin)
                 }
-                return AudioProducer(frames: frames, context: context, settings: settings)
+                return FrameChain.audio(frames, context: context, settings: settings)
             }
         } catch let error as AVError {
             throw MediaError.reading(track: output.track.label, at: nil, error)

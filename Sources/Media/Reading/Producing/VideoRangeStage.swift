@@ -1,92 +1,68 @@
 internal import LibAV
 
-/// Decoded frames of a range, each with its exact time and length.
+/// Frames of a range, each with its exact time and length on the asset's time line.
 ///
 /// A range `[S, E)` shows what the source shows: the frame on screen at S first, at S; then those with
 /// S < pts < E; the last one until E. A frame is held back until the next one says how long it lasts.
-final class VideoProducer: SampleProducer {
-    private let frames: any FrameStream
+final class VideoRangeStage: FrameStage {
     private let context: ProducerContext
-    private let tick: Rational
+    let timeBase: Rational
     private let zero: Int64
     private let start: Int64
-    private let end: Int64?
+    private let rangeEnd: Int64?
 
     private var held: Frame?
     private var heldTime: Int64 = 0
-    private var isFinished = false
-    private let converter: VideoConverter
-    private var dropped = 0
-    var droppedSamples: Int { dropped + frames.droppedSamples }
-    var formChange: MediaTime? { converter.shapeChange ?? frames.formChange }
+    private var ready: Frame?
+    /// The unit of what was pushed last.
+    private var unit = Rational(1, 1)
+    private(set) var isSatisfied = false
+    private(set) var droppedSamples = 0
 
-    init(frames: any FrameStream, context: ProducerContext, settings: VideoOutputSettings) {
-        self.frames = frames
+    init(_ context: ProducerContext) {
         self.context = context
-        tick = context.videoTick
-        zero = context.timeZero.ticks(in: tick)
-        start = context.start.ticks(in: tick)
-        end = context.end?.ticks(in: tick, rounding: .up)
-        converter = VideoConverter(settings: settings, context: context, tick: tick)
+        timeBase = context.videoTick
+        zero = context.timeZero.ticks(in: timeBase)
+        start = context.start.ticks(in: timeBase)
+        rangeEnd = context.end?.ticks(in: timeBase, rounding: .up)
     }
 
-    func next() throws -> SampleSupply {
-        while true {
-            if let sample = try converter.next() { return .sample(sample) }
-            if converter.isAtEnd { return .ended }
-            switch try nextSource() {
-            case .sample(let source): try converter.send(source)
-            case .pending: return .pending
-            case .ended: try converter.finish()
-            }
+    func push(_ frame: consuming Frame, in timeBase: Rational) throws {
+        unit = timeBase
+        guard frame.pts != noTimestamp else {
+            droppedSamples += 1
+            return
+        }
+        let time = unit.rescale(frame.pts, to: self.timeBase) - zero
+        // Before time zero nothing is shown: an edit list hides it.
+        if time < 0 { return }
+        if let end = rangeEnd, time >= end {
+            isSatisfied = true
+            return
+        }
+        guard let previous = held.take() else { return hold(frame, at: time) }
+        try TimeBounds.checkStep(
+            from: MediaTime(ticks: heldTime, timeBase: self.timeBase),
+            to: MediaTime(ticks: time, timeBase: self.timeBase), track: context.track)
+        if time <= heldTime {
+            // Two frames for one moment: the later one decoded is what stays on screen.
+            droppedSamples += 1
+            return hold(frame, at: heldTime)
+        }
+        if time > start { show(previous, from: heldTime, until: time) }
+        hold(frame, at: time)
+    }
+
+    func finish(at end: MediaTime?) throws {
+        guard let last = held.take() else { return }
+        if isSatisfied, let end = rangeEnd {
+            show(last, from: heldTime, until: end)
+        } else {
+            showLast(last)
         }
     }
 
-    private func nextSource() throws -> SampleSupply {
-        while !isFinished {
-            let frame = try Frame()
-            switch try frames.next(into: frame) {
-            case .frame: break
-            case .pending: return .pending
-            case .ended:
-                isFinished = true
-                return SampleSupply(finalSample())
-            }
-            guard frame.pts != noTimestamp else {
-                dropped += 1
-                continue
-            }
-            let time = frames.timeBase.rescale(frame.pts, to: tick) - zero
-            // Before time zero nothing is shown: an edit list hides it.
-            if time < 0 { continue }
-            if let end, time >= end {
-                isFinished = true
-                guard let last = held.take() else { return .ended }
-                return .sample(sample(last, from: heldTime, until: end))
-            }
-            guard let previous = held.take() else {
-                hold(frame, at: time)
-                continue
-            }
-            try TimeBounds.checkStep(
-                from: MediaTime(ticks: heldTime, timeBase: tick), to: MediaTime(ticks: time, timeBase: tick),
-                track: context.track)
-            if time <= heldTime {
-                // Two frames for one moment: the later one decoded is what stays on screen.
-                dropped += 1
-                hold(frame, at: heldTime)
-                continue
-            }
-            if time <= start {
-                hold(frame, at: time)
-                continue
-            }
-            let shown = sample(previous, from: heldTime, until: time)
-            hold(frame, at: time)
-            return .sample(shown)
-        }
-        return .ended
-    }
+    func pull() -> Frame? { ready.take() }
 
     private func hold(_ frame: consuming Frame, at time: Int64) {
         held = consume frame
@@ -94,11 +70,10 @@ final class VideoProducer: SampleProducer {
     }
 
     /// The last frame lasts as long as the source says, at most to the end of the range.
-    private func finalSample() -> SampleBuffer? {
-        guard let last = held.take() else { return nil }
-        let frameEnd = heldTime + max(0, frames.timeBase.rescale(last.duration, to: tick))
-        let trackEnd = context.track.timeRange.end.ticks(in: tick)
-        let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: tick) } ?? 1
+    private func showLast(_ last: consuming Frame) {
+        let frameEnd = heldTime + max(0, unit.rescale(last.duration, to: timeBase))
+        let trackEnd = context.track.timeRange.end.ticks(in: timeBase)
+        let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
         var until = heldTime + max(1, nominal)
         if last.duration > 0 { until = frameEnd }
         // Where something may be left out, nobody knows whether this is the last one.
@@ -106,18 +81,17 @@ final class VideoProducer: SampleProducer {
         if isLast, !context.isComposed, context.track.isTimeRangeExact, trackEnd > heldTime {
             until = max(trackEnd, heldTime + 1)
         }
-        if let end { until = min(until, end) }
+        if let end = rangeEnd { until = min(until, end) }
         // Frozen since before the range: it stays on screen all through it.
-        if until <= start { until = end ?? start + 1 }
-        return sample(last, from: heldTime, until: until)
+        if until <= start { until = rangeEnd ?? start + 1 }
+        show(last, from: heldTime, until: until)
     }
 
-    private func sample(_ frame: consuming Frame, from time: Int64, until: Int64) -> SampleBuffer {
+    private func show(_ frame: consuming Frame, from time: Int64, until: Int64) {
         let shown = max(time, start)
         frame.pts = shown
         frame.duration = max(1, until - shown)
         frame.clearPictureType()
-        let duration = frame.duration
-        return SampleBuffer(frame: frame, pts: shown, duration: duration, timeBase: tick)
+        ready = consume frame
     }
 }

@@ -1,0 +1,80 @@
+internal import DequeModule
+internal import LibAV
+
+/// Brings audio to the form that is asked for (libswresample), and ends it where its source ends: exactly as many samples come out
+/// as went in, at the output's rate. Times go in counted from the start of the range and come out on the asset's time line.
+final class AudioConverter: FrameStage {
+    private let settings: AudioOutputSettings
+    private let start: MediaTime
+    /// Where filters gave less than went into them, silence comes instead.
+    private let isFilled: Bool
+
+    /// What goes into the resampler, and what comes out.
+    private var input: AudioFormat?
+    private var output: AudioFormat?
+    private var resampler: Resampler?
+    /// When the first sample is heard, and in which unit that counts.
+    private var first: (time: Int64, unit: Rational)?
+    /// Samples at the output's rate: those that went on, and at the end those that are to.
+    private var given: Int64 = 0
+    private var target: Int64?
+    private var ready = UniqueDeque<Frame>()
+
+    init(settings: AudioOutputSettings, start: MediaTime, isFilled: Bool) {
+        self.settings = settings
+        self.start = start
+        self.isFilled = isFilled
+    }
+
+    var timeBase: Rational { Rational(1, max(1, output?.sampleRate ?? 1)) }
+
+    func push(_ frame: consuming Frame, in timeBase: Rational) throws {
+        if first == nil { first = (frame.pts, timeBase) }
+        let format = AudioFormat(
+            sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
+            layout: frame.channelLayout.specified)
+        if format != input { try change(to: format) }
+        guard resampler != nil else { return ready.append(frame) }
+        guard let converted = try resampler?.convert(frame), converted.sampleCount > 0 else { return }
+        ready.append(converted)
+    }
+
+    /// The source changed in mid-stream: what is inside the old resampler comes out first.
+    private func change(to format: AudioFormat) throws {
+        if let rest = try resampler?.drain(), rest.sampleCount > 0 { ready.append(rest) }
+        input = format
+        let wanted =
+            output
+            ?? AudioFormat(
+                sampleFormat: settings.sampleFormat ?? format.sampleFormat,
+                sampleRate: settings.sampleRate ?? format.sampleRate,
+                layout: (settings.layout ?? format.layout).specified)
+        output = wanted
+        resampler = nil
+        if wanted != format { resampler = try Resampler.open(from: format, to: wanted) }
+    }
+
+    func finish(at end: MediaTime?) {
+        guard let first, let end, resampler != nil || isFilled else { return }
+        target = first.unit.rescale(end.ticks(in: first.unit) - first.time, to: timeBase)
+    }
+
+    func pull() throws -> Frame? {
+        if let frame = ready.popFirst() { return stamped(frame) }
+        guard let output, let target, target > given else { return nil }
+        let missing = target - given
+        if let rest = try resampler?.drain(), rest.sampleCount > 0 {
+            if Int64(rest.sampleCount) > missing { rest.narrow(start: 0, count: Int(missing)) }
+            return stamped(rest)
+        }
+        return stamped(try Frame.silence(output, samples: Int32(min(missing, 4096))))
+    }
+
+    private func stamped(_ frame: consuming Frame) -> Frame {
+        let begin = first.map { $0.unit.rescale($0.time, to: timeBase) } ?? 0
+        frame.pts = begin + start.ticks(in: timeBase) + given
+        frame.duration = Int64(frame.sampleCount)
+        given += frame.duration
+        return frame
+    }
+}

@@ -1,0 +1,205 @@
+@testable import LibAV
+@testable import Media
+import TestSupport
+import Testing
+
+/// What stages make of frames: times and lengths of a range, exact ends, and no frame read that nobody needs.
+@Suite struct FrameStageTests {
+    /// Frames at given times; with a break after some of them, as a decoder that others hold back has it.
+    private final class Source: FrameStream {
+        struct Item {
+            var pts: Int64
+            var duration: Int64 = 0
+            var samples: Int32 = 0
+            var rate: Int32 = 48_000
+        }
+        let timeBase: Rational
+        private var items: ArraySlice<Item>
+        private(set) var asked = 0
+        var breaks = false
+        private var isBreak = false
+
+        init(_ items: [Item], timeBase: Rational) {
+            self.items = items[...]
+            self.timeBase = timeBase
+        }
+
+        func next(into frame: borrowing Frame) throws -> FrameSupply {
+            if breaks {
+                isBreak.toggle()
+                if isBreak { return .pending }
+            }
+            asked += 1
+            guard let item = items.popFirst() else { return .ended }
+            let made: Frame
+            if item.samples > 0 {
+                made = try Frame.silence(
+                    AudioFormat(sampleFormat: .planarFloat, sampleRate: item.rate, layout: .stereo),
+                    samples: item.samples)
+            } else {
+                made = try Frame.black(
+                    PictureForm(
+                        width: 64, height: 48, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
+                        color: ColorDescription()))
+            }
+            (made.pts, made.duration) = (item.pts, item.duration)
+            frame.take(made)
+            return .frame
+        }
+    }
+
+    private struct Sample: Equatable, CustomStringConvertible {
+        var time: MediaTime
+        var length: MediaTime
+        var description: String { "\(time)+\(length)" }
+
+        init(_ time: Int64, _ length: Int64, of scale: Int32) {
+            self.time = MediaTime(value: time, timescale: scale)
+            self.length = MediaTime(value: length, timescale: scale)
+        }
+        init(_ sample: borrowing SampleBuffer) {
+            time = MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
+            length = MediaTime(ticks: sample.duration, timeBase: sample.timeBase)
+        }
+    }
+
+    /// A track of a second at 25 frames, and of audio at 48 kHz.
+    private func track(_ type: MediaType) throws -> AssetTrack {
+        let pattern = TestPattern(
+            name: "testsrc2", width: 64, height: 48, frameRate: Rational(25, 1),
+            duration: MediaTime(value: 1, timescale: 1), toneFrequency: 440)
+        let tracks = try Asset(.pattern(pattern)).loadSynchronously().tracks
+        return try #require(tracks.first { $0.mediaType == type })
+    }
+
+    private func range(_ start: Int64, _ end: Int64, of scale: Int32) -> TimeRange {
+        TimeRange(
+            start: MediaTime(value: start, timescale: scale), end: MediaTime(value: end, timescale: scale))
+    }
+
+    private func drain(_ chain: FrameChain, pending: Int = 0) throws -> [Sample] {
+        var samples: [Sample] = []
+        var left = pending
+        while true {
+            switch try chain.next() {
+            case .sample(let sample): samples.append(Sample(sample))
+            case .ended:
+                guard case .ended = try chain.next() else { throw JudgeError(message: "no end stays one") }
+                return samples
+            case .pending:
+                left -= 1
+                if left < 0 { throw JudgeError(message: "it never goes on") }
+            }
+        }
+    }
+
+    private func video(_ times: [Int64], _ range: TimeRange?, settings: VideoOutputSettings = .init()) throws
+        -> (samples: [Sample], asked: Int)
+    {
+        let source = Source(times.map { .init(pts: $0, duration: 1) }, timeBase: Rational(1, 25))
+        let context = ProducerContext(track: try track(.video), timeZero: .zero, range: range)
+        let chain = FrameChain.video(source, context: context, settings: settings)
+        return (try drain(chain), source.asked)
+    }
+
+    @Test func aRangeShowsWhatTheSourceShows() throws {
+        // The frame on screen at the start comes first, cut; the last one is cut at the end; nothing is read past it.
+        let cut = try video(Array(0..<20), range(5, 11, of: 50))
+        #expect(
+            cut.samples == [
+                Sample(5, 1, of: 50), Sample(6, 2, of: 50), Sample(8, 2, of: 50), Sample(10, 1, of: 50),
+            ])
+        #expect(cut.asked == 7)
+        // A slide that began long before stays all through the range.
+        #expect(try video([0, 20], range(8, 12, of: 25)).samples == [Sample(8, 4, of: 25)])
+        // Of two frames at one moment the later one is shown; what comes before time zero is not.
+        let odd = try video([-2, -1, 0, 1, 1, 2], nil)
+        #expect(odd.samples.map(\.time) == (0..<3).map { MediaTime(value: $0, timescale: 25) })
+        #expect(try video([], nil).samples.isEmpty)
+    }
+
+    @Test func aSteadyRateIsMadeOfFramesAsTheyAreAskedFor() throws {
+        var settings = VideoOutputSettings()
+        settings.frameRate = Rational(50, 1)
+        let doubled = try video([0, 1, 2], range(0, 3, of: 25), settings: settings).samples
+        #expect(doubled == (0..<6).map { Sample($0, 1, of: 50) })
+        // A minute between two frames becomes 3,000, none of which is made before somebody wants it.
+        let source = Source([.init(pts: 0), .init(pts: 60 * 25)], timeBase: Rational(1, 25))
+        let context = ProducerContext(
+            track: try track(.video), timeZero: .zero, range: range(0, 120 * 25, of: 25))
+        let chain = FrameChain.video(source, context: context, settings: settings)
+        for index in 0..<100 {
+            guard case .sample(let sample) = try chain.next() else {
+                Issue.record("there is no frame \(index)")
+                return
+            }
+            #expect(Sample(sample) == Sample(Int64(index), 1, of: 50))
+        }
+    }
+
+    @Test func whoIsHeldBackGoesOnWhereItWas() throws {
+        let source = Source((0..<6).map { .init(pts: $0, duration: 1) }, timeBase: Rational(1, 25))
+        source.breaks = true
+        let context = ProducerContext(
+            track: try track(.video), timeZero: .zero, range: range(1, 4, of: 25))
+        var settings = VideoOutputSettings()
+        settings.size = PixelSize(width: 32, height: 24)
+        let chain = FrameChain.video(source, context: context, settings: settings)
+        let samples = try drain(chain, pending: 20)
+        #expect(samples == (1..<4).map { Sample($0, 1, of: 25) })
+    }
+
+    private func audio(
+        _ items: [Source.Item], _ range: TimeRange? = nil, timeBase: Rational = Rational(1, 48_000),
+        settings: AudioOutputSettings = .init()
+    ) throws -> (first: MediaTime?, samples: Int64) {
+        let context = ProducerContext(track: try track(.audio), timeZero: .zero, range: range)
+        let chain = FrameChain.audio(
+            Source(items, timeBase: timeBase), context: context, settings: settings)
+        var (first, next, count): (MediaTime?, MediaTime?, Int64) = (nil, nil, 0)
+        let rate = settings.sampleRate ?? 48_000
+        for sample in try drain(chain) {
+            first = first ?? sample.time
+            if let next { #expect(sample.time == next, "samples follow one another") }
+            next = sample.time + sample.length
+            count += sample.length.ticks(in: Rational(1, rate))
+        }
+        return (first, count)
+    }
+
+    @Test func audioStaysWhereItBelongsToTheSample() throws {
+        let whole = [Source.Item(pts: 0, samples: 1024), .init(pts: 1024, samples: 1024)]
+        #expect(try audio(whole) == (.zero, 2048))
+        // A gap is filled, an overlap cut.
+        let gap = try audio([.init(pts: 0, samples: 1024), .init(pts: 9600, samples: 1024)])
+        #expect(gap == (.zero, 9600 + 1024))
+        let overlap = try audio([.init(pts: 0, samples: 4800), .init(pts: 2400, samples: 4800)])
+        #expect(overlap == (.zero, 7200))
+        // Rounded times are none.
+        let rounded = (0..<40).map { Source.Item(pts: Int64($0) * 21, samples: 1024) }
+        #expect(try audio(rounded, timeBase: Rational(1, 1000)) == (.zero, 40 * 1024))
+        // A range is cut inside frames, and one that begins late begins late.
+        let cut = try audio(whole, range(100, 1500, of: 48_000))
+        #expect(cut == (MediaTime(value: 100, timescale: 48_000), 1400))
+        let late = try audio([.init(pts: 4800, samples: 1024)])
+        #expect(late == (MediaTime(value: 4800, timescale: 48_000), 1024))
+    }
+
+    @Test func asManySamplesComeOutAsWentIn() throws {
+        var settings = AudioOutputSettings()
+        settings.sampleRate = 44_100
+        let items = (0..<20).map { Source.Item(pts: Int64($0) * 1000, samples: 1000) }
+        #expect(try audio(items, settings: settings).samples == 18_375)
+        // The source's rate changes in its middle.
+        let changed =
+            items.prefix(10) + (0..<10).map { .init(pts: 10_000 + $0 * 2000, samples: 1000, rate: 24_000) }
+        #expect(try audio(Array(changed), settings: settings).samples == 27_563)
+        // An echo after the end is cut; where filters give less, silence fills it.
+        settings.filters = FilterChain([
+            FilterStep("aecho", ["in_gain": "0.6", "out_gain": "0.3", "delays": "200", "decays": "0.5"])
+        ])
+        #expect(try audio(items, settings: settings).samples == 18_375)
+        settings.filters = FilterChain([FilterStep("atrim", ["end_sample": "5000"])])
+        #expect(try audio(items, settings: settings).samples == 18_375)
+    }
+}
