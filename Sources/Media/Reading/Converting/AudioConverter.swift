@@ -18,6 +18,7 @@ final class AudioConverter: FrameStage {
     /// Samples at the output's rate: those that went on, and at the end those that are to.
     private var given: Int64 = 0
     private var target: Int64?
+    private var hasFinished = false
     private var ready = UniqueDeque<Frame>()
 
     init(settings: AudioOutputSettings, start: MediaTime, isFilled: Bool) {
@@ -54,14 +55,23 @@ final class AudioConverter: FrameStage {
         if wanted != format { resampler = try Resampler.open(from: format, to: wanted) }
     }
 
-    func finish(at end: MediaTime?) {
-        guard let first, let end, resampler != nil || isFilled else { return }
+    func sourceEnds(at end: MediaTime) {
+        guard let first, resampler != nil || isFilled else { return }
         target = first.unit.rescale(end.ticks(in: first.unit) - first.time, to: timeBase)
     }
 
+    func finish(at end: MediaTime?) { hasFinished = true }
+
     func pull() throws -> Frame? {
-        if let frame = ready.popFirst() { return stamped(frame) }
-        guard let output, let target, target > given else { return nil }
+        while let frame = ready.popFirst() {
+            guard isFilled, let target else { return stamped(frame) }
+            // A filter's tail is none of the source's audio.
+            let left = target - given
+            guard left > 0 else { continue }
+            if Int64(frame.sampleCount) > left { frame.narrow(start: 0, count: Int(left)) }
+            return stamped(frame)
+        }
+        guard hasFinished, let output, let target, target > given else { return nil }
         let missing = target - given
         if let rest = try resampler?.drain(), rest.sampleCount > 0 {
             if Int64(rest.sampleCount) > missing { rest.narrow(start: 0, count: Int(missing)) }

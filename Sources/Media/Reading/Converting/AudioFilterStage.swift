@@ -1,7 +1,8 @@
 internal import LibAV
 
 /// Sends audio through a chain of filters. The chain is made anew when the audio changes in mid-stream, after what
-/// is inside the old one has come out. What filters give after the end of what went in, such as an echo, is cut there.
+/// is inside the old one has come out. As many samples come out as filters give: what is past the end, such as an echo, cuts who
+/// comes next.
 final class AudioFilterStage: FrameStage {
     private let chain: FilterChain
     private var graph: FilterGraph?
@@ -14,8 +15,6 @@ final class AudioFilterStage: FrameStage {
     private var first: (time: Int64, unit: Rational)?
     /// Samples that came out.
     private var given: Int64 = 0
-    /// How long what went in is, in the unit of its times; known at its end.
-    private var length: Int64?
 
     init(chain: FilterChain) { self.chain = chain }
 
@@ -38,7 +37,6 @@ final class AudioFilterStage: FrameStage {
     func finish(at end: MediaTime?) throws {
         guard !isFinishing else { return }
         isFinishing = true
-        if let end, let first { length = end.ticks(in: first.unit) - first.time }
         if graph != nil, !isDraining { try self.end() }
     }
 
@@ -47,7 +45,7 @@ final class AudioFilterStage: FrameStage {
             let frame = try Frame()
             switch try graph?.receive(into: frame) {
             case .ready:
-                if let frame = stamped(frame) { return frame }
+                return stamped(frame)
             case .needsInput: return nil
             case .ended, nil:
                 graph = nil
@@ -60,14 +58,8 @@ final class AudioFilterStage: FrameStage {
         return nil
     }
 
-    /// With its time; nil where all of it lies past the end.
-    private func stamped(_ frame: consuming Frame) -> Frame? {
+    private func stamped(_ frame: consuming Frame) -> Frame {
         let rate = Rational(1, max(1, frame.sampleRate))
-        if let length {
-            let left = timeBase.rescale(length, to: rate) - given
-            guard left > 0 else { return nil }
-            if Int64(frame.sampleCount) > left { frame.narrow(start: 0, count: Int(left)) }
-        }
         frame.pts = (first?.time ?? 0) + rate.rescale(given, to: timeBase)
         frame.duration = rate.rescale(Int64(frame.sampleCount), to: timeBase)
         given += Int64(frame.sampleCount)

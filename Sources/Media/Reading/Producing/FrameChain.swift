@@ -63,7 +63,9 @@ final class FrameChain: SampleProducer {
 
     private func finish(_ index: Int) throws {
         isFinished[index] = true
-        try stages[index].finish(at: stages[..<index].reversed().lazy.compactMap(\.end).first)
+        let end = stages[..<index].reversed().lazy.compactMap(\.end).first
+        if let end { for stage in stages[index...] { stage.sourceEnds(at: end) } }
+        try stages[index].finish(at: end)
     }
 }
 

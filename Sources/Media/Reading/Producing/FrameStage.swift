@@ -5,6 +5,9 @@ internal import LibAV
 protocol FrameStage: AnyObject {
     /// Takes a frame whose time and length count in `timeBase`. What came of those before was pulled.
     func push(_ frame: consuming Frame, in timeBase: Rational) throws
+    /// What was pushed first of all has ended, and ends there; stages before this one may still give what they hold, such as an
+    /// echo.
+    func sourceEnds(at end: MediaTime)
     /// No more comes. `end`: when the last one ends, on the time line that its frames have, where that is known.
     func finish(at end: MediaTime?) throws
     /// The next frame that came of those that were pushed, with its time and its length; nil where another must be pushed
@@ -23,6 +26,7 @@ protocol FrameStage: AnyObject {
 }
 
 extension FrameStage {
+    func sourceEnds(at end: MediaTime) {}
     var isSatisfied: Bool { false }
     var end: MediaTime? { nil }
     var droppedSamples: Int { 0 }
