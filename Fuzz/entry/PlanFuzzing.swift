@@ -13,11 +13,11 @@ private struct NoFiles: SpecFiles {
 }
 
 /// Every path stands for one test signal.
-private struct SignalScout: SourceScout {
+private struct SignalProber: SourceProber {
     let environment = SourceEnvironment()
-    let trials: TrialMemory
+    let trials: TrialCache
 
-    func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         switch question.matter {
         case .description:
             guard case .success(let description) = source else { throw SourceProblem("no test signal") }
@@ -48,7 +48,7 @@ public func fuzzPlan(_ text: [UInt8]) {
         let expanded = file.expanded(into: &all) { pattern, _, _ in
             [pattern.value.replacing("*", with: "a"), pattern.value.replacing("*", with: "b")]
         }
-        let plan = Planner.plan([expanded], scout: SignalScout(trials: trials))
+        let plan = BatchPlanner.plan([expanded], prober: SignalProber(trials: trials))
         all.add(plan.diagnostics)
         _ = PlanText.render(plan.plan) { _ in RunReasons(lines: ["it was never made"]) }
     }
@@ -60,7 +60,7 @@ public func fuzzPlan(_ text: [UInt8]) {
     _ = try? JSONRenderer.render(all)
 }
 
-private let trials = TrialMemory()
+private let trials = TrialCache()
 
 private let source = Result {
     SourceDescription(

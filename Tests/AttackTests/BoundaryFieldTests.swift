@@ -15,11 +15,11 @@ import Testing
 /// and no honest answer refused.
 @Suite(.serialized) struct BoundaryFieldTests {
     /// Answers as a worker did, and takes everything else for possible.
-    private struct Parrot: SourceScout {
+    private struct Parrot: SourceProber {
         let environment = SourceEnvironment()
-        let trials = TrialMemory()
+        let trials = TrialCache()
         let description: SourceDescription
-        func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+        func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
             switch question.matter {
             case .description: return .description(description)
             case .presentationTimes: return .presentationTimes(true)
@@ -51,8 +51,8 @@ import Testing
 
     /// Everything that becomes of a file; what was refused although it is what a worker really said.
     private func walk(_ path: String, timing: AssetTiming) -> String? {
-        let question = SourceQuestion(path: path, matter: .description(timing))
-        guard case .description(let own)? = try? LocalScout().answer(question) else { return nil }
+        let question = ProbeRequest(path: path, matter: .description(timing))
+        guard case .description(let own)? = try? LocalProber().answer(question) else { return nil }
         let sent = WorkerMessage.Report.seen(.answer(.description(own)))
         guard let bytes = try? BinaryEncoder().encode(sent) else { return "it can't be sent" }
         let got: WorkerMessage.Report
@@ -69,7 +69,7 @@ import Testing
         guard let file, !sink.hasErrors else {
             return "the jobs are wrong: \(sink.diagnostics.map(\.message))"
         }
-        let result = Planner.plan([file], scout: Parrot(description: description))
+        let result = BatchPlanner.plan([file], prober: Parrot(description: description))
         _ = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
         _ = rendered(result.diagnostics, "")
         _ = try? JSONEncoder().encode(result.plan)

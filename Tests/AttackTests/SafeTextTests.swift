@@ -85,14 +85,14 @@ import Testing
             "version: 1\njobs: { one: { asset: './*.mkv', tracks: [ { video: first, copy: true } ], destination: 'out/${asset.stem}.mp4' } }",
             directory: scratch.path)
         #expect(!sink.hasErrors)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         #expect(isSafe(PlanText.render(result.plan, reasons: { _ in RunReasons(lines: [Self.hostile]) })))
         #expect(isSafe(rendered(result.diagnostics, "")))
-        let description = try LocalScout().description(of: scratch.file("\(name).mkv"))
+        let description = try LocalProber().description(of: scratch.file("\(name).mkv"))
         #expect(isSafe(ProbeText.render(description, name: Self.hostile)))
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: RunPolicy(budget: .ofThisMachine(jobs: 1)),
-            performer: LocalPerformer(), scout: LocalScout(),
+            performer: LocalPerformer(), prober: LocalProber(),
             observer: Recorder())
         let records = await runner.run()
         let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")

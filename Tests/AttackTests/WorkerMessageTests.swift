@@ -44,14 +44,14 @@ import Testing
             "version: 1\njobs: { one: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, copy: true } ], expect: { frames: 13 }, destination: { path: o.mkv, if_exists: replace } } }"
         let (file, sink) = decode(yaml, directory: scratch.path)
         #expect(!sink.hasErrors)
-        let plan = Planner.plan([try #require(file)])
+        let plan = BatchPlanner.plan([try #require(file)])
         let rounds = (ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 120)
         for round in 0..<rounds {
             var policy = RunPolicy(budget: .ofThisMachine(jobs: 1))
             policy.previews = 1
             let runner = BatchRunner(
                 plan: plan.plan, files: plan.files, policy: policy, performer: Garbler(round),
-                scout: LocalScout(), observer: Recorder())
+                prober: LocalProber(), observer: Recorder())
             let records = await runner.run()
             let report = RunReport(records, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "x")
             _ = HTMLRenderer.render(report, previews: HTMLRenderer.previews(of: records))
@@ -64,7 +64,7 @@ import Testing
     /// The same of what it says of a source, beyond what a file can be: through the check, the plan and its text.
     @Test func whatAWorkerSaysOfASourceEndsNothing() throws {
         let scratch = try folderWithSource()
-        let own = try LocalScout().description(of: scratch.file("a.mp4"))
+        let own = try LocalProber().description(of: scratch.file("a.mp4"))
         let (file, _) = decode(
             """
             version: 1
@@ -80,18 +80,18 @@ import Testing
         for _ in 0..<rounds {
             guard let told = garble(own, &dice), ReplyValidator.holds(.description(told)) else { continue }
             taken += 1
-            struct Liar: SourceScout {
+            struct Liar: SourceProber {
                 let environment = SourceEnvironment()
-                let trials = TrialMemory()
+                let trials = TrialCache()
                 let description: SourceDescription
-                func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+                func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
                     if case .description = question.matter { return .description(description) }
                     if case .presentationTimes = question.matter { return .presentationTimes(true) }
                     if case .trial = question.matter { return .verdict(.holds) }
                     return .cut(nil)
                 }
             }
-            let result = Planner.plan(files, scout: Liar(description: told))
+            let result = BatchPlanner.plan(files, prober: Liar(description: told))
             _ = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
             _ = ProbeText.render(told, name: "a")
             _ = rendered(result.diagnostics, "")

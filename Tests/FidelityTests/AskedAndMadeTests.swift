@@ -58,7 +58,7 @@ import Testing
         let scratch = try Scratch()
         try source(in: scratch)
         let (file, sink) = decode(yaml(rule, to: "o.mkv"), directory: scratch.path)
-        let found = Planner.plan([try #require(file, "\(sink.diagnostics)")]).diagnostics.diagnostics
+        let found = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")]).diagnostics.diagnostics
         #expect(
             found.count == 1 && found.first?.rule == .codecSetting && found.first?.range.line == 6, "\(found)"
         )
@@ -91,7 +91,7 @@ import Testing
         try source(in: scratch)
         let rule = "audio: first, encode: { codec: \(codec), sample_rate: \(rate) }"
         let (file, _) = decode(yaml(rule, to: "o.mkv"), directory: scratch.path)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         guard case .encode(let encoding)? = result.plan.jobs.first?.outputs[0].tracks[0].action else {
             Issue.record("\(result.diagnostics.diagnostics)")
             return
@@ -136,7 +136,7 @@ import Testing
         let codec = kind == "video" ? "h264" : ["webm": "opus", "mp3": "mp3"][container] ?? "aac"
         let text = yaml("\(kind): first, encode: { codec: \(codec) }, \(setting)", to: "o.\(container)")
         let (file, sink) = decode(text, directory: scratch.path)
-        let found = Planner.plan([try #require(file, "\(sink.diagnostics)")]).diagnostics.diagnostics
+        let found = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")]).diagnostics.diagnostics
         #expect(found.map(\.rule) == [.containerSetting] && found.first?.range.line == 6, "\(found)")
     }
 
@@ -176,7 +176,7 @@ import Testing
             tags.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
         if container == "ts" {
             let (file, _) = decode(text, directory: scratch.path)
-            let planned = Planner.plan([try #require(file)]).plan
+            let planned = BatchPlanner.plan([try #require(file)]).plan
             let ledger = planned.jobs.flatMap(\.outputs).flatMap(\.ledger)
             let left = ledger.filter { $0.outcome == .left }.map(\.item).joined(separator: " ")
             #expect(left.contains("creation_time") && left.contains("location"), "\(ledger)")
@@ -196,7 +196,7 @@ import Testing
         let text = yaml("audio: first, encode: { codec: aac }", to: "o.mp4")
         let result = try success(try await run(text, in: scratch.path))
         #expect(result.warnings.isEmpty, "\(result.warnings)")
-        let planned = Planner.plan([try #require(decode(text, directory: scratch.path).file)]).plan
+        let planned = BatchPlanner.plan([try #require(decode(text, directory: scratch.path).file)]).plan
         #expect(
             planned.jobs[0].outputs[0].ledger.contains {
                 $0.outcome == .left && $0.item == "tag CREATION_TIME" || $0.item == "tag creation_time"

@@ -30,7 +30,7 @@ import Testing
 
     private func planned(_ yaml: String) throws -> JobPlan {
         let (file, sink) = decode(yaml)
-        let result = Planner.plan([try #require(file, "\(rendered(sink, yaml))")])
+        let result = BatchPlanner.plan([try #require(file, "\(rendered(sink, yaml))")])
         return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
     }
 
@@ -224,7 +224,7 @@ import Testing
         let path = try long.make(in: scratch)
         let yaml = job(path, to: scratch.file("cut.mp4"), cut: "smart")
         let (file, _) = decode(yaml)
-        let refused = Planner.plan([try #require(file)])
+        let refused = BatchPlanner.plan([try #require(file)])
         #expect(refused.diagnostics.diagnostics.map(\.rule) == [.copyRange])
         #expect(
             refused.diagnostics.diagnostics.first?.message.contains("no IDR frame or recovery point")
@@ -232,14 +232,14 @@ import Testing
         // Behind a seek the edges' sets would be taken for the source's.
         let hevc = try #require(CutSource.all.first { $0.name == "hevc" }).make(in: scratch)
         let (stream, _) = decode(job(hevc, to: scratch.file("cut.ts"), cut: "smart"))
-        let refusedToo = Planner.plan([try #require(stream)])
+        let refusedToo = BatchPlanner.plan([try #require(stream)])
         #expect(refusedToo.diagnostics.diagnostics.map(\.rule) == [.copyRange])
         #expect(
             refusedToo.diagnostics.diagnostics.first?.message.contains("in ts the parameter sets") == true)
         // `encode` makes edges; it is no leave to compress all of it.
         let withEdges = job(
             path, to: scratch.file("cut.mp4"), cut: "smart", video: "copy: true, encode: { codec: h264 }")
-        let stillRefused = Planner.plan([try #require(decode(withEdges).file)])
+        let stillRefused = BatchPlanner.plan([try #require(decode(withEdges).file)])
         #expect(stillRefused.diagnostics.diagnostics.map(\.rule) == [.copyRange])
 
         let output = scratch.file("exact.mp4")

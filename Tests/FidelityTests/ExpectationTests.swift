@@ -84,7 +84,7 @@ import Testing
         ]
         for expect in wrong {
             let file = decode(job(expect, scratch.file("out.mp4")), directory: scratch.path).file
-            let found = Planner.plan([try #require(file)]).diagnostics.diagnostics
+            let found = BatchPlanner.plan([try #require(file)]).diagnostics.diagnostics
             #expect(found.map(\.rule) == [.expectationImpossible], "\(expect): \(found.map(\.message))")
             #expect(found.first?.range.line == 10)
         }
@@ -96,7 +96,7 @@ import Testing
             let text =
                 "version: 1\njobs: { j: { asset: ./source.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], expect: { \(expect) }, destination: out.mp4 } }"
             let file = decode(text, directory: scratch.path).file
-            let found = Planner.plan([try #require(file)]).diagnostics.diagnostics
+            let found = BatchPlanner.plan([try #require(file)]).diagnostics.diagnostics
             #expect(found.map(\.rule) == (isWrong ? [.expectationImpossible] : []), "\(expect)")
         }
     }

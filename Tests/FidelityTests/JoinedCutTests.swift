@@ -30,7 +30,7 @@ import Testing
 
     private func planned(_ yaml: String) throws -> JobPlan {
         let (file, sink) = decode(yaml)
-        let result = Planner.plan([try #require(file, "\(rendered(sink, yaml))")])
+        let result = BatchPlanner.plan([try #require(file, "\(rendered(sink, yaml))")])
         return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
     }
 
@@ -204,6 +204,6 @@ import Testing
     private func refusal(_ yaml: String) async -> String {
         let (file, sink) = decode(yaml)
         guard let file else { return rendered(sink, yaml) }
-        return rendered(Planner.plan([file]).diagnostics, yaml)
+        return rendered(BatchPlanner.plan([file]).diagnostics, yaml)
     }
 }

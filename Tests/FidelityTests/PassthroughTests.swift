@@ -254,7 +254,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             let asked = decode(
                 "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], \(keys) } }",
                 directory: scratch.path)
-            let messages = Planner.plan([try #require(asked.file)]).diagnostics.diagnostics.map(\.message)
+            let messages = BatchPlanner.plan([try #require(asked.file)]).diagnostics.diagnostics.map(
+                \.message)
             #expect(
                 messages.contains { $0.contains("need others that an edit list hides") } == isNeeded,
                 "\(keys): \(messages)")
@@ -319,7 +320,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         try Data(bytes).write(to: URL(fileURLWithPath: source))
         let yaml =
             "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(scratch.file("a.mp4")) } }"
-        let planned = Planner.plan([try #require(decode(yaml, directory: scratch.path).file)])
+        let planned = BatchPlanner.plan([try #require(decode(yaml, directory: scratch.path).file)])
         let found = planned.diagnostics.diagnostics
         #expect(found.map(\.rule) == [.sourceOrder])
         #expect(

@@ -64,14 +64,14 @@ import Testing
         suiting: Set<String>? = nil, in scratch: Scratch
     ) async throws -> (records: [JobRecord], most: Int, order: [String]) {
         let (file, sink) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
-        let result = Planner.plan([try #require(file, "\(sink.diagnostics)")])
+        let result = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")])
         #expect(result.plan.refusals.isEmpty, "\(result.plan.refusals)")
         var policy = RunPolicy(budget: budget)
         if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
         let recorder = Recorder()
         let idler = Idler(atOnce: atOnce, of: result.plan.jobs.count, suiting: suiting)
         let records = await BatchRunner(
-            plan: result.plan, files: result.files, policy: policy, performer: idler, scout: LocalScout(),
+            plan: result.plan, files: result.files, policy: policy, performer: idler, prober: LocalProber(),
             observer: recorder
         ).run()
         let order = recorder.heard.filter { $0.hasPrefix("started") }.map { String($0.dropFirst(8)) }
@@ -128,11 +128,11 @@ import Testing
         let scratch = try Scratch()
         let (file, _) = decode(
             "version: 1\njobs:\n" + (0..<4).map { sound("j\($0)") }.joined(), directory: scratch.path)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         let holder = Holder()
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: RunPolicy(budget: budget(cores: 1)),
-            performer: holder, scout: LocalScout(), observer: Recorder())
+            performer: holder, prober: LocalProber(), observer: Recorder())
         async let records = runner.run()
         while holder.count < 1 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(runner.snapshot().finished == 0)
@@ -169,7 +169,7 @@ import Testing
         let scratch = try Scratch()
         let (file, _) = decode("version: 1\njobs:\n" + sound("a"), directory: scratch.path)
         let parsed = try #require(file)
-        let plan = try #require(Planner.plan([parsed]).plan.jobs.first)
+        let plan = try #require(BatchPlanner.plan([parsed]).plan.jobs.first)
         let cost = JobCost(plan)
         var budget = budget(cores: 2)
         for _ in 0..<2 {
@@ -221,13 +221,13 @@ import Testing
     @Test func whatIsUpToDateNeedsNoRoom() async throws {
         let scratch = try Scratch()
         let (file, _) = decode("version: 1\njobs:\n" + sound("s"), directory: scratch.path)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         var policy = RunPolicy(budget: budget(cores: 1))
         for space in [nil, 1] as [Int64?] {
             if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
                 plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
-                performer: LocalPerformer(), scout: LocalScout(),
+                performer: LocalPerformer(), prober: LocalProber(),
                 observer: Recorder()
             ).run()
             #expect(records.map(\.outcome.isSuccess) == [true])
@@ -246,7 +246,7 @@ import Testing
                   small: { tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: small.wav }
             """
         let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         let sizes = try #require(result.plan.jobs.first).outputs.compactMap(\.expectedSize)
         try #require(sizes.count == 2 && sizes[0] > 2 * sizes[1])
         var policy = RunPolicy(budget: budget(cores: 1))
@@ -254,7 +254,7 @@ import Testing
             if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
                 plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
-                performer: LocalPerformer(), scout: LocalScout(),
+                performer: LocalPerformer(), prober: LocalProber(),
                 observer: Recorder()
             ).run()
             let made = try success(records).outputs.map(\.id)
@@ -271,7 +271,7 @@ import Testing
               two: { asset: { pattern: testsrc, size: 320x180, duration: 10s }, tracks: [ { video: first, encode: { codec: h264, bitrate: 100k, passes: 2 } } ], destination: two.mp4 }
             """
         let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         var policy = RunPolicy(budget: budget(cores: 1))
         policy.notesFolder = "/notes"
         policy.space = { path in
@@ -280,7 +280,7 @@ import Testing
         let records = await BatchRunner(
             plan: result.plan, files: result.files, policy: policy,
             performer: Idler(atOnce: 1, of: 1, suiting: nil),
-            scout: LocalScout(), observer: Recorder()
+            prober: LocalProber(), observer: Recorder()
         ).run()
         // Work that does nothing ends as cancelled: it began.
         guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }
@@ -303,7 +303,7 @@ import Testing
         let jobs =
             (1...40).map { sound("s\($0)", seconds: $0) }.joined() + sound("needs", more: "needs: [s1, s40],")
         let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
-        let plan = Planner.plan([try #require(file)]).plan
+        let plan = BatchPlanner.plan([try #require(file)]).plan
         let parts = ShardPlanner.split(plan, into: 4)
         #expect(parts.flatMap { $0 }.sorted() == Array(plan.jobs.indices))
         let loads = parts.map { $0.reduce(0) { $0 + JobCost(plan.jobs[$1]).work } }

@@ -22,7 +22,7 @@ import Testing
             """
         let (file, sink) = decode(yaml, directory: "/nowhere")
         guard let file, sink.diagnostics.isEmpty else { throw JudgeError(message: rendered(sink, yaml)) }
-        let result = Planner.plan([file])
+        let result = BatchPlanner.plan([file])
         guard let plan = result.plan.jobs.first else {
             throw JudgeError(message: rendered(result.diagnostics, yaml))
         }
@@ -56,7 +56,7 @@ import Testing
             """
         let (file, sink) = decode(written, directory: "/nowhere")
         let own = try #require(file, "\(rendered(sink, written))")
-        let job = try #require(Planner.plan([own]).plan.jobs.first)
+        let job = try #require(BatchPlanner.plan([own]).plan.jobs.first)
         let named = try plan(preset, preset.containers[0])
         for (a, b) in zip(job.outputs[0].tracks, named.outputs[0].tracks) {
             guard case .encode(let a) = a.action, case .encode(let b) = b.action else {

@@ -14,7 +14,7 @@ import Testing
         }
         let (file, sink) = decode(
             "version: 1\njobs:\n" + lines.joined(separator: "\n"), directory: "/nowhere")
-        return Planner.plan([try #require(file, "\(sink.diagnostics)")]).plan
+        return BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")]).plan
     }
 
     /// The ids in the order in which they come when each ends before the next one begins.
@@ -54,7 +54,7 @@ import Testing
               all: { asset: { pattern: smpte, duration: 1s, tone: 1kHz }, needs: [one], tracks: [ { audio: first, encode: { codec: flac } } ], destination: all.flac }
               one: { asset: { pattern: smpte, duration: 1s, tone: 1kHz }, matrix: { n: [1, 2, 3] }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: "${matrix.n}.flac" }
             """, directory: "/nowhere")
-        let whole = Planner.plan([try #require(file, "\(sink.diagnostics)")]).plan
+        let whole = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")]).plan
         #expect(order(whole).last == "all" && order(whole).count == 4)
     }
 

@@ -25,7 +25,7 @@ import Testing
                 tracks: [{ video: first, copy: true, language: \(written) }]
                 destination: out.\(container)
             """, directory: scratch.path)
-        let result = Planner.plan([try #require(file)])
+        let result = BatchPlanner.plan([try #require(file)])
         if let expected {
             let tags = try #require(result.plan.jobs.first).outputs[0].tracks[0].metadata
             #expect(tags.first { $0.key == "language" }?.value == expected)

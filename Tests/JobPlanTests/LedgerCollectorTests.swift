@@ -12,7 +12,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=0.4:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=0.4", "-c:v",
             "mpeg4", "-metadata", "title=T", "-metadata:s:a:0", "language=eng", scratch.file("a.mp4"))
-        return try LocalScout().description(of: scratch.file("a.mp4"))
+        return try LocalProber().description(of: scratch.file("a.mp4"))
     }
 
     @Test func whatNoDecisionNamesIsToldAsSuch() throws {

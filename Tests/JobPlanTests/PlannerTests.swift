@@ -10,10 +10,10 @@ import Testing
 import Publishing
 
 @Suite struct PlannerTests {
-    private func plan(_ yaml: String, in scratch: Scratch) throws -> Planner.Result {
+    private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
         let (file, sink) = decode(yaml, directory: scratch.path)
         guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
-        return Planner.plan([file])
+        return BatchPlanner.plan([file])
     }
 
     /// What a pattern makes of its files is none of its files: the second run would fail.

@@ -15,7 +15,7 @@ import Testing
             "-f", "lavfi", "-i", "testsrc2=d=0.4:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=0.4", "-c:v",
             "mpeg4",
             scratch.file("a.mp4"))
-        return try LocalScout().description(of: scratch.file("a.mp4"))
+        return try LocalProber().description(of: scratch.file("a.mp4"))
     }
 
     private func report(_ numbers: [String: Int] = [:]) throws -> TrackReport {
@@ -82,7 +82,7 @@ import Testing
         func holds(_ verdict: SettingsTrial.Verdict) -> Bool { ReplyValidator.holds(.verdict(verdict)) }
         func form(_ width: Int, _ height: Int) -> SettingsTrial.Verdict {
             .becomes(
-                PictureForm(
+                FrameForm(
                     width: width, height: height, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                     color: ColorDescription()))
         }

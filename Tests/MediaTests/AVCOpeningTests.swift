@@ -4,10 +4,10 @@ import Testing
 @testable import Media
 
 @Suite struct AVCOpeningTests {
-    private static func sets(_ units: [[UInt8]]) throws -> AVCSets {
+    private static func sets(_ units: [[UInt8]]) throws -> AVCParameterSets {
         let extradata = units.prefix(2).flatMap { [0, 0, 1] + $0 } as [UInt8]
         let headers = try #require(AVCHeaders(extradata))
-        return try #require(AVCSets(headers))
+        return try #require(AVCParameterSets(headers))
     }
 
     private static func rewritten(_ unit: [UInt8], _ opening: inout AVCOpening) throws -> [UInt8]? {
@@ -90,7 +90,7 @@ import Testing
                     }
                     _ = unit.withUnsafeBytes { AVCSliceHeader($0, sets) }
                     let both = (pictures[0].units.prefix(2) + [unit]).flatMap { [0, 0, 1] + $0 } as [UInt8]
-                    _ = AVCHeaders(both).flatMap { AVCSets($0) }
+                    _ = AVCHeaders(both).flatMap { AVCParameterSets($0) }
                 }
             }
         }

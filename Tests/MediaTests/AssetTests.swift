@@ -100,7 +100,7 @@ import Testing
 
     /// What is remembered is of just these bytes, and the oldest is forgotten first.
     @Test func whatIsRememberedIsNeverStale() throws {
-        let environment = MediaEnvironment(memory: AssetMemory(limit: 2))
+        let environment = MediaEnvironment(memory: AssetCache(limit: 2))
         let scratch = try Scratch()
         func seconds(_ name: String) throws -> Double {
             try Asset(.file(scratch.file(name)), environment: environment).loadSynchronously().duration

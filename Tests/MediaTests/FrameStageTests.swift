@@ -38,7 +38,7 @@ import Testing
                     samples: item.samples)
             } else {
                 made = try Frame.black(
-                    PictureForm(
+                    FrameForm(
                         width: 64, height: 48, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                         color: ColorDescription()))
             }

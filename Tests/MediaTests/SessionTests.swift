@@ -199,7 +199,7 @@ import Publishing
         let contents = try asset.loadSynchronously()
         let asked = Atomic<Int>(0)
         let isCancelled: @Sendable () -> Bool = { asked.add(1, ordering: .relaxed).newValue > 20 }
-        let meter = StretchMeter(asset: asset, isCancelled: isCancelled)
+        let meter = SilenceBlackDetector(asset: asset, isCancelled: isCancelled)
         #expect(throws: CancellationError.self) { try meter.decodeAll() }
         #expect(asked.load(ordering: .relaxed) == 21)
         let (video, audio) = (contents.tracks(of: .video)[0], contents.tracks(of: .audio)[0])

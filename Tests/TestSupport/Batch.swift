@@ -50,14 +50,14 @@ public func run(
 ) async throws -> [JobRecord] {
     let (file, sink) = decode(yaml, directory: directory)
     guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
-    let result = Planner.plan([file])
+    let result = BatchPlanner.plan([file])
     guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
     var policy = RunPolicy(budget: .ofThisMachine(jobs: limit))
     policy.keepsFailed = keepsFailed
     if endlessSpace { policy.space = { _ in nil } }
     return await BatchRunner(
         plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(),
-        scout: LocalScout(),
+        prober: LocalProber(),
         observer: observer
     ).run()
 }

@@ -44,7 +44,7 @@ public actor BatchRunner {
     let policy: RunPolicy
     let state: RunState?
     private let performer: any WorkPerformer
-    private let scout: any SourceScout
+    private let prober: any SourceProber
     private let observer: any RunObserver
     private let sources: Set<SourceFileKey>
     private let control = QueueExecutor(label: "tandem.batch")
@@ -91,14 +91,14 @@ public actor BatchRunner {
     private let workInAll: Double
     private var workDone = 0.0
 
-    /// A runner of a plan. `files` are the job files it was made of; `performer` does the work and `scout` looks into sources that
+    /// A runner of a plan. `files` are the job files it was made of; `performer` does the work and `prober` looks into sources that
     /// jobs made, in this process or in others; `state` remembers.
     public init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
-        performer: any WorkPerformer, scout: any SourceScout,
+        performer: any WorkPerformer, prober: any SourceProber,
         observer: any RunObserver
     ) {
-        self.scout = scout
+        self.prober = prober
         self.plan = plan
         // Only what jobs make is planned anew; ten thousand jobs' own words are not kept for nothing.
         let isChained = plan.jobs.contains { !$0.readJobs.isEmpty }
@@ -273,10 +273,10 @@ public actor BatchRunner {
         // Foretold until now; the file is there, and is looked at, which may take its time.
         let key = JobKey(file: job.file, id: job.id)
         replanning[key] = (job, cost)
-        let (files, scout) = (files, scout)
+        let (files, prober) = (files, prober)
         DispatchQueue.global().async { @Sendable in
             let result = Result { () throws(PlanningError) in
-                try Planner.replan(job, in: files, scout: scout)
+                try BatchPlanner.replan(job, in: files, prober: prober)
             }
             self.later { $0.replanned(key, result, room) }
         }
@@ -322,7 +322,7 @@ public actor BatchRunner {
         return JobExecutor(
             plan: plan, lack: lack, sources: sources, number: started, keepsFailed: policy.keepsFailed,
             makesPreview: previewsMade < policy.previews, state: state, performer: performer,
-            root: scout.environment.root)
+            root: prober.environment.root)
     }
 
     private func begin(_ plan: JobPlan, _ job: Running) {

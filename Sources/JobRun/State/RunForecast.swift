@@ -8,7 +8,7 @@ public struct RunForecast: Sendable {
 
     /// Of a plan, by what earlier runs left behind.
     public init(
-        _ plan: BatchPlan, files: [JobFile], state: RunState, scout: any SourceScout
+        _ plan: BatchPlan, files: [JobFile], state: RunState, prober: any SourceProber
     ) throws(StateError) {
         // Where outputs that would be made go: who reads them reads something new.
         var made: Set<ExactString> = []
@@ -19,7 +19,9 @@ public struct RunForecast: Sendable {
             }
             let runs = read.first { made.contains($0.path.exact) }?.job
             // The output that it reads is there and stays.
-            if runs == nil, !read.isEmpty, let fresh = try? Planner.replan(job, in: files, scout: scout) {
+            if runs == nil, !read.isEmpty,
+                let fresh = try? BatchPlanner.replan(job, in: files, prober: prober)
+            {
                 job = fresh
             }
             for task in job.tasks {

@@ -80,11 +80,13 @@ struct ExpectationJudge {
             return ("\((found * 10).rounded() / 10) dBTP", found <= most)
         case .silence(let most):
             guard let audio else { return ("no audio", false) }
-            let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestSilence(of: audio)
+            let longest = try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).longestSilence(
+                of: audio)
             return ("\(longest) s", longest <= most)
         case .black(let most):
             guard let video else { return ("no video track", false) }
-            let longest = try StretchMeter(asset: asset, isCancelled: isCancelled).longestBlack(of: video)
+            let longest = try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).longestBlack(
+                of: video)
             return ("\(longest) s", longest <= most)
         case .similarity(let metric, let least):
             guard let video else { return ("no video track", false) }
@@ -97,7 +99,7 @@ struct ExpectationJudge {
             }
         case .decodes:
             do {
-                try StretchMeter(asset: asset, isCancelled: isCancelled).decodeAll()
+                try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).decodeAll()
                 return ("all of it decodes", true)
             } catch is CancellationError {
                 throw CancellationError()

@@ -117,7 +117,7 @@ public struct LocalPerformer: WorkPerformer {
     ) -> any WorkHandle {
         // Unfinished outputs are read back by their descriptors, wherever files may be opened.
         var environment = environment
-        let lent = LentFiles()
+        let lent = PassedDescriptors()
         for output in order.outputs { lent.lend(output.descriptor, for: output.reopenPath) }
         environment.sources.lent = lent
         // What a worker is given is all that there is to go by, here too.

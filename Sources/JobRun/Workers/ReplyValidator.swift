@@ -7,7 +7,7 @@ enum ReplyValidator {
     private static let counts = 0...(1 << 50)
 
     /// An answer with which a plan can be made.
-    static func holds(_ answer: SourceAnswer) -> Bool {
+    static func holds(_ answer: ProbeResponse) -> Bool {
         switch answer {
         case .description(let description): holds(description)
         case .presentationTimes: true

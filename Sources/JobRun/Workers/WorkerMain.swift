@@ -125,7 +125,7 @@ public enum WorkerMain {
         }
         let environment = MediaEnvironment(
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
-            memory: AssetMemory(limit: 1000))
+            memory: AssetCache(limit: 1000))
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)
@@ -237,7 +237,7 @@ public enum WorkerMain {
         let files = descriptors.prefix(outputs).map { TemporaryFile(lent: $0) }
         let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[outputs]) : nil
         var environment = environment
-        let lent = LentFiles()
+        let lent = PassedDescriptors()
         for file in files { lent.lend(file.descriptor, for: file.reopenPath) }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             lent.lend(descriptor, for: path)
@@ -279,17 +279,17 @@ public enum WorkerMain {
             _exit(1)
         }
         var environment = environment
-        let lent = LentFiles()
+        let lent = PassedDescriptors()
         if let descriptor = descriptors.first, let path = look.question.path {
             lent.lend(descriptor, for: path)
         }
         environment.sources.lent = lent
-        let scout = LocalScout(environment)
+        let prober = LocalProber(environment)
         current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
             var sight: Sight
             do throws(SourceProblem) {
-                sight = .answer(try scout.answer(look.question))
+                sight = .answer(try prober.answer(look.question))
             } catch {
                 sight = .problem(error)
             }

@@ -21,7 +21,7 @@ enum WorkerMessage {
 
     /// A question as it travels.
     struct Look: Codable, Sendable {
-        var question: SourceQuestion
+        var question: ProbeRequest
         /// The source's descriptor comes along.
         var isLent: Bool
         /// What is to go wrong, for tests.
@@ -63,7 +63,7 @@ enum WorkerMessage {
 /// What came of a look into a source.
 enum Sight: Codable, Sendable {
     /// What was asked for.
-    case answer(SourceAnswer)
+    case answer(ProbeResponse)
     /// Why there is none.
     case problem(SourceProblem)
 }

@@ -12,7 +12,7 @@ internal import Publishing
 
 /// Does work, and looks into sources, in processes of its own, each kept for many jobs: what brings one of them down is
 /// that job's failure.
-public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
+public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// How workers are kept.
     public struct Options: Sendable {
         /// They take from themselves what they don't need (`no_new_privs`, Landlock).
@@ -60,7 +60,7 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
     /// Through what sources are reached, and beneath what everything lies.
     public let environment: SourceEnvironment
     /// What was found of settings.
-    public let trials = TrialMemory()
+    public let trials = TrialCache()
     private let limits: WorkerProcess.Limits
     /// What workers may write in: their encoders' notes. Empty where they only look.
     public let folder: String
@@ -153,8 +153,8 @@ public final class WorkerPool: WorkPerformer, SourceScout, Sendable {
         }
     }
 
-    /// Looks into a source; see `SourceScout`.
-    public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+    /// Looks into a source; see `SourceProber`.
+    public func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         let name = question.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<5 {

@@ -77,7 +77,7 @@ extension WorkerProcess {
 
     /// Lets it look into a source; `completion` is called once.
     func look(
-        _ question: SourceQuestion, fault: WorkerFault?,
+        _ question: ProbeRequest, fault: WorkerFault?,
         completion: @escaping @Sendable (LookEnding) -> Void
     ) {
         queue.async { @Sendable in

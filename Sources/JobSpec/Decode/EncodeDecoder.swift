@@ -97,7 +97,7 @@ struct EncodeDecoder {
         let size = reader.value(
             fields.value("size"), "`size`", "it is written like 1280x720, 1280x or x720, up to 16384"
         ) { Quantity.dimensions($0) }
-        let fit = reader.choice("fit", of: fields, as: PictureFit.self)
+        let fit = reader.choice("fit", of: fields, as: FrameFit.self)
         let deinterlace = reader.choice("deinterlace", of: fields, as: Deinterlacing.self)
         let format = fields["pixel_format"].flatMap { reader.pixelFormat($0.value) }
         let frames = reader.value(

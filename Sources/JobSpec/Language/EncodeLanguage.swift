@@ -44,7 +44,7 @@ extension Language {
                 examples: ["yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"]),
             KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
             KeyInfo(
-                "fit", .word(PictureFit.allCases.map(\.rawValue)),
+                "fit", .word(FrameFit.allCases.map(\.rawValue)),
                 "How the frame gets into a `size` of another shape: with bars (`contain`), cut off (`cover`), out of shape (`stretch`), as large as fits (`inside`), or so and never larger than it is, with the size turned for a frame that stands (`scale-down`).",
                 default: "stretch"),
             KeyInfo(

@@ -24,7 +24,7 @@ public struct EncoderOption: Sendable {
     public var parameters: [MetadataEntry]?
 }
 
-/// Settings that have to be tried, as `SourceScout.tryOut` does.
+/// Settings that have to be tried, as `SourceProber.tryOut` does.
 public struct SettingsCheck: Sendable {
     /// What is tried.
     public var trial: SettingsTrial
@@ -55,7 +55,7 @@ public struct VideoEncodeSpec: Sendable {
     /// Size.
     public var size: Located<Dimensions>?
     /// How the frame gets into the size.
-    public var fit: Located<PictureFit>?
+    public var fit: Located<FrameFit>?
     /// What part of the coded frame is kept.
     public var crop: Located<CropSpec>?
     /// How the frame is turned.

@@ -29,7 +29,7 @@ public enum EncoderTrial {
         _ trial: EncoderConfiguration, _ encoder: borrowing FrameEncoder
     ) throws(AVError) {
         let frame = try Frame.black(
-            PictureForm(
+            FrameForm(
                 width: trial.width, height: trial.height, format: trial.pixelFormat,
                 sampleAspectRatio: trial.sampleAspectRatio ?? Rational(0, 1), color: trial.color))
         _ = try encoder.send(frame)

@@ -76,8 +76,8 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// What frames of a form become in a chain, found out with a black one.
-    public static func trial(_ steps: [FilterStep], of form: PictureForm, scaling: [MetadataEntry])
-        throws(AVError) -> PictureForm
+    public static func trial(_ steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
+        throws(AVError) -> FrameForm
     {
         let frame = try Frame.black(form)
         let graph = try video(
@@ -89,14 +89,14 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
         guard case .ready = try graph.receive(into: result) else {
             return graph.outputForm(color: form.color)
         }
-        return PictureForm(
+        return FrameForm(
             width: result.width, height: result.height, format: result.pixelFormat,
             sampleAspectRatio: result.sampleAspectRatio, color: result.color)
     }
 
     /// What they become but for their colour, which stays: nothing is computed.
-    public static func form(after steps: [FilterStep], of form: PictureForm, scaling: [MetadataEntry])
-        throws(AVError) -> PictureForm
+    public static func form(after steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
+        throws(AVError) -> FrameForm
     {
         let input = video(
             width: form.width, height: form.height, format: "\(form.format.value)",
@@ -106,8 +106,8 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
             .outputForm(color: form.color)
     }
 
-    private func outputForm(color: ColorDescription) -> PictureForm {
-        PictureForm(
+    private func outputForm(color: ColorDescription) -> FrameForm {
+        FrameForm(
             width: Int(library.c.av_buffersink_get_w(sink)), height: Int(library.c.av_buffersink_get_h(sink)),
             format: PixelFormat(AVPixelFormat(rawValue: library.c.av_buffersink_get_format(sink))),
             sampleAspectRatio: Rational(library.c.av_buffersink_get_sample_aspect_ratio(sink)), color: color)

@@ -52,7 +52,8 @@ public final class FileSource: ByteSource, Sendable {
     }
 
     /// Opens a file, or what was lent for its path.
-    init(path: String, lent: LentFiles?, root: PathRoot, interrupt: InterruptFlag) throws(InputError) {
+    init(path: String, lent: PassedDescriptors?, root: PathRoot, interrupt: InterruptFlag) throws(InputError)
+    {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
         let descriptor =
             lent?.duplicate(path) ?? root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -8,13 +8,13 @@ public struct SourceEnvironment: Sendable {
     /// Sources may be URLs. Whatever a job file or a medium asks for, this is the one gate.
     public var allowsNetwork: Bool
     /// Files that are open already.
-    public var lent: LentFiles?
+    public var lent: PassedDescriptors?
     /// What a source may ask of the machine.
     public var limits: InputLimits
 
     /// Any file, and no URL, where nothing else is said.
     public init(
-        root: PathRoot = .anywhere, allowsNetwork: Bool = false, lent: LentFiles? = nil,
+        root: PathRoot = .anywhere, allowsNetwork: Bool = false, lent: PassedDescriptors? = nil,
         limits: InputLimits = InputLimits()
     ) {
         self.root = root

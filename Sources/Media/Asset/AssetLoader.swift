@@ -29,8 +29,8 @@ struct AssetLoader {
         var streams: [StreamInfo] = []
         for i in 0..<demuxer.streamCount {
             var stream = try demuxer.stream(i)
-            if LightMessages.areAskedFor(stream) {
-                stream.sideData += LightMessages.read(
+            if HDRMetadataSEI.areAskedFor(stream) {
+                stream.sideData += HDRMetadataSEI.read(
                     path: path, stream: stream, environment: environment, interrupt: interrupt)
             }
             streams.append(stream)

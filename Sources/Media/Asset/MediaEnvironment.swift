@@ -5,10 +5,10 @@ public struct MediaEnvironment: Sendable {
     /// Through what its file is reached.
     public var sources: SourceEnvironment
     /// What other assets over the same file were found to be; nil where nothing is remembered.
-    public var memory: AssetMemory?
+    public var memory: AssetCache?
 
     /// Any file, no URL, and no memory, where nothing else is said.
-    public init(sources: SourceEnvironment = SourceEnvironment(), memory: AssetMemory? = nil) {
+    public init(sources: SourceEnvironment = SourceEnvironment(), memory: AssetCache? = nil) {
         self.sources = sources
         self.memory = memory
     }

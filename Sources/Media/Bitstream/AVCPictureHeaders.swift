@@ -5,7 +5,7 @@ enum AVCPictureHeaders {
     /// Nil where the packet has sets of its own or a message about colour, or isn't what the sets say: it is decoded then.
     static func read(_ headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
         guard let headers = AVCHeaders(headers), case .lengths(let size) = headers.framing,
-            let sets = AVCSets(headers), let told = sets.pictureHeaders
+            let sets = AVCParameterSets(headers), let told = sets.pictureHeaders
         else { return nil }
         var position = 0
         while position + size < opening.bytes.count {

@@ -32,7 +32,7 @@ struct AVCSliceHeader {
     var isCABAC: Bool { start.picture.isCABAC }
 
     /// Nil where it can't be read.
-    init?(_ unit: some Collection<UInt8>, _ sets: AVCSets) {
+    init?(_ unit: some Collection<UInt8>, _ sets: AVCParameterSets) {
         var bits = NALBits(unit, skipping: 1, most: 4096)
         guard let start = AVCSliceStart(unit, &bits, sets) else { return nil }
         self.start = start
@@ -70,7 +70,8 @@ struct AVCSliceHeader {
 
     /// Lists of references and their weights. `kind`: 0 for P, 1 for B, 2 for I.
     private static func skipReferences(
-        _ kind: Int, _ picture: AVCSets.Picture, _ sequence: AVCSets.Sequence, _ bits: inout NALBits
+        _ kind: Int, _ picture: AVCParameterSets.Picture, _ sequence: AVCParameterSets.Sequence,
+        _ bits: inout NALBits
     ) -> Bool {
         guard kind < 2 else { return true }
         var counts = Array(picture.references.prefix(kind + 1))

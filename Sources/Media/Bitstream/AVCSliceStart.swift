@@ -11,8 +11,8 @@ struct AVCSliceStart {
     let beginsPicture: Bool
     /// Its type: 0 for P, 1 for B, 2 for I.
     let kind: Int
-    let sequence: AVCSets.Sequence
-    let picture: AVCSets.Picture
+    let sequence: AVCParameterSets.Sequence
+    let picture: AVCParameterSets.Picture
     let frameNumber: Int
     /// Where the frame's number stands, in bits behind the unit's first byte.
     let frameNumberPlace: Int
@@ -21,7 +21,7 @@ struct AVCSliceStart {
     let isBottom: Bool
 
     /// Nil where it can't be read. `bits` are those behind the unit's first byte; they are left where it ends.
-    init?(_ unit: some Collection<UInt8>, _ bits: inout NALBits, _ sets: AVCSets) {
+    init?(_ unit: some Collection<UInt8>, _ bits: inout NALBits, _ sets: AVCParameterSets) {
         guard let first = unit.first, first & 0x1f == 1 || first & 0x1f == 5,
             let macroblock = bits.number(), let kind = bits.number().map({ $0 % 5 }), kind < 3,
             let picture = bits.number().flatMap({ sets.pictures[$0] }),

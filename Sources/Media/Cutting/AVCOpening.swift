@@ -10,12 +10,12 @@ struct AVCOpening {
     /// What comes after the first frame counts on leading frames that others refer to.
     struct Unfit: Error {}
 
-    private var sets: AVCSets
+    private var sets: AVCParameterSets
     /// Two IDR frames in a row must differ in it. Encoders seldom give such, and with its 15 bits the slice moves by
     /// whole bytes where the oldest frame goes.
     private let identifier: Int
     /// What is taken off; nil before the first frame.
-    private var base: (sequence: AVCSets.Sequence, frameNumber: Int, order: Int)?
+    private var base: (sequence: AVCParameterSets.Sequence, frameNumber: Int, order: Int)?
     /// Slices still belong to the first frame, or its first field.
     private var isOpening = false
     /// Frames since the first frame, and the number by which the last one was counted.
@@ -28,7 +28,7 @@ struct AVCOpening {
 
     /// `isOpen`: the first frame is a recovery point; otherwise sets alone are changed, as those of other parts are.
     /// `part`: how many came before.
-    init(_ sets: AVCSets, isOpen: Bool, part: Int = 0) {
+    init(_ sets: AVCParameterSets, isOpen: Bool, part: Int = 0) {
         self.sets = sets
         identifier = 254 - part & 1
         isOver = !isOpen

@@ -21,7 +21,7 @@ struct CutBitstream: Hashable, Sendable {
     let codec: Codec
     let framing: NALFraming
     /// By which slices of H.264 are read; nil where they can't be.
-    let sets: AVCSets?
+    let sets: AVCParameterSets?
 
     /// Nil where the codec is another or its headers can't be read.
     init?(_ parameters: CodecParameters) {
@@ -32,7 +32,7 @@ struct CutBitstream: Hashable, Sendable {
         case .h264:
             guard let headers = AVCHeaders(extradata) else { return nil }
             framing = headers.framing
-            sets = AVCSets(headers)
+            sets = AVCParameterSets(headers)
         case .hevc:
             guard let headers = HEVCHeaders(extradata) else { return nil }
             framing = headers.framing

@@ -285,7 +285,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     func headers(of parameters: CodecParameters) throws -> AVCHeaders? {
         guard var headers = AVCHeaders(parameters.extradata) else { return nil }
         if opensGroups {
-            guard let sets = AVCSets(headers) else { throw Obstacle.headers }
+            guard let sets = AVCParameterSets(headers) else { throw Obstacle.headers }
             headers.sequences = headers.sequences.map { sets.allowingGaps($0) ?? $0 }
         }
         return headers

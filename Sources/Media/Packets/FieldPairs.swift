@@ -15,7 +15,7 @@ struct FieldPairs {
         case torn
     }
 
-    private var sets: AVCSets
+    private var sets: AVCParameterSets
     /// A whole frame at the container's rate; 0 where nobody says.
     private let frameLength: Int64
     /// The stream itself says that rate: libavformat has the length of a field from it.
@@ -27,7 +27,7 @@ struct FieldPairs {
     /// Nil where the stream has no such packets.
     init?(_ parameters: CodecParameters, frameRate: Rational?, timeBase: Rational) {
         guard parameters.codecName == "h264", let headers = AVCHeaders(parameters.extradata),
-            headers.framing == .startCodes, let sets = AVCSets(headers),
+            headers.framing == .startCodes, let sets = AVCParameterSets(headers),
             sets.sequences.values.contains(where: { !$0.isFramesOnly })
         else { return nil }
         self.sets = sets

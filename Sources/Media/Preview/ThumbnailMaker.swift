@@ -42,7 +42,7 @@ public struct ThumbnailMaker: Sendable {
         if let transform = track.preferredTransform, let degrees = transform.clockwiseDegrees,
             degrees != 0 || transform.isReflected
         {
-            let turn = PictureTurn(clockwiseDegrees: degrees, isReflected: transform.isReflected)
+            let turn = FrameRotation(clockwiseDegrees: degrees, isReflected: transform.isReflected)
             settings.turn = turn
             if turn.isQuarter { (width, height) = (height, width) }
         }

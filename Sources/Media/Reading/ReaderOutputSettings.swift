@@ -24,15 +24,15 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// The part of the coded frame that is kept; nil for all.
     public var crop: PixelRectangle?
     /// How the frame is turned.
-    public var turn: PictureTurn?
+    public var turn: FrameRotation?
     /// A chain of libavfilter's filters.
     public var filters: FilterChain?
     /// What the filters make of the frames; nil without filters.
-    public var filtered: FilteredPictures?
+    public var filtered: FilteredFrames?
     /// Size in pixels; nil for what the steps before make.
     public var size: PixelSize?
     /// How the frame gets into `size`.
-    public var fit = PictureFit.stretch
+    public var fit = FrameFit.stretch
     /// The frame's own size inside `size`, for `contain` and `cover`.
     public var innerSize: PixelSize?
     /// Primaries, transfer and matrix to convert to; nil where none of them is to be converted.
@@ -70,7 +70,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
 }
 
 /// What numbers mean behind a chain of filters.
-public struct FilteredPictures: Hashable, Codable, Sendable {
+public struct FilteredFrames: Hashable, Codable, Sendable {
     /// How pixels are stored.
     public var pixelFormat: PixelFormat
     /// `tv` or `pc`.
@@ -97,7 +97,7 @@ public enum Deinterlacing: String, Hashable, Codable, Sendable, CaseIterable {
 }
 
 /// How a frame gets into a size of another shape.
-public enum PictureFit: String, Hashable, Codable, Sendable, CaseIterable {
+public enum FrameFit: String, Hashable, Codable, Sendable, CaseIterable {
     /// All of it, with black bars.
     case contain
     /// The size is filled, and what doesn't fit is cut off.
@@ -130,7 +130,7 @@ public struct PixelRectangle: Hashable, Codable, Sendable {
 }
 
 /// A turn by quarters, after a reflection or not.
-public struct PictureTurn: Hashable, Codable, Sendable {
+public struct FrameRotation: Hashable, Codable, Sendable {
     /// Mirrored from left to right first.
     public var isReflected: Bool
     /// Degrees clockwise: 0, 90, 180 or 270.

@@ -6,7 +6,7 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
     /// A chain of filters by itself.
     case filters(FilterChain, MediaType)
     /// What a chain makes of frames of a form; the matrix is that of their source.
-    case filtered(FilterChain, PictureForm, matrix: String)
+    case filtered(FilterChain, FrameForm, matrix: String)
     /// A change of primaries, transfer or matrix.
     case conversion(VideoOutputSettings, from: PixelFormat, ColorDescription, to: PixelFormat)
     /// An encoder with everything that it is opened with.
@@ -17,7 +17,7 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
         /// It can be done.
         case holds
         /// It can be done, and frames become this.
-        case becomes(PictureForm)
+        case becomes(FrameForm)
         /// It can be done, and a setting comes out otherwise than it was asked for.
         case unheeded(Unheeded)
         /// It can't, in the library's words.
@@ -48,9 +48,9 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
             case .filters(let chain, let type):
                 try FilterGraph.check(chain.steps, mediaType: type)
             case .filtered(let chain, let form, let matrix):
-                return .becomes(try PictureChain.trial(chain, of: form, matrix: matrix))
+                return .becomes(try FrameFilterChain.trial(chain, of: form, matrix: matrix))
             case .conversion(let settings, let format, let color, let target):
-                try PictureChain.tryConversion(settings, from: format, color, to: target)
+                try FrameFilterChain.tryConversion(settings, from: format, color, to: target)
             case .encoder(let configuration):
                 let made = try EncoderTrial.parameters(configuration)
                 return EncoderAnswer.unheeded(configuration, made).map { .unheeded($0) } ?? .holds

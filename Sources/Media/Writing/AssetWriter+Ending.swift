@@ -117,7 +117,7 @@ extension AssetWriter {
         let scale = Rational(1, movieTimescale)
         let patches = zip(inputs, tracks).enumerated().map { index, pair in
             let (input, track) = pair
-            var patch = MovieEditPatch(mediaTimescale: Int64(track.timeBase.den))
+            var patch = EditListPatcher(mediaTimescale: Int64(track.timeBase.den))
             if let hidden = input.ending.delay {
                 let unit = track.packetTimeBase
                 patch.start = (unit.rescale(hidden.delay, to: scale), unit.rescale(hidden.padding, to: scale))
@@ -126,6 +126,6 @@ extension AssetWriter {
             patch.shownEnd = input.shownEnd?.ticks(in: scale)
             return patch
         }
-        try MovieEditPatch.apply(patches, to: output.descriptor)
+        try EditListPatcher.apply(patches, to: output.descriptor)
     }
 }

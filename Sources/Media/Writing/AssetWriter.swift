@@ -45,9 +45,9 @@ public final class AssetWriter: @unchecked Sendable {
     let queue = DispatchQueue(label: "tandem.mux")
     var muxer: Muxer?
     /// On `queue` only.
-    var gate: SizeGate?
+    var gate: FileSizeLimiter?
     /// On `queue` only.
-    var pacer: FragmentPacer?
+    var pacer: FragmentScheduler?
     /// What the header fixed of each input's track; set before anything is written.
     var tracks: [OutputHeader.Track] = []
     var headers = UniqueDeque<Packet>()
@@ -129,20 +129,20 @@ public final class AssetWriter: @unchecked Sendable {
         muxer = consume opened.muxer
         if let fileLengthLimit { gate = makeGate(limit: fileLengthLimit) }
         if let movieFragmentInterval {
-            pacer = FragmentPacer(
+            pacer = FragmentScheduler(
                 tracks: zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) },
                 interval: movieFragmentInterval)
         }
     }
 
-    private func makeGate(limit: Int64) -> SizeGate {
+    private func makeGate(limit: Int64) -> FileSizeLimiter {
         let model = OutputSizeModel(
             container: container,
             tracks: zip(inputs, tracks).map {
                 OutputSizeModel.Track(mediaType: $0.mediaType, codec: $1.codec, headerSize: $1.headerSize)
             })
         let tags = metadata + inputs.flatMap(\.metadata)
-        return SizeGate(
+        return FileSizeLimiter(
             limit: limit,
             bytes: (muxer?.position ?? 0) + model.fixed(tags: tags, chapters: chapters, covers: covers),
             model: model, canShorten: container.hasEditLists,
@@ -312,7 +312,7 @@ public final class AssetWriter: @unchecked Sendable {
         if let earlier = pacer.take(packet, track: index) { try write(earlier, pacedBy: pacer) }
     }
 
-    func write(_ packet: borrowing Packet, pacedBy pacer: FragmentPacer) throws(AVError) {
+    func write(_ packet: borrowing Packet, pacedBy pacer: FragmentScheduler) throws(AVError) {
         let begins = pacer.begins(with: packet, track: packet.streamIndex) { index in
             state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
         }

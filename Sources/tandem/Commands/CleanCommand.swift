@@ -31,7 +31,7 @@ struct CleanCommand: ParsableCommand {
         let locks = try state.lock(loader, waits: wait)
         let memory = try state.open(loader)
         // Patterns are expanded; nothing is looked into.
-        let (destinations, sources, problems) = Planner.places(
+        let (destinations, sources, problems) = BatchPlanner.places(
             loader.files, beneath: loader.access.sources.root)
         try reporting.report(problems, of: loader)
         if problems.hasErrors { throw ExitCode.specWrong }

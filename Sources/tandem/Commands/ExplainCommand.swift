@@ -29,16 +29,16 @@ struct ExplainCommand: ParsableCommand {
             workers.say(pool)
             pool?.close()
         }
-        let scout: any SourceScout = pool ?? loader.access.scout
-        let tried = scout.tryOut(loader.files)
+        let prober: any SourceProber = pool ?? loader.access.prober
+        let tried = prober.tryOut(loader.files)
         if let status = reporting.status(of: tried) {
             try reporting.report(tried, of: loader)
             throw status
         }
-        let result = Planner.plan(
-            loader.files, only: [job], from: "JOB", memory: FullPlanMemory(memory), scout: scout)
+        let result = BatchPlanner.plan(
+            loader.files, only: [job], from: "JOB", memory: FullPlanMemory(memory), prober: prober)
         let forecast = try StateArguments.must { () throws(StateError) in
-            try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
+            try RunForecast(result.plan, files: result.files, state: memory, prober: prober)
         }
         for plan in result.plan.jobs where plan.id == job || plan.base == job {
             for task in plan.tasks {

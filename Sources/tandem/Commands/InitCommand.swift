@@ -19,7 +19,7 @@ struct InitCommand: ParsableCommand {
         let access = try access.granted(for: [asset])
         let source = try workers.describe(asset, access)
         let template = JobFileTemplate(path: asset, source: source, schema: InstalledSchema.path)
-        let draft = try workers.scouting(access) { scout in JobFileDraft(template, scout: scout) }
+        let draft = try workers.probing(access) { prober in JobFileDraft(template, prober: prober) }
         guard let text = draft.text else {
             let why = draft.problems.first ?? "there is no track that this build can decode"
             Terminal.report(

@@ -55,16 +55,16 @@ struct PlanCommand: ParsableCommand {
             workers.say(pool)
             pool?.close()
         }
-        let scout: any SourceScout = pool ?? loader.access.scout
-        let tried = scout.tryOut(loader.files)
+        let prober: any SourceProber = pool ?? loader.access.prober
+        let tried = prober.tryOut(loader.files)
         if let status = reporting.status(of: tried) {
             try reporting.report(tried, of: loader)
             throw status
         }
-        let result = Planner.plan(
-            loader.files, only: only, memory: FullPlanMemory(memory), scout: scout)
+        let result = BatchPlanner.plan(
+            loader.files, only: only, memory: FullPlanMemory(memory), prober: prober)
         let forecast = try StateArguments.must { () throws(StateError) in
-            try RunForecast(result.plan, files: result.files, state: memory, scout: scout)
+            try RunForecast(result.plan, files: result.files, state: memory, prober: prober)
         }
         var all = loader.sink
         all.add(result.diagnostics)

@@ -46,17 +46,17 @@ struct PresetsCommand: ParsableCommand {
         if let asset = words.last, ExportPreset.named(asset) == nil {
             _ = try workers.describe(asset, access)
         }
-        try workers.scouting(access) { scout in try tell(scout) }
+        try workers.probing(access) { prober in try tell(prober) }
     }
 
-    private func tell(_ scout: any SourceScout) throws {
+    private func tell(_ prober: any SourceProber) throws {
         switch (words.first.flatMap { ExportPreset.named($0) }, words.last) {
         case (nil, nil): try list(ExportPreset.all.map { ($0, nil) })
         case (nil, let asset?):
-            try list(ExportPreset.all.map { ($0, PresetTrial($0, of: asset, scout: scout).problem) })
+            try list(ExportPreset.all.map { ($0, PresetTrial($0, of: asset, prober: prober).problem) })
         case (let preset?, _) where words.count == 1: Terminal.print(preset.yaml())
         case (let preset?, let asset):
-            let trial = PresetTrial(preset, of: asset ?? "", scout: scout)
+            let trial = PresetTrial(preset, of: asset ?? "", prober: prober)
             guard let plan = trial.plan else {
                 Terminal.say("tandem: \(trial.problem ?? "it can't be exported so")")
                 throw ExitCode.jobFailed

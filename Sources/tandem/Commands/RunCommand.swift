@@ -185,17 +185,17 @@ struct RunCommand: AsyncParsableCommand {
     private func planned(
         _ loader: JobFileLoader, _ saved: PlanFile?, _ memory: RunState, _ pool: WorkerPool?,
         _ told: inout DiagnosticSink, _ unfinished: UnfinishedRun
-    ) throws -> Planner.Result {
-        let tried = (pool ?? loader.access.scout as any SourceScout).tryOut(loader.files)
+    ) throws -> BatchPlanner.Result {
+        let tried = (pool ?? loader.access.prober as any SourceProber).tryOut(loader.files)
         if let wrong = reporting.status(of: tried) {
             told.add(tried)
             unfinished.found(told)
             try reporting.report(isOne ? told : tried, of: loader)
             throw wrong
         }
-        let result = Planner.plan(
+        let result = BatchPlanner.plan(
             loader.files, only: only, as: saved?.shard == nil ? nil : saved?.plan,
-            memory: saved == nil ? memory : FullPlanMemory(memory), scout: pool ?? loader.access.scout)
+            memory: saved == nil ? memory : FullPlanMemory(memory), prober: pool ?? loader.access.prober)
         if result.conflicts.hasErrors {
             if !isOne { told = DiagnosticSink() }
             told.add(result.conflicts)
@@ -208,7 +208,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Tells the plan's warnings, which can be errors.
     private func warn(
-        of result: Planner.Result, _ loader: JobFileLoader, _ told: inout DiagnosticSink
+        of result: BatchPlanner.Result, _ loader: JobFileLoader, _ told: inout DiagnosticSink
     ) throws {
         var warnings = DiagnosticSink()
         for diagnostic in result.diagnostics.diagnostics where diagnostic.severity == .warning {
@@ -225,7 +225,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Runs the plan, and shows how far it is.
     private func conduct(
-        _ result: Planner.Result, _ loader: JobFileLoader, _ memory: RunState, _ pool: WorkerPool?,
+        _ result: BatchPlanner.Result, _ loader: JobFileLoader, _ memory: RunState, _ pool: WorkerPool?,
         _ events: EventWriter?, _ signals: SignalWatch, _ unfinished: UnfinishedRun
     ) async throws -> (records: [JobRecord], details: DiagnosticSink) {
         // A reader that went away is an error of the write, not the end of the process.
@@ -242,7 +242,7 @@ struct RunCommand: AsyncParsableCommand {
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: policy, state: memory,
             performer: pool ?? LocalPerformer(MediaEnvironment(sources: loader.access.sources)),
-            scout: pool ?? loader.access.scout,
+            prober: pool ?? loader.access.prober,
             observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
         unfinished.isOver()
         signals.handle(

@@ -15,7 +15,7 @@ struct ValidateCommand: ParsableCommand {
         let loader = try spec.load(allowsNoJobs: true)
         var sink = loader.sink
         // Settings that filters and encoders must judge are tried in a worker, where there are any.
-        sink.add(try workers.scouting(loader.access) { scout in scout.tryOut(loader.files) })
+        sink.add(try workers.probing(loader.access) { prober in prober.tryOut(loader.files) })
         try reporting.report(sink, of: loader)
         if let status = reporting.status(of: sink) { throw status }
     }

@@ -76,7 +76,7 @@ struct CommandAccess: Sendable {
     let isUntrusted: Bool
 
     /// Looks into sources in this process.
-    var scout: LocalScout {
-        LocalScout(MediaEnvironment(sources: sources, memory: AssetMemory(limit: 1)))
+    var prober: LocalProber {
+        LocalProber(MediaEnvironment(sources: sources, memory: AssetCache(limit: 1)))
     }
 }

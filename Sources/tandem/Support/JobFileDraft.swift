@@ -12,7 +12,7 @@ struct JobFileDraft {
     /// Why a track has no rule, or why there is no file.
     let problems: [String]
 
-    init(_ template: JobFileTemplate, scout: any SourceScout) {
+    init(_ template: JobFileTemplate, prober: any SourceProber) {
         var template = template
         var problems: [String] = []
         guard template.isOfUse else {
@@ -22,7 +22,7 @@ struct JobFileDraft {
         // Each round leaves at least one rule out.
         for _ in 0...template.source.tracks.count {
             let draft = template.render(isTrial: true)
-            let (plan, diagnostics) = Self.plan(draft.text, scout)
+            let (plan, diagnostics) = Self.plan(draft.text, prober)
             let errors = diagnostics.diagnostics.filter { $0.severity == .error }
             if errors.isEmpty {
                 for entry in plan?.ledger ?? [] {
@@ -50,17 +50,17 @@ struct JobFileDraft {
         (text, self.problems) = (template.isOfUse ? template.render().text : nil, problems)
     }
 
-    private static func plan(_ text: String, _ scout: any SourceScout) -> (OutputPlan?, DiagnosticSink) {
+    private static func plan(_ text: String, _ prober: any SourceProber) -> (OutputPlan?, DiagnosticSink) {
         var sink = DiagnosticSink()
         let root = YAMLParser.parse(Array(text.utf8), file: "init", into: &sink)
         let result = JobFileDecoder.decode(
             root, path: "init", directory: SystemSpecFiles.folder(of: "init"),
-            options: SpecOptions(allowsNetwork: scout.environment.allowsNetwork),
+            options: SpecOptions(allowsNetwork: prober.environment.allowsNetwork),
             after: sink)
         guard let file = result.file, !result.sink.hasErrors else { return (nil, result.sink) }
-        let tried = scout.tryOut([file])
+        let tried = prober.tryOut([file])
         if tried.hasErrors { return (nil, tried) }
-        let planned = Planner.plan([file], scout: scout)
+        let planned = BatchPlanner.plan([file], prober: prober)
         return (planned.plan.jobs.first?.outputs.first, planned.diagnostics)
     }
 }

@@ -14,10 +14,10 @@ struct PresetTrial {
     let problem: String?
 
     /// Tries the preset in its containers, one after the other.
-    init(_ preset: ExportPreset, of asset: String, scout: any SourceScout) {
+    init(_ preset: ExportPreset, of asset: String, prober: any SourceProber) {
         var first: String?
         for container in preset.containers {
-            let result = Self.plan(preset, asset, container, scout)
+            let result = Self.plan(preset, asset, container, prober)
             if let plan = result.plan {
                 (self.plan, problem) = (plan, nil)
                 return
@@ -28,7 +28,7 @@ struct PresetTrial {
     }
 
     private static func plan(
-        _ preset: ExportPreset, _ asset: String, _ container: String, _ scout: any SourceScout
+        _ preset: ExportPreset, _ asset: String, _ container: String, _ prober: any SourceProber
     ) -> (plan: OutputTask?, problem: String?) {
         let isRemote = SourceLocation.isRemote(asset)
         let key = isRemote ? "url" : "path"
@@ -49,12 +49,12 @@ struct PresetTrial {
         let root = YAMLParser.parse(Array(yaml.utf8), file: "presets", into: &sink)
         let result = JobFileDecoder.decode(
             root, path: "presets", directory: folder,
-            options: SpecOptions(allowsNetwork: scout.environment.allowsNetwork),
+            options: SpecOptions(allowsNetwork: prober.environment.allowsNetwork),
             after: sink)
         guard let file = result.file, !result.sink.hasErrors else {
             return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)
         }
-        let planned = Planner.plan([file], scout: scout)
+        let planned = BatchPlanner.plan([file], prober: prober)
         if let plan = planned.plan.jobs.first?.tasks.first { return (plan, nil) }
         return (nil, planned.diagnostics.diagnostics.first { $0.severity == .error }?.message)
     }

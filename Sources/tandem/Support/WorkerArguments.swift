@@ -78,15 +78,15 @@ struct WorkerArguments: ParsableArguments {
     }
 
     /// Lets a command that writes no output look into sources and try settings.
-    func scouting<Result>(
-        _ access: CommandAccess, _ body: (any SourceScout) throws -> Result
+    func probing<Result>(
+        _ access: CommandAccess, _ body: (any SourceProber) throws -> Result
     ) throws -> Result {
         let pool = try pool(in: nil, access, onlyLooks: true)
         defer {
             say(pool)
             pool?.close()
         }
-        return try body(pool ?? access.scout)
+        return try body(pool ?? access.prober)
     }
 
     /// What is in one media file, which the command line names.
@@ -97,7 +97,7 @@ struct WorkerArguments: ParsableArguments {
             SourceLocation.isRemote(asset) || asset.hasPrefix("/")
             ? asset : StateFolder(path: asset).absolute
         do {
-            return try scouting(access) { scout in try scout.description(of: path, timing) }
+            return try probing(access) { prober in try prober.description(of: path, timing) }
         } catch let error as SourceProblem {
             Terminal.report(
                 "tandem: \(TextRenderer.printable(asset)): \(TextRenderer.printable("\(error)"))\n")

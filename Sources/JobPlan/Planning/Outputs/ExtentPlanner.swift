@@ -29,19 +29,19 @@ struct ExtentPlanner {
     let output: OutputSpec
     let source: InputPlan.Source
     let description: SourceDescription
-    let scout: any SourceScout
+    let prober: any SourceProber
     private var reasons = Reasons()
     private var extent = PlannedExtent()
 
     init(
         job: JobSpec, output: OutputSpec, source: InputPlan.Source, description: SourceDescription,
-        scout: any SourceScout
+        prober: any SourceProber
     ) {
         self.job = job
         self.output = output
         self.source = source
         self.description = description
-        self.scout = scout
+        self.prober = prober
     }
 
     private var range: TimeRange? {
@@ -118,7 +118,7 @@ struct ExtentPlanner {
                 try CopyPlanner.widened(
                     asked, limit: joined.isEmpty ? lengthLimit : nil, track: track, path: path,
                     end: description.duration,
-                    damagePolicy: job.onDamage?.value ?? .fail, scout: scout)
+                    damagePolicy: job.onDamage?.value ?? .fail, prober: prober)
             }
             if joined.isEmpty {
                 guard let only = wide.first ?? nil else { return }

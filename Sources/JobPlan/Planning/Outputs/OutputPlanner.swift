@@ -12,14 +12,14 @@ struct OutputPlanner {
     let source: InputPlan.Source
     let description: SourceDescription
     let destination: DestinationPath
-    let scout: any SourceScout
+    let prober: any SourceProber
     private var reasons = Reasons()
 
     init(
         job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
-        description: SourceDescription, destination: DestinationPath, scout: any SourceScout
+        description: SourceDescription, destination: DestinationPath, prober: any SourceProber
     ) {
-        self.scout = scout
+        self.prober = prober
         self.job = job
         self.output = output
         self.container = container
@@ -47,7 +47,7 @@ struct OutputPlanner {
             $0.rule.mediaType == .video && $0.rule.action.isCopy && !$0.tracks.isEmpty
         }?.tracks.first
         let extents = ExtentPlanner(
-            job: job, output: output, source: source, description: description, scout: scout)
+            job: job, output: output, source: source, description: description, prober: prober)
         guard let extent = reasons.take(extents.decide(video: video, copied: copied)) else {
             return Decision(nil, reasons)
         }
@@ -232,7 +232,7 @@ struct OutputPlanner {
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
         let planner = TrackPlanner(
             job: job, output: output, container: container, source: source, description: description,
-            extent: extent, scout: scout)
+            extent: extent, prober: prober)
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {

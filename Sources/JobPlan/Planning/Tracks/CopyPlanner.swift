@@ -19,7 +19,7 @@ struct CopyPlanner {
     let output: OutputSpec
     let container: Located<ContainerType>
     let source: InputPlan.Source
-    let scout: any SourceScout
+    let prober: any SourceProber
     let description: SourceDescription
     /// What is read, in order; empty for everything.
     let ranges: [TimeRange]
@@ -182,7 +182,7 @@ struct CopyPlanner {
             track.sideData.contains(where: causes.contains)
         else { return nil }
         // What can't be read is told by whoever reads it.
-        switch try? scout.orderProblem(track.index, of: path) {
+        switch try? prober.orderProblem(track.index, of: path) {
         case .unordered(let time):
             return
                 "the decoding times of \(label(track)) go back at \(time) s, because its edits repeat media or its fragments overlap, and a copy can't"
@@ -207,7 +207,7 @@ struct CopyPlanner {
         guard track.mediaType == .video || track.mediaType == .data,
             !SourceContainer(description.container).saysPresentationTimes(of: track.mediaType)
         else { return true }
-        return (try? scout.saysPresentationTimes(track.index, of: path)) ?? true
+        return (try? prober.saysPresentationTimes(track.index, of: path)) ?? true
     }
 
     private func pictures(
@@ -215,7 +215,7 @@ struct CopyPlanner {
     ) -> Answer? {
         guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
         let isSmart = cut == .smart || cut == .smartOrExact
-        var edges = SourceQuestion.CutEdges.none
+        var edges = ProbeRequest.CutEdges.none
         var obstacle: SmartCut.Obstacle?
         do throws(SmartCut.Obstacle) {
             if isSmart { edges = .encoded(try edgeEncoder(track)) }
@@ -224,7 +224,7 @@ struct CopyPlanner {
         }
         do throws(SourceProblem) {
             guard
-                let found = try scout.cut(
+                let found = try prober.cut(
                     track.index, of: path, range: range, damagePolicy: job.onDamage?.value ?? .fail,
                     edges: edges),
                 let problem = cut == .keyframe ? found.problemWithoutLeading : found.problem
@@ -254,7 +254,7 @@ struct CopyPlanner {
             } catch {
                 obstacle = error
             }
-            let found = try scout.joinedCut(track.index, of: path, ranges: ranges, encoder: encoder)
+            let found = try prober.joinedCut(track.index, of: path, ranges: ranges, encoder: encoder)
             if isSmart {
                 return smart(
                     obstacle == nil ? found?.smart : nil, obstacle ?? found?.obstacle, track, into: &sink)
@@ -326,8 +326,8 @@ struct CopyPlanner {
         else {
             throw .edges("`encode` says \(spec.codec.value.name), and the packets are \(track.codec)")
         }
-        let settled = PicturePlanner.settled(spec, for: track)
-        guard let picture = PicturePlanner(spec: settled, track: track, scout: scout).decide().value else {
+        let settled = FramePlanner.settled(spec, for: track)
+        guard let picture = FramePlanner(spec: settled, track: track, prober: prober).decide().value else {
             throw .edges("`encode` can't be carried out on them")
         }
         let planner = VideoEncodingPlanner(
@@ -377,11 +377,11 @@ struct CopyPlanner {
     /// than `limit`. Nil where nothing is to be widened.
     static func widened(
         _ range: TimeRange, limit: MediaTime?, track: SourceDescription.Track, path: String, end: MediaTime,
-        damagePolicy: DamagePolicy, scout: any SourceScout
+        damagePolicy: DamagePolicy, prober: any SourceProber
     ) throws(SourceProblem) -> TimeRange? {
         func once(_ asked: TimeRange) throws(SourceProblem) -> TimeRange? {
             try widened(
-                asked, track: track, path: path, end: end, damagePolicy: damagePolicy, scout: scout)
+                asked, track: track, path: path, end: end, damagePolicy: damagePolicy, prober: prober)
         }
         var (asked, wide) = (range, try once(range))
         // The next place before the limit may be a frame or two away.
@@ -397,9 +397,9 @@ struct CopyPlanner {
 
     private static func widened(
         _ range: TimeRange, track: SourceDescription.Track, path: String, end: MediaTime,
-        damagePolicy: DamagePolicy, scout: any SourceScout
+        damagePolicy: DamagePolicy, prober: any SourceProber
     ) throws(SourceProblem) -> TimeRange? {
-        guard let found = try scout.cut(track.index, of: path, range: range, damagePolicy: damagePolicy),
+        guard let found = try prober.cut(track.index, of: path, range: range, damagePolicy: damagePolicy),
             found.problemWithoutLeading != nil
         else { return nil }
         return TimeRange(start: found.outwardStart ?? .zero, end: found.outwardEnd ?? max(end, range.end))

@@ -11,7 +11,7 @@ struct TrackPlanner {
     let source: InputPlan.Source
     let description: SourceDescription
     let extent: PlannedExtent
-    let scout: any SourceScout
+    let prober: any SourceProber
 
     /// The output's track at a position, made of one of the source's, or of a mix that is like it.
     func decide(
@@ -132,7 +132,7 @@ struct TrackPlanner {
             return encoded(track, rule.action, by: rule, &reasons)
         }
         let copying = CopyPlanner(
-            job: job, output: output, container: container, source: source, scout: scout,
+            job: job, output: output, container: container, source: source, prober: prober,
             description: description, ranges: extent.ranges, place: place, otherwise: otherwise,
             widenedTrack: extent.widenedTrack)
         switch reasons.take(copying.decide(track)) {
@@ -182,21 +182,21 @@ struct TrackPlanner {
         _ track: SourceDescription.Track, _ written: VideoEncodeSpec, by rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Made? {
-        let spec = PicturePlanner.settled(written, for: track)
-        if written.color?.isForHighRangeAlone == true, PicturePlanner.isLightUnknown(track) {
+        let spec = FramePlanner.settled(written, for: track)
+        if written.color?.isForHighRangeAlone == true, FramePlanner.isLightUnknown(track) {
             reasons.note(
                 "\(label(track)) is of high dynamic range, and doesn't say its primaries or its matrix: it stays so"
             )
         }
         guard checkDecodable(track, rule: rule, &reasons), checkFrames(track, rule: rule, &reasons),
             let encoder = spec.codec.value.availableEncoder,
-            let picture = reasons.take(PicturePlanner(spec: spec, track: track, scout: scout).decide())
+            let picture = reasons.take(FramePlanner(spec: spec, track: track, prober: prober).decide())
         else { return nil }
         let planner = VideoEncodingPlanner(
             spec: spec, track: track, picture: picture, timeZero: description.timeZero,
             ranges: extent.ranges, encoder: encoder, container: container.value)
         guard let encoding = reasons.take(planner.decide()),
-            PicturePlanner.check(encoding, of: picture, spec, scout: scout, &reasons)
+            FramePlanner.check(encoding, of: picture, spec, prober: prober, &reasons)
         else { return nil }
         return (.encode(encoding), picture.transform)
     }
@@ -246,7 +246,7 @@ struct TrackPlanner {
         _ reasons: inout Reasons
     ) -> Bool {
         let name = encoding.encoder.encoder
-        switch scout.verdict(on: .encoder(encoding.encoder)) {
+        switch prober.verdict(on: .encoder(encoding.encoder)) {
         case .holds, .becomes: return true
         case .unheeded(let other):
             if let place = rule.action.place(of: other.setting) {

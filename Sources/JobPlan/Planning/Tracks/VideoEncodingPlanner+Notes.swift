@@ -63,7 +63,7 @@ extension VideoEncodingPlanner {
         if spec.size == nil, size != source {
             reasons.note("odd size \(source) becomes \(size), as \(format) needs")
         }
-        if picture.isInterlaced, PicturePlanner.moves(spec, track) {
+        if picture.isInterlaced, FramePlanner.moves(spec, track) {
             reasons.note("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
         } else if picture.isInterlaced, size != source {
             reasons.note("its fields are mixed: \(source) becomes \(size) by scaling whole frames")

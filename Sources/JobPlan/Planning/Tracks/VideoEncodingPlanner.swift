@@ -9,7 +9,7 @@ struct VideoEncodingPlanner {
     /// The source's track as it is, and as the job's filters make it.
     let original: SourceDescription.Track
     var track: SourceDescription.Track
-    let picture: PicturePlanner.Picture
+    let picture: FramePlanner.Picture
     let timeZero: MediaTime
     let ranges: [TimeRange]
     let encoder: EncoderInfo
@@ -19,7 +19,7 @@ struct VideoEncodingPlanner {
     var targetColor = ColorDescription()
 
     init(
-        spec: VideoEncodeSpec, track: SourceDescription.Track, picture: PicturePlanner.Picture,
+        spec: VideoEncodeSpec, track: SourceDescription.Track, picture: FramePlanner.Picture,
         timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo, container: ContainerType
     ) {
         self.spec = spec

@@ -9,7 +9,7 @@ internal import LibAV
 final class VideoConverter: FrameStage {
     /// What a graph is made for.
     private struct Form: Equatable {
-        var shape: PictureShape
+        var shape: FrameShape
         var format: PixelFormat
         var color: ColorCode
     }
@@ -28,7 +28,7 @@ final class VideoConverter: FrameStage {
     private let wantsFullRange: Bool?
 
     /// The shape that everything was planned for.
-    private var planned: PictureShape
+    private var planned: FrameShape
     private var hasBegun = false
     /// When frames first had another shape, from the start of the range.
     private(set) var formChange: MediaTime?
@@ -63,7 +63,7 @@ final class VideoConverter: FrameStage {
         inner = tick
         start = context.start.ticks(in: tick)
         pixelAspect = format.pixelAspectRatio
-        planned = PictureShape(size: source, aspect: format.pixelAspectRatio ?? Rational(1, 1))
+        planned = FrameShape(size: source, aspect: format.pixelAspectRatio ?? Rational(1, 1))
         sourceRate = context.track.nominalFrameRate
         isRetimed = settings.frameRate != nil
     }
@@ -82,7 +82,7 @@ final class VideoConverter: FrameStage {
         frame.duration = duration
         let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : pixelAspect
         let form = Form(
-            shape: PictureShape(
+            shape: FrameShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
             format: frame.pixelFormat, color: frame.colorCode)
         // The container may say another aspect than the frames: what counts is whether theirs changes.
@@ -100,7 +100,7 @@ final class VideoConverter: FrameStage {
         guard needsGraph(form, isFullRange: isFullRange) else { return ready.append(frame) }
         frame.forgetRangeByName()
         if graph == nil {
-            let chain = PictureChain(
+            let chain = FrameFilterChain(
                 settings: settings, size: form.shape.size, format: frame.pixelFormat,
                 isFullRange: isFullRange,
                 matrix: form.color.matrixName ?? usualMatrix, wholeSize: target.size, target: target.format,

@@ -40,7 +40,7 @@ public struct SimilarityMeter: Sendable {
         let made = try TrackSamples(
             asset: output, track: track, settings: .video(settings), isCancelled: isCancelled)
         try made.start()
-        var comparison = try PictureComparison.open(metric, like: first)
+        var comparison = try FrameComparison.open(metric, like: first)
         var (sources, outputs) = (1, 0)
         var waiting: Frame? = consume first
         while true {

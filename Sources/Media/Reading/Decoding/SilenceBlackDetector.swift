@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Decodes tracks from end to end and finds the longest stretch of nothing in them.
-public struct StretchMeter: Sendable {
+public struct SilenceBlackDetector: Sendable {
     private let asset: Asset
     private let isCancelled: @Sendable () -> Bool
 

@@ -4,10 +4,10 @@ internal import LibAV
 internal import Media
 
 /// What frames go through before their size is decided: fields, crop, turn and filters.
-struct PicturePlanner {
+struct FramePlanner {
     let spec: VideoEncodeSpec
     let track: SourceDescription.Track
-    let scout: any SourceScout
+    let prober: any SourceProber
 
     /// Frames after those steps.
     struct Picture {
@@ -160,10 +160,10 @@ struct PicturePlanner {
             }
         }
         guard let orientation = spec.orientation else { return true }
-        let turn: PictureTurn
+        let turn: FrameRotation
         switch orientation.value {
         case .keep: return true
-        case .angle(let degrees): turn = PictureTurn(clockwiseDegrees: degrees)
+        case .angle(let degrees): turn = FrameRotation(clockwiseDegrees: degrees)
         case .bake:
             guard let transform = track.transform else { return true }
             guard let degrees = transform.clockwiseDegrees else {
@@ -172,7 +172,7 @@ struct PicturePlanner {
                     at: orientation.range)
                 return false
             }
-            turn = PictureTurn(clockwiseDegrees: degrees, isReflected: transform.isReflected)
+            turn = FrameRotation(clockwiseDegrees: degrees, isReflected: transform.isReflected)
         }
         picture.transform = nil
         if turn.clockwiseDegrees == 0, !turn.isReflected { return true }
@@ -192,13 +192,13 @@ struct PicturePlanner {
         // As the reader fills in what frames don't say.
         color.range = color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
         let usual = ColorDescription.usualMatrix(width: track.width, height: track.height)
-        let form = PictureForm(
+        let form = FrameForm(
             width: picture.size.width, height: picture.size.height,
             format: track.pixelFormat.withoutRangeByName,
             sampleAspectRatio: picture.aspect ?? Rational(0, 1), color: color)
         let matrix = track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual
-        let after: PictureForm
-        switch scout.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
+        let after: FrameForm
+        switch prober.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
         case .becomes(let found): after = found
         case .holds, .unheeded: after = form
         case .problem(let problem):
@@ -216,7 +216,7 @@ struct PicturePlanner {
         }
         picture.size = PixelSize(width: after.width, height: after.height)
         picture.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
-        picture.settings.filtered = FilteredPictures(
+        picture.settings.filtered = FilteredFrames(
             pixelFormat: after.format, range: after.color.range, matrix: after.color.matrix)
         let isUntouched = track.color.range == nil && after.color.range == color.range
         picture.format = after.format
@@ -229,7 +229,7 @@ struct PicturePlanner {
     /// What only the resolved settings show: sizes that the pixel format can't have, and colours that can't be computed.
     static func check(
         _ encoding: TrackPlan.Encoding, of picture: Picture, _ spec: VideoEncodeSpec,
-        scout: any SourceScout, _ reasons: inout Reasons
+        prober: any SourceProber, _ reasons: inout Reasons
     ) -> Bool {
         let (encoder, fit) = (encoding.encoder, spec.fit?.value)
         if let size = spec.size, fit != .inside, fit != .scaleDown,
@@ -246,7 +246,7 @@ struct PicturePlanner {
         guard let video = encoding.video, let color = video.color else { return true }
         let target = video.pixelFormat ?? encoder.pixelFormat
         guard
-            let problem = scout.problem(
+            let problem = prober.problem(
                 with: .conversion(video, from: picture.format, picture.color, to: target))
         else { return true }
         let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)

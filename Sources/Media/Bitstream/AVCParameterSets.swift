@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// What of H.264's parameter sets says how a slice's header is read.
-struct AVCSets: Hashable {
+struct AVCParameterSets: Hashable {
     /// Of a sequence.
     struct Sequence: Hashable {
         var id = 0

@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Size and pixel aspect of frames: their shape as it is seen.
-struct PictureShape: Equatable {
+struct FrameShape: Equatable {
     var size: PixelSize
     /// The shape of a pixel; square where nobody says.
     var aspect: Rational
@@ -12,7 +12,7 @@ struct PictureShape: Equatable {
     }
 
     /// Behind a crop and a turn.
-    func after(_ settings: VideoOutputSettings) -> PictureShape {
+    func after(_ settings: VideoOutputSettings) -> FrameShape {
         var shape = self
         if let crop = settings.crop { shape.size = PixelSize(width: crop.width, height: crop.height) }
         if settings.turn?.isQuarter == true {
@@ -25,7 +25,7 @@ struct PictureShape: Equatable {
     /// Steps that put frames of another shape than the first ones' into what was made for those: with bars, or cut off
     /// where `cover` says so. Nil where the shapes are one.
     func steps(
-        into box: PixelSize, made first: PictureShape, _ settings: VideoOutputSettings,
+        into box: PixelSize, made first: FrameShape, _ settings: VideoOutputSettings,
         colors: [MetadataEntry]
     )
         -> [FilterStep]?

@@ -5,7 +5,7 @@ internal import LibAV
 internal import FileSystem
 internal import Publishing
 
-extension Planner {
+extension BatchPlanner {
     /// What stands against an output's destination by itself.
     func checkDestination(
         _ destination: DestinationPath, of output: OutputSpec, in file: String,
@@ -13,7 +13,7 @@ extension Planner {
     ) {
         let place = output.destination.path.range
         let owner = memory.owner(ofFile: file, at: destination.path)
-        let root = scout.environment.root
+        let root = prober.environment.root
         if !root.holds(destination.path) {
             sink.error(
                 .destinationUnwritable,

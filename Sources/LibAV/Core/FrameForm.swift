@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 /// What a frame is, but for what it shows.
-public struct PictureForm: Hashable, Codable, Sendable {
+public struct FrameForm: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Int
     /// Height in pixels.
@@ -27,7 +27,7 @@ public struct PictureForm: Hashable, Codable, Sendable {
 
 extension Frame {
     /// A black frame of a form.
-    static func black(_ form: PictureForm) throws(AVError) -> Frame {
+    static func black(_ form: FrameForm) throws(AVError) -> Frame {
         let frame = try Frame()
         let raw = frame.raw
         raw.pointee.width = Int32(clamping: form.width)

@@ -9,7 +9,7 @@ public import FileSystem
 public import Publishing
 
 /// Plans the jobs of all files of a call together: each source probed once, destinations compared.
-public struct Planner {
+public struct BatchPlanner {
     /// What came of planning.
     public struct Result: Sendable {
         /// The plans that can be carried out, in starting order, and why the others can't.
@@ -31,7 +31,7 @@ public struct Planner {
     }
 
     let files: [JobFile]
-    let scout: any SourceScout
+    let prober: any SourceProber
     let memory: any PlanMemory
     var settled: [Key: BatchPlan.Settled] = [:]
     /// What was found before jobs were gone through one by one; nil for those that must be planned.
@@ -48,9 +48,9 @@ public struct Planner {
     private var refused: Set<Key> = []
     var diagnostics = DiagnosticSink()
 
-    private init(files: [JobFile], scout: any SourceScout, memory: any PlanMemory) {
+    private init(files: [JobFile], prober: any SourceProber, memory: any PlanMemory) {
         self.files = files
-        self.scout = scout
+        self.prober = prober
         self.memory = memory
         for (index, file) in files.enumerated() {
             for (position, job) in file.jobs.enumerated() {
@@ -64,10 +64,10 @@ public struct Planner {
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
         as earlier: BatchPlan? = nil,
         memory: any PlanMemory = NoMemory(),
-        scout: any SourceScout = LocalScout()
+        prober: any SourceProber = LocalProber()
     ) -> Result {
         var sink = DiagnosticSink()
-        let root = scout.environment.root
+        let root = prober.environment.root
         var expanded = files.map { $0.expanded(into: &sink, beneath: root) }
         ownOutputs(of: files, expanded: expanded, into: &sink)
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
@@ -77,7 +77,7 @@ public struct Planner {
             JobSelection(names: names, argument: argument, written: written).apply(
                 to: &expanded, into: &unknown)
         }
-        var planner = Planner(files: expanded, scout: scout, memory: memory)
+        var planner = BatchPlanner(files: expanded, prober: prober, memory: memory)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)
         planner.refuse(sink, templates: files, only: names)
@@ -132,12 +132,12 @@ public struct Planner {
 
     /// Plans one job anew, whose source was foretold and now exists.
     public static func replan(
-        _ plan: JobPlan, in files: [JobFile], scout: any SourceScout
+        _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
     ) throws(PlanningError) -> JobPlan {
         guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
             let job = files[index].jobs.first(where: { $0.id.value.exact == plan.id.exact })
         else { throw PlanningError(diagnostics: []) }
-        var planner = Planner(files: files, scout: scout, memory: NoMemory())
+        var planner = BatchPlanner(files: files, prober: prober, memory: NoMemory())
         var sink = DiagnosticSink()
         guard case .job(_, let path)? = plan.inputs.first?.source, let identity = FileIdentity(path: path)
         else { return plan }
@@ -200,12 +200,12 @@ public struct Planner {
         }
         // One alone is looked into when its turn comes.
         guard wanted.count > 1 else { return }
-        let (scout, paths) = (scout, wanted)
+        let (prober, paths) = (prober, wanted)
         let results = Guarded(
             [Swift.Result<SourceDescription, SourceProblem>?](repeating: nil, count: paths.count))
         DispatchQueue.concurrentPerform(iterations: paths.count) { position in
             let (path, timing) = paths[position]
-            let result = Self.look(at: path, timing, scout)
+            let result = Self.look(at: path, timing, prober)
             results.withLock { $0[position] = result }
         }
         for (position, result) in results.withLock({ $0 }).enumerated() {
@@ -340,7 +340,7 @@ public struct Planner {
             if foreseen == nil { checkDestination(destination, of: output, in: file.path, into: &sink) }
             let planner = OutputPlanner(
                 job: job, output: output, container: container, source: source, description: description,
-                destination: destination, scout: scout)
+                destination: destination, prober: prober)
             let decision = planner.decide()
             sink.add(decision.reasons.diagnostics)
             guard let planned = decision.value else { continue }

@@ -5,7 +5,7 @@ import Testing
 
 /// What a limit of bytes lets through: never more than it, all tracks to one time, and of frames that are reordered only
 /// whole runs, so that nothing is shown that isn't there.
-@Suite struct SizeGateTests {
+@Suite struct FileSizeLimiterTests {
     private struct Given {
         var track: Int
         var pts: Int64
@@ -44,7 +44,7 @@ import Testing
                 OutputSizeModel.Track(mediaType: .audio, codec: "aac", headerSize: 0),
             ])
         let unit = Rational(1, 1000)
-        let gate = SizeGate(
+        let gate = FileSizeLimiter(
             limit: limit, bytes: 1000, model: model, canShorten: false,
             tracks: [(.video, unit), (.audio, unit)])
         var written: [Given] = []

@@ -9,7 +9,7 @@ internal import LibAV
 /// the newest decoding time everything that is shown has come. The output can end at any such time at which the frames
 /// shown before it are also those that were decoded first; the last of them then ends there. Packets wait until the next
 /// such time is known, and go on when everything up to it fits. Confined to the writer's queue.
-final class SizeGate {
+final class FileSizeLimiter {
     /// Divides the ticks of every usual sample rate and frame rate.
     static let unit = Rational(1, 705_600_000)
 

@@ -4,7 +4,7 @@ internal import Locking
 
 /// What assets were found to be, for a process that is asked about a file first and reads it later: finding out what
 /// codecs are decodes frames, which takes longer than to copy a short clip.
-public final class AssetMemory: Sendable {
+public final class AssetCache: Sendable {
     private struct Key: Hashable {
         let device: UInt64
         let inode: UInt64

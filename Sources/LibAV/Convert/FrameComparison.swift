@@ -12,7 +12,7 @@ public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable 
 }
 
 /// Compares two runs of frames of one size and format, pair by pair; confined to one thread.
-public struct PictureComparison: ~Copyable {
+public struct FrameComparison: ~Copyable {
     private let graph: FilterGraph
     private let metric: SimilarityMetric
     private var pairs: Int64 = 0
@@ -29,13 +29,13 @@ public struct PictureComparison: ~Copyable {
     /// For frames like `frame`.
     public static func open(
         _ metric: SimilarityMetric, like frame: borrowing Frame
-    ) throws(AVError) -> PictureComparison {
+    ) throws(AVError) -> FrameComparison {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: frame.raw.pointee.format)) else {
             throw AVError(code: tandem_einval, operation: "av_pix_fmt_desc_get")
         }
         let compare = FilterNode(FilterStep(metric.rawValue), inputs: [.input(0), .input(1)])
         let graph = try FilterGraph.video([compare], inputs: 2, like: frame, timeBase: Rational(1, 25))
-        return PictureComparison(
+        return FrameComparison(
             graph: graph, metric: metric, peak: Double((1 << Int(descriptor.pointee.comp.0.depth)) - 1))
     }
 

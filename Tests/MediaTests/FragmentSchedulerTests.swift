@@ -3,7 +3,7 @@ import LibAV
 import Testing
 
 /// Fragments begin with the first track's key frames, and every packet is as long as the time to the next.
-@Suite struct FragmentPacerTests {
+@Suite struct FragmentSchedulerTests {
     private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
         let packet = try Packet.of([0])
         (packet.pts, packet.dts, packet.duration) = (time, time, duration)
@@ -11,8 +11,8 @@ import Testing
         return packet
     }
 
-    private func pacer(_ kinds: [MediaType] = [.audio, .video]) -> FragmentPacer {
-        FragmentPacer(
+    private func pacer(_ kinds: [MediaType] = [.audio, .video]) -> FragmentScheduler {
+        FragmentScheduler(
             tracks: kinds.map { ($0, Rational(1, 100)) }, interval: MediaTime(value: 1, timescale: 1))
     }
 

@@ -8,7 +8,7 @@ internal import Media
 internal import FileSystem
 
 /// What jobs read.
-extension Planner {
+extension BatchPlanner {
     mutating func source(
         _ asset: AssetSpec, in index: Int, foreseen: InputPlan.Source?, into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
@@ -60,16 +60,16 @@ extension Planner {
     }
 
     static func look(
-        at path: String, _ timing: AssetTiming, _ scout: any SourceScout
+        at path: String, _ timing: AssetTiming, _ prober: any SourceProber
     ) -> Swift.Result<SourceDescription, SourceProblem> {
-        Swift.Result { () throws(SourceProblem) in try scout.description(of: path, timing) }
+        Swift.Result { () throws(SourceProblem) in try prober.description(of: path, timing) }
     }
 
     private mutating func describe(
         _ path: String, _ timing: AssetTiming, at place: SourceRange, into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         let key = Self.probeKey(path, timing)
-        let result = probed[key] ?? Self.look(at: path, timing, scout)
+        let result = probed[key] ?? Self.look(at: path, timing, prober)
         probed[key] = result
         switch result {
         case .success(let description): return description

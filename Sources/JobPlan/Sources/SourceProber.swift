@@ -3,17 +3,17 @@ public import Media
 
 /// Looks into sources for a planner: in this process, or in one whose end is not this one's. Whoever makes a source may
 /// mean ill, and to open it is to run a parser over it.
-public protocol SourceScout: Sendable {
+public protocol SourceProber: Sendable {
     /// Through what sources are reached, and beneath what everything lies.
     var environment: SourceEnvironment { get }
     /// What was found of settings: a thousand jobs ask the same.
-    var trials: TrialMemory { get }
+    var trials: TrialCache { get }
     /// Answers in the form that was asked for. Blocks; called from several threads at once.
-    func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer
+    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse
 }
 
 /// What a planner must know of a source.
-public struct SourceQuestion: Codable, Hashable, Sendable {
+public struct ProbeRequest: Codable, Hashable, Sendable {
     /// What it is about.
     public enum Matter: Codable, Hashable, Sendable {
         /// What there is in it.
@@ -55,7 +55,7 @@ public struct SourceQuestion: Codable, Hashable, Sendable {
 }
 
 /// What a source has to say.
-public enum SourceAnswer: Codable, Sendable {
+public enum ProbeResponse: Codable, Sendable {
     /// What there is in it.
     case description(SourceDescription)
     /// The packets say when they are shown.
@@ -93,10 +93,10 @@ public struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringCon
 }
 
 /// Looks in this process.
-public struct LocalScout: SourceScout {
+public struct LocalProber: SourceProber {
     private let media: MediaEnvironment
     /// What was found of settings.
-    public let trials = TrialMemory()
+    public let trials = TrialCache()
     /// Through what sources are reached.
     public var environment: SourceEnvironment { media.sources }
 
@@ -104,7 +104,7 @@ public struct LocalScout: SourceScout {
     public init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
     /// Opens the source.
-    public func answer(_ question: SourceQuestion) throws(SourceProblem) -> SourceAnswer {
+    public func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
             if case .trial(let trial) = question.matter { return .verdict(trial.carryOut()) }
             guard let path = question.path else { throw SourceProblem("a question about no source") }
@@ -139,7 +139,7 @@ public struct LocalScout: SourceScout {
 
     private func cut(
         _ path: String, _ track: Int, _ range: TimeRange, _ damagePolicy: DamagePolicy,
-        _ edges: SourceQuestion.CutEdges
+        _ edges: ProbeRequest.CutEdges
     ) throws -> CutPossibilities? {
         let contents = try contents(path)
         guard let found = contents.tracks.first(where: { $0.index == track }) else { return nil }
@@ -187,26 +187,26 @@ extension CutPossibilities {
     }
 }
 
-extension SourceScout {
+extension SourceProber {
     /// What there is in a source.
     public func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
         -> SourceDescription
     {
-        let answer = try answer(SourceQuestion(path: path, matter: .description(timing)))
+        let answer = try answer(ProbeRequest(path: path, matter: .description(timing)))
         guard case .description(let description) = answer else { throw .notAnswered }
         return description
     }
 
     /// Whether a track's packets say when they are shown.
     func saysPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
-        let answer = try answer(SourceQuestion(path: path, matter: .presentationTimes(track: track)))
+        let answer = try answer(ProbeRequest(path: path, matter: .presentationTimes(track: track)))
         guard case .presentationTimes(let saysThem) = answer else { throw .notAnswered }
         return saysThem
     }
 
     /// Why a track's packets can't be copied in their order; nil where they can.
     func orderProblem(_ track: Int, of path: String) throws(SourceProblem) -> OrderProblem? {
-        guard case .order(let problem) = try answer(SourceQuestion(path: path, matter: .order(track: track)))
+        guard case .order(let problem) = try answer(ProbeRequest(path: path, matter: .order(track: track)))
         else { throw .notAnswered }
         return problem
     }
@@ -214,10 +214,10 @@ extension SourceScout {
     /// How a stretch of a track can be taken as it is; nil where the track is gone.
     func cut(
         _ track: Int, of path: String, range: TimeRange, damagePolicy: DamagePolicy,
-        edges: SourceQuestion.CutEdges = .none
+        edges: ProbeRequest.CutEdges = .none
     ) throws(SourceProblem) -> CutPossibilities? {
         let answer = try answer(
-            SourceQuestion(
+            ProbeRequest(
                 path: path,
                 matter: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
         guard case .cut(let possibilities) = answer else { throw .notAnswered }
@@ -229,7 +229,7 @@ extension SourceScout {
         _ track: Int, of path: String, ranges: [TimeRange], encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
         let answer = try answer(
-            SourceQuestion(
+            ProbeRequest(
                 path: path, matter: .joinedCut(track: track, ranges: ranges, encoder: encoder)))
         guard case .cut(let possibilities) = answer else { throw .notAnswered }
         return possibilities
@@ -237,6 +237,6 @@ extension SourceScout {
 }
 
 extension SourceProblem {
-    /// A scout that answers something else.
+    /// A prober that answers something else.
     fileprivate static var notAnswered: SourceProblem { SourceProblem("the answer is to another question") }
 }

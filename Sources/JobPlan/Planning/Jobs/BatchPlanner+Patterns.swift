@@ -5,7 +5,7 @@ internal import JobSpec
 internal import LibAV
 internal import FileSystem
 
-extension Planner {
+extension BatchPlanner {
     /// The jobs that a message about patterns and their runs is about: those that read the pattern, or the one in which
     /// it stands.
     static func owners(of diagnostic: Diagnostic, in templates: [JobFile]) -> [JobKey] {
@@ -113,7 +113,7 @@ extension JobFile {
     /// Its jobs with patterns replaced by what they match beneath a root.
     func expanded(into sink: inout DiagnosticSink, beneath root: PathRoot) -> JobFile {
         expanded(into: &sink) { pattern, absolute, sink in
-            Planner.matches(pattern, absolute: absolute, beneath: root, into: &sink)
+            BatchPlanner.matches(pattern, absolute: absolute, beneath: root, into: &sink)
         }
     }
 }

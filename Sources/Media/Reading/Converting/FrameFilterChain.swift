@@ -5,7 +5,7 @@ public import LibAV
 /// A change of pixel format is a change of numbers, and libavfilter's scaler tells of range and matrix only half: it
 /// brings full range to the limited one where nobody forbids it, and takes any RGB for BT.601. So every scaler is told
 /// what goes in and what comes out, also those that libavfilter puts between filters by itself.
-public struct PictureChain {
+public struct FrameFilterChain {
     let settings: VideoOutputSettings
     let size: PixelSize
     let format: PixelFormat
@@ -17,7 +17,7 @@ public struct PictureChain {
     let wholeSize: PixelSize?
     let target: PixelFormat
     /// Theirs, and that of those that everything was planned for.
-    var shapes: (own: PictureShape, first: PictureShape)?
+    var shapes: (own: FrameShape, first: FrameShape)?
 
     /// What scalers are told that stand before the last step: what goes in keeps its meaning all along, where no filter
     /// is there to change it.
@@ -30,8 +30,8 @@ public struct PictureChain {
     }
 
     /// What becomes of frames in a chain of the user's filters.
-    public static func trial(_ filters: FilterChain, of form: PictureForm, matrix: String) throws(AVError)
-        -> PictureForm
+    public static func trial(_ filters: FilterChain, of form: FrameForm, matrix: String) throws(AVError)
+        -> FrameForm
     {
         // Most filters take a frame's time, and leave the meaning of its numbers but for RGB.
         if changesColor(filters) { return try FilterGraph.trial(filters.steps, of: form, scaling: flags) }
@@ -60,12 +60,12 @@ public struct PictureChain {
         known.range = isFullRange ? "pc" : "tv"
         known.matrix = color.matrix ?? settings.sourceMatrix
         let size = PixelSize(width: 64, height: 64)
-        let chain = PictureChain(
+        let chain = FrameFilterChain(
             settings: plain, size: size, format: format, isFullRange: isFullRange, matrix: known.matrix,
             wholeSize: nil, target: target)
         _ = try FilterGraph.trial(
             chain.steps,
-            of: PictureForm(
+            of: FrameForm(
                 width: size.width, height: size.height, format: format, sampleAspectRatio: Rational(1, 1),
                 color: known), scaling: chain.scaling)
     }

@@ -4,7 +4,7 @@ internal import Locking
 
 /// Files that are open already, perhaps by another process, by the paths under which they are asked for: who may open
 /// nothing itself still reads what it was given.
-public final class LentFiles: Sendable {
+public final class PassedDescriptors: Sendable {
     private let files = Guarded<[ExactString: Int32]>([:])
 
     /// None.

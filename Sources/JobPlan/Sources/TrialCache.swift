@@ -4,7 +4,7 @@ internal import Locking
 internal import Media
 
 /// What was found of settings, so that each is tried once.
-public final class TrialMemory: Sendable {
+public final class TrialCache: Sendable {
     private let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
     /// More distinct settings than any batch has; the rest is tried without being remembered.
     private static let capacity = 4096
@@ -18,7 +18,7 @@ public final class TrialMemory: Sendable {
     }
 }
 
-extension SourceScout {
+extension SourceProber {
     /// What comes of settings, by who looks into sources.
     func verdict(on trial: SettingsTrial) -> SettingsTrial.Verdict {
         let trial = trial.plain
@@ -26,7 +26,7 @@ extension SourceScout {
         if let verdict = trials[trial] { return verdict }
         let verdict: SettingsTrial.Verdict
         do throws(SourceProblem) {
-            let answer = try answer(SourceQuestion(path: nil, matter: .trial(trial)))
+            let answer = try answer(ProbeRequest(path: nil, matter: .trial(trial)))
             guard case .verdict(let found) = answer else {
                 throw SourceProblem("the answer is to another question")
             }

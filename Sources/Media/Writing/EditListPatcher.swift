@@ -4,7 +4,7 @@ internal import FileSystem
 
 /// Says in a finished mp4 or mov what libavformat 5.1 can't: that a track begins late *and* has an encoder's delay to
 /// hide, and where a track of a fragmented file ends. The muxer's entries are rewritten in place, the same size.
-struct MovieEditPatch {
+struct EditListPatcher {
     /// How late the track begins, and what of it is the encoder's delay; the muxer wrote [empty, everything].
     var start: (delay: Int64, padding: Int64)?
     /// Where the track ends on the movie's time line; the muxer knows it of a file in one piece alone, and leaves 0 in
@@ -19,7 +19,7 @@ struct MovieEditPatch {
     init(mediaTimescale: Int64) { self.mediaTimescale = mediaTimescale }
 
     /// Rewrites the edit lists of a file's tracks, in their order.
-    static func apply(_ patches: [MovieEditPatch], to descriptor: Int32) throws {
+    static func apply(_ patches: [EditListPatcher], to descriptor: Int32) throws {
         guard patches.contains(where: { $0.isNeeded }) else { return }
         guard let source = FileSource(borrowing: descriptor), var movie = MovieInspector(source) else {
             throw MediaError.misuse("the output has no edit list to correct")

@@ -7,7 +7,7 @@ internal import LibAV
 /// says: a hole in the sound or a variable rate would move the first packet of every fragment. In a file of one piece
 /// the times alone count. By itself it also ends a fragment wherever any track has come far enough, so that a rare cue
 /// would cut frames between key frames.
-final class FragmentPacer {
+final class FragmentScheduler {
     private final class Track {
         let mediaType: MediaType
         var kept: Packet?
