@@ -124,7 +124,10 @@ public struct LocalPerformer: WorkPerformer {
         var bare = order
         bare.plan = order.plan.bare
         let work = JobWork(bare, in: environment) { @Sendable _ in order.onChecked() }
-        work.start(completion: completion)
+        work.start { @Sendable outcome in
+            lent.takeBack()
+            completion(outcome)
+        }
         return work
     }
 }

@@ -255,6 +255,7 @@ public enum WorkerMain {
         current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
             current.doing.withLock { $0 = .nothing }
+            lent.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((files, scratch)) {}
             var outcome = outcome
@@ -298,6 +299,7 @@ public enum WorkerMain {
                 sight = .answer(.description(description))
             }
             current.doing.withLock { $0 = .nothing }
+            lent.takeBack()
             for descriptor in descriptors { close(descriptor) }
             if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }
         }

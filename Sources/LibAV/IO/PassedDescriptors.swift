@@ -10,10 +10,14 @@ public final class PassedDescriptors: Sendable {
     /// None.
     public init() {}
 
-    /// From now on a path is read through this descriptor, which must stay open as long as this is read through.
+    /// From now on a path is read through this descriptor, which must stay open until it is taken back.
     public func lend(_ descriptor: Int32, for path: String) {
         files.withLock { $0[path.exact] = descriptor }
     }
+
+    /// Nothing is read through them any more: they may be closed, and their numbers become other files'. Whoever comes late opens
+    /// what lies at the path, as far as it may.
+    public func takeBack() { files.withLock { $0 = [:] } }
 
     /// A descriptor of its own for whoever asks for a path; nil where it is not lent.
     func duplicate(_ path: String) -> Int32? {

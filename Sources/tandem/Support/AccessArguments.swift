@@ -74,9 +74,12 @@ struct CommandAccess: Sendable {
     let sources: SourceEnvironment
     /// Strangers wrote what is read.
     let isUntrusted: Bool
+    /// Looks into sources in this process; presets ask about one file after the other.
+    let prober: LocalProber
 
-    /// Looks into sources in this process.
-    var prober: LocalProber {
-        LocalProber(MediaEnvironment(sources: sources, memory: AssetCache(limit: 1)))
+    init(sources: SourceEnvironment, isUntrusted: Bool) {
+        self.sources = sources
+        self.isUntrusted = isUntrusted
+        prober = LocalProber(MediaEnvironment(sources: sources, memory: AssetCache(limit: 1)))
     }
 }
