@@ -1,4 +1,4 @@
-/// A stretch of a text file, for messages: lines and columns count from 1, columns in code points.
+/// A range of a text file, for messages: lines and columns count from 1, columns in code points.
 public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The file it is in.
     public var source: SourceFile
@@ -62,13 +62,13 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         return copy
     }
 
-    /// The other stretch is within this one.
+    /// The other range is within this one.
     public func contains(_ other: SourceRange) -> Bool {
         source == other.source && (line, column) <= (other.line, other.column)
             && (other.endLine, other.endColumn) <= (endLine, endColumn)
     }
 
-    /// The same file and stretch, however it came to be read.
+    /// The same file and range, however it came to be read.
     public static func == (a: SourceRange, b: SourceRange) -> Bool {
         a.source == b.source && a.first == b.first && a.last == b.last
     }

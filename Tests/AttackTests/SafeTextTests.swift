@@ -92,7 +92,7 @@ import Testing
         #expect(isSafe(ProbeText.render(description, name: Self.hostile)))
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: RunPolicy(budget: .ofThisMachine(jobs: 1)),
-            performer: LocalPerformer(), prober: LocalProber(),
+            performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
             observer: Recorder())
         let records = await runner.run()
         let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")

@@ -14,7 +14,7 @@ import Testing
     /// Does the work, and garbles what came of it.
     private struct Garbler: WorkPerformer {
         let round: Int
-        private let own = LocalPerformer()
+        private let own = LocalPerformer(MediaEnvironment())
 
         init(_ round: Int) { self.round = round }
 

@@ -89,7 +89,7 @@ import Testing
             "\(dom.prefix(3000))")
     }
 
-    /// Frames of source and output, the sound's waveform and the bit rate, made by the worker; an output that is not
+    /// Frames of source and output, the audio's waveform and the bit rate, made by the worker; an output that is not
     /// as expected is shown too, one that has no frames says nothing of them.
     @Test(arguments: ["worker", "none"]) func thePageShowsWhatIsInside(_ isolation: String) throws {
         let scratch = try Scratch()

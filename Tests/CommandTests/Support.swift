@@ -47,7 +47,7 @@ func jobFile(
     """
 }
 
-/// A folder with a small source `a.mp4` in it: one second of frames and sound.
+/// A folder with a small source `a.mp4` in it: one second of frames and audio.
 func folderWithSource() throws -> Scratch {
     let scratch = try Scratch()
     try ffmpeg(

@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// What travels along beside frames and sound: timecode, attachments.
+/// What travels along beside frames and audio: timecode, attachments.
 @Suite struct CarriageTests {
     private func timecodes(_ path: String) throws -> [String] {
         let json = try Judge(path).probe(["-show_entries", "stream=codec_type:stream_tags"])

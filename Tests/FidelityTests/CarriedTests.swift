@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// What containers and streams say beside their frames and sound, and sources that say too little: found by somebody who
+/// What containers and streams say beside their frames and audio, and sources that say too little: found by somebody who
 /// tried to break it.
 @Suite struct CarriedTests {
     static func copy(_ asset: String, _ output: String) -> String {
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// A transport stream is later as a whole by the delay of its sound; and in Matroska's milliseconds a frame can be
+    /// A transport stream is later as a whole by the delay of its audio; and in Matroska's milliseconds a frame can be
     /// gone before it is seen. Both are cut smartly.
     @Test func smartCutsIntoCoarseClocks() async throws {
         let scratch = try Scratch()

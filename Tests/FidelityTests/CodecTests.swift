@@ -69,7 +69,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct CodecTests {
-    /// Every container and codec: the frames counted and at their times, the sound in its place.
+    /// Every container and codec: the frames counted and at their times, the audio in its place.
     @Test(arguments: Rendition.all) func everyContainerAndCodec(_ rendition: Rendition) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mkv")
@@ -238,7 +238,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Where the container can't say that sound begins late, it begins with silence, which is no sign of damage.
+    /// Where the container can't say that audio begins late, it begins with silence, which is no sign of damage.
     @Test func lateSoundBeginsWithSilence() async throws {
         let scratch = try Scratch()
         let made = try program(
@@ -264,7 +264,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
     }
 
     /// libavformat doesn't say how long the last packet of a late track lasts; where codecs' packets are hundreds of samples
-    /// the sound seemed to end before it should.
+    /// the audio seemed to end before it should.
     @Test(arguments: ["mp4", "mov", "mkv"]) func lateSoundEndsWhereItDid(_ container: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -328,7 +328,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(abs(edit.media - 2) < 0.002, "\(edit)")
     }
 
-    /// A copy of late sound hides the encoder's delay as its source does, whole or in fragments, and ends where it does.
+    /// A copy of late audio hides the encoder's delay as its source does, whole or in fragments, and ends where it does.
     @Test func copiedLateSoundHidesItsDelay() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -5,7 +5,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Sound of containers whose clocks can't say samples: Matroska and FLV count milliseconds, transport streams 90,000ths.
+/// Audio of containers whose clocks can't say samples: Matroska and FLV count milliseconds, transport streams 90,000ths.
 @Suite struct CountedSoundTests {
     /// A tone that never repeats itself: where a sample stands is found out to the sample.
     private static func tone(_ rate: Int) -> String {
@@ -20,7 +20,7 @@ import Testing
         return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
-    /// How many samples later than `expected` the sound of `reference` comes.
+    /// How many samples later than `expected` the audio of `reference` comes.
     private func lag(_ sound: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
         let inner = sound.dropFirst(3000).prefix(3000)
         guard inner.count == 3000 else { return nil }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Decoded from the middle of Matroska, sound begins with the sample that it would have there when decoded from the beginning.
+    /// Decoded from the middle of Matroska, audio begins with the sample that it would have there when decoded from the beginning.
     @Test(arguments: [
         ("aac", 44_100), ("libmp3lame", 44_100), ("flac", 44_100), ("pcm_s16le", 44_100), ("libopus", 48_000),
         ("libvorbis", 44_100), ("libvorbis", 48_000),

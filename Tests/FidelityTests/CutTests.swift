@@ -74,7 +74,7 @@ import Testing
             let hash = try judge.pictureHash(at: made[seam].time)
             #expect(hash == made[seam].hash, "frame \(seam)")
         }
-        // The sound is where it was.
+        // The audio is where it was.
         let (rate, sound) = (48_000, try judge.sound(rate: 48_000))
         let original = Array(try Judge(path).sound(rate: rate).dropFirst(Int(Self.start * Double(rate))))
         let skipped = 4_800

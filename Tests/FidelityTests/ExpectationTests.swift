@@ -22,7 +22,7 @@ import Testing
         """
     }
 
-    /// Two seconds of frame and sound, then one of black and silence, and frame and sound again.
+    /// Two seconds of frame and audio, then one of black and silence, and frame and audio again.
     private func source(in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i",

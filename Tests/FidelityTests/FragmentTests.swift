@@ -115,7 +115,7 @@ import Testing
             let (before, after) = (try #require(before), try #require(after))
             #expect(abs(before.empty - after.empty) < 1e-6 && abs(before.media - after.media) < 1e-6)
         }
-        // Read again: the same frames at the same times, the same sound.
+        // Read again: the same frames at the same times, the same audio.
         #expect(try Judge(parts).decodeErrors() == "")
         let (first, second) = (try Judge(whole).decodedPictures(), try Judge(parts).decodedPictures())
         #expect(first.map(\.time) == second.map(\.time))
@@ -241,7 +241,7 @@ import Testing
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
 
-    /// Sound that begins late and is compressed: an empty edit and an encoder's delay, written and read.
+    /// Audio that begins late and is compressed: an empty edit and an encoder's delay, written and read.
     @Test func soundThatBeginsLate() async throws {
         let scratch = try Scratch()
         let made = try program(
@@ -270,7 +270,7 @@ import Testing
         #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
     }
 
-    /// ffmpeg's fragmented movies put the encoder's delay of late sound at zero, and nothing up to where it begins: a range
+    /// ffmpeg's fragmented movies put the encoder's delay of late audio at zero, and nothing up to where it begins: a range
     /// may begin there, and what it lacks then is no sign of damage.
     @Test(arguments: ["mp4", "mkv", "wav"]) func aRangeThatBeginsInAGap(_ container: String) async throws {
         let scratch = try Scratch()
@@ -340,7 +340,7 @@ import Testing
         }
         let (a, b) = (try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
         #expect(abs(a[0]!.media - b[0]!.media) < 1e-6)
-        // A source in one piece says where its sound ends; ffmpeg's fragmented ones don't, within a packet.
+        // A source in one piece says where its audio ends; ffmpeg's fragmented ones don't, within a packet.
         #expect(
             more.hasPrefix("range") ? a[1]!.media == b[1]!.media : abs(a[1]!.media - b[1]!.media) < 0.0214)
     }

@@ -70,7 +70,7 @@ import Testing
             let why = reason(try await outcome("./leap.mkv", in: scratch, video: video, copy: copy))
             #expect(why.contains("its clock jumps") || why.contains("damaged"), "\(why)")
         }
-        // Ten years of sound, as the file says, find no room: the message says for what length.
+        // Ten years of audio, as the file says, find no room: the message says for what length.
         if leap < 1 << 52 {
             let why = reason(try await outcome("./leap.mkv", in: scratch, endlessSpace: false))
             #expect(why.contains("for a length of "), "\(why)")
@@ -135,7 +135,7 @@ import Testing
         _ = try Asset(.file(scratch.file("b.mkv"))).loadSynchronously()
     }
 
-    /// Sound that begins very late, into a container without time stamps: silence first, in little memory.
+    /// Audio that begins very late, into a container without time stamps: silence first, in little memory.
     @Test func lateSoundWithoutTimestamps() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -124,7 +124,7 @@ import Testing
         #expect(cues.map { [$0.start, $0.end] } == [[0, 0.75], [0.75, 0.85], [0.95, 1.25]], "\(cues)")
     }
 
-    /// A stretch without sound is silent in the output, and what comes after it stays with its frames.
+    /// A range without audio is silent in the output, and what comes after it stays with its frames.
     @Test func soundThatIsMissingInOneStretch() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// A stretch in which a track has nothing takes its time all the same, the first one too.
+    /// A range in which a track has nothing takes its time all the same, the first one too.
     @Test func nothingInTheFirstStretch() async throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:03,000 --> 00:00:03,500\nlate\n", to: "c.srt")

@@ -72,7 +72,7 @@ import Testing
         }
         #expect(made.count == index)
         #expect(try judge.decodeErrors() == "")
-        // Copied packets of sound are at their true times: none lies outside its range.
+        // Copied packets of audio are at their true times: none lies outside its range.
         let packets =
             try judge.probe(["-show_packets", "-select_streams", "a"])["packets"] as? [[String: Any]] ?? []
         let zero = source.output == "mkv" || source.output == "mp4" || source.output == "mov" ? 0.0 : 1.4

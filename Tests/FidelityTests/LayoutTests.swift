@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// Sound whose channels change in mid-stream comes in one layout, in its place, and the job tells of it.
+    /// Audio whose channels change in mid-stream comes in one layout, in its place, and the job tells of it.
     @Test func changedChannelsAreSaid() async throws {
         let scratch = try Scratch()
         var joined = Data()

@@ -4,7 +4,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Several tracks of sound that become one, measured against the sum of what ffmpeg decodes of them.
+/// Several tracks of audio that become one, measured against the sum of what ffmpeg decodes of them.
 @Suite struct MixTests {
     private let rate = 48_000
 
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// A test signal has one track of sound; its volume is as much the job's as any.
+    /// A test signal has one track of audio; its volume is as much the job's as any.
     @Test func aTestSignalHasAVolumeToo() async throws {
         let scratch = try Scratch()
         let yaml = """

@@ -53,7 +53,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct PassthroughTests {
-    /// A copied track decodes to the same frames and the same sound, at the same times.
+    /// A copied track decodes to the same frames and the same audio, at the same times.
     @Test(arguments: CopyPath.all) func aCopyIsTheSource(_ path: CopyPath) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.\(path.container)")

@@ -53,7 +53,7 @@ struct RealFileTableTests {
         return rules
     }
 
-    /// What the table says of a file; nil where it has neither frames nor sound.
+    /// What the table says of a file; nil where it has neither frames nor audio.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(Places.media) + "/" + name
         let rules = (try? rules(source)) ?? []

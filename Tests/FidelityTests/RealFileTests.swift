@@ -42,7 +42,7 @@ struct RealFile: Sendable, CustomTestStringConvertible {
 
 @Suite(.enabled(if: Places.media != nil), .serialized)
 struct RealFileTests {
-    /// Re-encodes, then measures times, frames, sound, orientation, shape and colour against the source.
+    /// Re-encodes, then measures times, frames, audio, orientation, shape and colour against the source.
     @Test(arguments: RealFile.all)
     func reencodeKeepsTimesPicturesAndSound(_ file: RealFile) async throws {
         let scratch = try Scratch()
@@ -120,7 +120,7 @@ struct RealFileTests {
         let found = lag(source, output, reach: min(480, source.count / 4), step: 1)
         #expect(abs(Double(found.lag)) / Double(rate) <= 0.001)
         #expect(found.correlation > 0.9)
-        // Sound is the last of the job's tracks; chapters may follow as a track of text.
+        // Audio is the last of the job's tracks; chapters may follow as a track of text.
         let all = try after.editDurations()
         let last = result.outputs[0].tracks.count - 1
         let edits = last < all.count ? all[last] : nil

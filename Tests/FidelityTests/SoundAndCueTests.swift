@@ -5,7 +5,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Sound and cues that were lost without a word: behind a pause, at the end of an encoder's delay, under other cues.
+/// Audio and cues that were lost without a word: behind a pause, at the end of an encoder's delay, under other cues.
 @Suite struct SoundAndCueTests {
     private func job(_ asset: String, _ tracks: String, to target: String, more: String = "") -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ \(tracks) ], \(more)destination: { path: \(target), if_exists: replace } }\n"
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Encoders without a queue of their own keep their delay's worth of sound unless they are given more.
+    /// Encoders without a queue of their own keep their delay's worth of audio unless they are given more.
     @Test func theEndIsPushedOut() async throws {
         let scratch = try Scratch()
         for count in [1, 4410, 48_896, 49_000, 49_152, 49_153] {

@@ -7,6 +7,8 @@ import JobSpec
 import Locking
 import TestSupport
 import Testing
+import LibAV
+import Media
 
 /// When jobs start, with work that does nothing: order, processors, memory, room on the disk.
 @Suite struct BatchRunnerTests {
@@ -226,8 +228,9 @@ import Testing
         for space in [nil, 1] as [Int64?] {
             if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
-                plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
-                performer: LocalPerformer(), prober: LocalProber(),
+                plan: result.plan, files: result.files, policy: policy,
+                state: RunState(isForced: false, environment: SourceEnvironment()),
+                performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
                 observer: Recorder()
             ).run()
             #expect(records.map(\.outcome.isSuccess) == [true])
@@ -253,8 +256,9 @@ import Testing
         for space in [nil, sizes[1] + 1000] as [Int64?] {
             if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
-                plan: result.plan, files: result.files, policy: policy, state: RunState(isForced: false),
-                performer: LocalPerformer(), prober: LocalProber(),
+                plan: result.plan, files: result.files, policy: policy,
+                state: RunState(isForced: false, environment: SourceEnvironment()),
+                performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
                 observer: Recorder()
             ).run()
             let made = try success(records).outputs.map(\.id)

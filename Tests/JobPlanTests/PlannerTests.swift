@@ -71,7 +71,7 @@ import Publishing
         #expect(copy == job)
     }
 
-    /// A copied track needs a range that its key frames allow, and copied sound a container with edit lists.
+    /// A copied track needs a range that its key frames allow, and copied audio a container with edit lists.
     @Test func copiesAreCheckedAgainstTheRange() throws {
         let scratch = try Scratch()
         try ffmpeg(

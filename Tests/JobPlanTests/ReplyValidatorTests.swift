@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobRun
 
-/// What a worker may say, and what none that is sound would: each bound at both of its sides.
+/// What a worker may say, and what none that is well would: each bound at both of its sides.
 @Suite struct ReplyValidatorTests {
     private func description() throws -> SourceDescription {
         let scratch = try Scratch()

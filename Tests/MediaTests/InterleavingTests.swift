@@ -33,7 +33,7 @@ import Publishing
     @Test func allSoundAfterAllPictures() async throws {
         let scratch = try Scratch()
         let (video, audio, apart) = (scratch.file("v.mkv"), scratch.file("a.mkv"), scratch.file("apart.avi"))
-        // 40 s of uncompressed sound and frames: far more than may wait for one track.
+        // 40 s of uncompressed audio and frames: far more than may wait for one track.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=40", "-c:v", "mjpeg", "-q:v", "1",
             video)
@@ -41,7 +41,7 @@ import Publishing
         try await MovieShuffler.layApart(video: video, audio: audio, output: apart)
         let far = try await copy(apart, to: scratch.file("far-out.mkv"), container: "mkv")
         #expect(far[0].appendedSamples == 1000)
-        // Every sample of sound, whatever the packets it came in.
+        // Every sample of audio, whatever the packets it came in.
         #expect(try Judge(scratch.file("far-out.mkv")).sound(rate: 8000).count == 320_000)
     }
 

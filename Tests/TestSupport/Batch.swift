@@ -1,3 +1,5 @@
+import LibAV
+import Media
 public import Diagnostics
 public import JobPlan
 public import JobRun
@@ -56,7 +58,7 @@ public func run(
     policy.keepsFailed = keepsFailed
     if endlessSpace { policy.space = { _ in nil } }
     return await BatchRunner(
-        plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(),
+        plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(MediaEnvironment()),
         prober: LocalProber(),
         observer: observer
     ).run()

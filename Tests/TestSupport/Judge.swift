@@ -102,7 +102,7 @@ public struct Judge: Sendable {
         return values.min() ?? 0
     }
 
-    /// What a track of sound decodes to, interleaved, at a rate; all its channels where no number is given.
+    /// What a track of audio decodes to, interleaved, at a rate; all its channels where no number is given.
     public func samples(track: Int = 0, channels: Int? = nil, rate: Int) throws -> [Float] {
         let mixed = channels.map { ["-ac", "\($0)"] } ?? []
         let result = try program(

@@ -91,7 +91,7 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     public var action: Action
     /// What comes of it.
     public var expected: Expectation
-    /// How the output's frames are to be turned for display.
+    /// How the output's frames are to be rotated for display.
     public var transform: DisplayTransform?
     /// The rule's place in the file.
     public var location: SourceRange

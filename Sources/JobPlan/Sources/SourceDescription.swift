@@ -49,7 +49,7 @@ public struct SourceDescription: Codable, Hashable, Sendable {
         public var frameRate: Rational?
         /// Every frame lasts exactly as long as every other.
         public var hasConstantFrameRate: Bool
-        /// How to turn its frames.
+        /// How to rotate its frames.
         public var transform: DisplayTransform?
         /// The part that is meant to be seen.
         public var cleanAperture: CleanAperture?

@@ -22,9 +22,9 @@ public struct ProbeRequest: Codable, Hashable, Sendable {
         case presentationTimes(track: Int)
         /// Whether the order of a track's times lets its packets be copied. All of them are read.
         case order(track: Int)
-        /// How a stretch of a track of frames can be taken as it is.
+        /// How a range of a track of frames can be taken as it is.
         case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
-        /// How several stretches of a track of frames can be taken as they are, one after the other. The encoder
+        /// How several ranges of a track of frames can be taken as they are, one after the other. The encoder
         /// makes edges, where there are any; nil for the one that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
         /// Whether filters or an encoder take some settings; no source is looked into.
@@ -68,7 +68,7 @@ public enum ProbeResponse: Codable, Sendable {
     case verdict(SettingsTrial.Verdict)
 }
 
-/// How a stretch of a track of frames can be taken as it is.
+/// How a range of a track of frames can be taken as it is.
 public struct CutPossibilities: Codable, Sendable {
     /// What stands against its packets as they are.
     public var problem: CutScan.Problem?
@@ -211,7 +211,7 @@ extension SourceProber {
         return problem
     }
 
-    /// How a stretch of a track can be taken as it is; nil where the track is gone.
+    /// How a range of a track can be taken as it is; nil where the track is gone.
     func cut(
         _ track: Int, of path: String, range: TimeRange, damagePolicy: DamagePolicy,
         edges: ProbeRequest.CutEdges = .none
@@ -224,7 +224,7 @@ extension SourceProber {
         return possibilities
     }
 
-    /// How several stretches of a track can be taken as they are, one after the other; nil where the track is gone.
+    /// How several ranges of a track can be taken as they are, one after the other; nil where the track is gone.
     func joinedCut(
         _ track: Int, of path: String, ranges: [TimeRange], encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {

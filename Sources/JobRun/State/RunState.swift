@@ -122,7 +122,7 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// Remembers nothing but what outputs say themselves.
-    public init(isForced: Bool, environment: SourceEnvironment = SourceEnvironment()) {
+    public init(isForced: Bool, environment: SourceEnvironment) {
         self.environment = environment
         (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
         mode = .stat

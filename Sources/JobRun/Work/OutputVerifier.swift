@@ -195,7 +195,7 @@ struct OutputVerifier {
                     "\(source) gave \(report.appendedSamples) frames, its index promises \(frames): it is truncated or damaged"
             }
             if case .encode(let encoding) = planned.action, let samples = expected.samples {
-                // Sound that begins late begins with silence where the container can't say so. Where a range begins in a
+                // Audio that begins late begins with silence where the container can't say so. Where a range begins in a
                 // gap, the source's times say that there is nothing yet; one that lost something lacks its end.
                 let given = Int64(report.appendedSamples + report.filledSamples)
                 let unit = Rational(1, max(1, encoding.encoder.sampleRate))

@@ -109,7 +109,7 @@ public struct LocalPerformer: WorkPerformer {
     private let environment: MediaEnvironment
 
     /// Makes one that reaches sources through an environment.
-    public init(_ environment: MediaEnvironment = MediaEnvironment()) { self.environment = environment }
+    public init(_ environment: MediaEnvironment) { self.environment = environment }
 
     /// Begins; see `WorkPerformer`.
     public func perform(

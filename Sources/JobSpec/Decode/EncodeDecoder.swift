@@ -223,7 +223,7 @@ struct EncodeDecoder {
             levels: reader.word("range", of: fields), range: node.range)
     }
 
-    // MARK: Sound
+    // MARK: Audio
 
     func audio(_ node: YAMLNode) -> AudioEncodeSpec? {
         guard let fields = reader.fields(node, as: Language.audioEncode) else { return nil }

@@ -30,14 +30,16 @@ extension NodeReader {
         return value(
             node, "`\(key)`", Self.form(range) + (isTooFine ? ", with at most three decimals" : "")
         ) { text in
-            let size = Quantity.scaled(text.hasPrefix("-") ? text.dropFirst() : text[...], by: 1000)
-            return size.map { text.hasPrefix("-") ? -Int($0) : Int($0) }.flatMap {
+            let isNegative = text.hasPrefix("-")
+            if isNegative, range.lowerBound >= 0 { return nil }
+            let size = Quantity.scaled(isNegative ? text.dropFirst() : text[...], by: 1000)
+            return size.map { isNegative ? -Int($0) : Int($0) }.flatMap {
                 range.contains(Double($0) / 1000) ? $0 : nil
             }
         }
     }
 
-    /// A stretch of time within the bounds of the key's seconds. `form` says how it is written, and what it may be.
+    /// A range of time within the bounds of the key's seconds. `form` says how it is written, and what it may be.
     func length(_ key: String, of fields: Fields, _ form: String) -> Located<MediaTime>? {
         guard let bounds = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
         guard let time = time(fields.value(key), "`\(key)`", isLength: true) else { return nil }

@@ -247,7 +247,7 @@ final class NodeReader {
         value(node, what, "a size is written like 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
     }
 
-    /// `isLength`: a stretch of time and no place in a source; what its form is said to be leaves places out.
+    /// `isLength`: a length of time and no place in a source; what its form is said to be leaves places out.
     func time(_ node: YAMLNode?, _ what: String, isLength: Bool = false) -> Located<TimeExpression>? {
         value(node, what, Self.timeForms(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
     }

@@ -13,7 +13,7 @@ public enum Language {
         example: "1:30.5")
     static let fragmentTime = ValueType.text(
         pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
-    /// A stretch of time in seconds or as of a clock; frames, percent and chapters are places in a source.
+    /// A range of time in seconds or as of a clock; frames, percent and chapters are places in a source.
     static func length(_ range: ClosedRange<Double> = 0...1e9) -> ValueType {
         .oneOf([.number(range), fragmentTime])
     }
@@ -268,7 +268,7 @@ public enum Language {
         case job
         /// `encode` of frames.
         case videoEncode
-        /// `encode` of sound.
+        /// `encode` of audio.
         case audioEncode
     }
 

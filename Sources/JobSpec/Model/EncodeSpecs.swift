@@ -58,7 +58,7 @@ public struct VideoEncodeSpec: Sendable {
     public var fit: Located<FrameFit>?
     /// What part of the coded frame is kept.
     public var crop: Located<CropSpec>?
-    /// How the frame is turned.
+    /// How the frame is rotated.
     public var orientation: Located<OrientationSpec>?
     /// Frames out of fields.
     public var deinterlace: Located<Deinterlacing>?
@@ -104,11 +104,11 @@ public enum CropSpec: Hashable, Sendable {
     case rectangle(PixelRectangle)
 }
 
-/// How a frame is turned.
+/// How a frame is rotated.
 public enum OrientationSpec: Hashable, Sendable {
     /// The display matrix goes along.
     case keep
-    /// The frame is turned, and the matrix is left.
+    /// The frame is rotated, and the matrix is left.
     case bake
     /// Clockwise by so many degrees, instead of the matrix.
     case angle(Int)
@@ -130,7 +130,7 @@ public struct ColorSpec: Sendable {
     public var range: SourceRange
 }
 
-/// How sound is compressed, as a job file says it.
+/// How audio is compressed, as a job file says it.
 public struct AudioEncodeSpec: Sendable {
     /// The codec.
     public var codec: Located<CodecInfo>

@@ -18,7 +18,7 @@ public struct Expectation: Codable, Hashable, Sendable {
         case loudness(is: Double, within: Double)
         /// Highest true peak in dBTP.
         case truePeak(max: Double)
-        /// The longest silence of its sound (below -60 dB).
+        /// The longest silence of its audio (below -60 dB).
         case silence(max: MediaTime)
         /// The longest run of black frames.
         case black(max: MediaTime)

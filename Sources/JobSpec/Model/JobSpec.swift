@@ -69,7 +69,7 @@ extension JobSpec {
     public func output(_ id: String?) -> OutputSpec? { outputs.first { $0.id?.value == id } }
 }
 
-/// A stretch of the asset's time line as a job file says it.
+/// A range of the asset's time line as a job file says it.
 public struct RangeSpec: Sendable {
     /// Where it begins; 0 when absent.
     public var start: Located<TimeExpression>?

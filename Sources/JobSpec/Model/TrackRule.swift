@@ -46,7 +46,7 @@ public struct TrackRule: Sendable {
         indirect case copy(SourceRange, otherwise: Action?)
         /// Re-encoded as frames.
         indirect case encodeVideo(VideoEncodeSpec)
-        /// Re-encoded as sound.
+        /// Re-encoded as audio.
         indirect case encodeAudio(AudioEncodeSpec)
 
         /// Turned into another kind of text.

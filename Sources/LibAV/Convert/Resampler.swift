@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// Sound in one form.
+/// Audio in one form.
 public struct AudioFormat: Hashable, Codable, Sendable {
     /// How a sample is stored.
     public var sampleFormat: SampleFormat
@@ -17,7 +17,7 @@ public struct AudioFormat: Hashable, Codable, Sendable {
     }
 }
 
-/// Converts sound from one form to another (`SwrContext`), confined to one queue.
+/// Converts audio from one form to another (`SwrContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 public struct Resampler: ~Copyable, @unchecked Sendable {

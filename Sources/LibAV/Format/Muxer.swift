@@ -42,7 +42,7 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
         }
         context.pointee.pb = io
         // What a decoder needs comes so much before it is due, as `ffmpeg -muxdelay` has it; without it a transport
-        // stream's clock says that everything comes at the last moment, and each packet of sound fills cells of its own.
+        // stream's clock says that everything comes at the last moment, and each packet of audio fills cells of its own.
         context.pointee.max_delay = 700_000
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()

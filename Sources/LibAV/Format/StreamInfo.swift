@@ -67,7 +67,7 @@ public struct StreamInfo: Sendable {
     /// Matroska's flag that packets have an alpha plane beside them (VP8 and VP9), which libavformat makes a tag.
     var saysAlphaBeside: Bool { metadata.contains(where: \.saysAlphaBeside) }
 
-    /// A cover or poster, not a track of moving pictures.
+    /// A cover or poster, not a video track.
     public var isAttachedPicture: Bool { disposition.contains("attached_pic") }
 
     /// The nine numbers of the display matrix (16.16 and 2.30 fixed point), nil where there is none.

@@ -39,7 +39,7 @@ public final class CodecParameters: @unchecked Sendable {
         return try CodecParameters(copying: &parameters)
     }
 
-    /// Uncompressed sound, for sources that are generated.
+    /// Uncompressed audio, for sources that are generated.
     public static func rawAudio(_ format: AudioFormat) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         parameters.codec_type = AVMEDIA_TYPE_AUDIO

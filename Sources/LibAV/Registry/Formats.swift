@@ -4,7 +4,7 @@ internal import CFFmpeg
 public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
     /// Frames over time.
     case video
-    /// Sound.
+    /// Audio.
     case audio
     /// Timed text or bitmaps.
     case subtitle

@@ -45,7 +45,7 @@ extension AssetProperty where Value == [AssetChapter] {
     }
 }
 extension AssetProperty where Value == DisplayTransform? {
-    /// How to turn the frames of the first video track.
+    /// How to rotate the frames of the first video track.
     public static var preferredTransform: AssetProperty {
         AssetProperty(name: "preferredTransform") { contents in
             contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }?.preferredTransform

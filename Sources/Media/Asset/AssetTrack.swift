@@ -26,13 +26,13 @@ public struct AssetTrack: Sendable {
     public let trackID: Int
     /// Its kind.
     public let mediaType: MediaType
-    /// A cover or poster: not a track of moving pictures, and never selected as one.
+    /// A cover or poster: not a video track, and never selected as one.
     public let isAttachedPicture: Bool
     /// What its samples are.
     public let format: FormatDescription
     /// The unit of its samples' times.
     public let timeBase: Rational
-    /// One sample of sound, where the unit is not fit to say when each begins, and no edit list counts in it: Matroska's
+    /// One sample of audio, where the unit is not fit to say when each begins, and no edit list counts in it: Matroska's
     /// milliseconds, or a transport stream's 90,000ths.
     public let sampleTimeBase: Rational?
     /// Where it lies on the asset's time line. Exact when the asset's timing is precise, as the
@@ -67,7 +67,7 @@ public struct AssetTrack: Sendable {
     public let languageCode: String?
     /// The track's name.
     public let title: String?
-    /// How to turn its frames.
+    /// How to rotate its frames.
     public let preferredTransform: DisplayTransform?
     /// Dispositions by libav's names.
     public let disposition: Set<String>
@@ -86,10 +86,10 @@ public struct AssetTrack: Sendable {
         }
     }
 
-    /// Not every packet of its sound can be decoded by itself: up to 128 of them, a tenth of a second, follow one that can.
+    /// Not every packet of its audio can be decoded by itself: up to 128 of them, a tenth of a second, follow one that can.
     var hasSyncPackets: Bool { ["truehd", "mlp"].contains(format.codec) }
 
-    /// How long before a time decoding must begin for its sound to be right there, beside the packet before.
+    /// How long before a time decoding must begin for its audio to be right there, beside the packet before.
     var preroll: MediaTime {
         guard mediaType == .audio else { return .zero }
         let milliseconds: Int64 =
@@ -129,7 +129,7 @@ public struct AssetTrack: Sendable {
     /// `video 0`-like name for messages, by position among the tracks of its kind.
     public var label: String { "track \(index) (\(isAttachedPicture ? "cover" : mediaType.rawValue))" }
 
-    /// Size as shown: presentation size, turned by the transform.
+    /// Size as shown: presentation size, rotated by the transform.
     public var displaySize: (width: Double, height: Double) {
         let size = format.presentationSize
         return preferredTransform?.isQuarterTurn == true ? (size.height, size.width) : size

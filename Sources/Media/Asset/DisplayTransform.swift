@@ -1,4 +1,4 @@
-/// How decoded frames are turned for display: the container's 3×3 matrix (AVFoundation's `preferredTransform`).
+/// How decoded frames are rotated for display: the container's 3×3 matrix (AVFoundation's `preferredTransform`).
 public struct DisplayTransform: Hashable, Codable, Sendable {
     /// Nine numbers in the container's order: 16.16 fixed point, the third column 2.30.
     public let matrix: [Int32]

@@ -15,7 +15,7 @@ public struct FormatDescription: Sendable {
     /// Bits per second as the container says, 0 where unknown.
     public let bitRate: Int64
 
-    /// Coded pixels, width and height; 0 × 0 for sound.
+    /// Coded pixels, width and height; 0 × 0 for audio.
     public let width: Int
     /// Coded pixels, height.
     public let height: Int

@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// What streams of high dynamic range say of their light in messages of their own (SEI), where the container says nothing
-/// of it: whoever compresses them anew must know it before the first frame.
+/// of it: whoever re-encodes them must know it before the first frame.
 enum HDRMetadataSEI {
     /// Frames of high dynamic range of whose light the container doesn't tell.
     static func areAskedFor(_ stream: StreamInfo) -> Bool {

@@ -12,7 +12,7 @@ public struct TestPattern: Hashable, Codable, Sendable {
     public var frameRate: Rational
     /// How long it lasts.
     public var duration: MediaTime
-    /// Frequency of the tone in hertz; nil for no sound.
+    /// Frequency of the tone in hertz; nil for no audio.
     public var toneFrequency: Int?
 
     /// Makes a pattern.

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// How many samples packets of sound decode to, as they say themselves: containers say it in units of their own.
+/// How many samples packets of audio decode to, as they say themselves: containers say it in units of their own.
 struct PacketLengths {
     private enum Kind {
         case opus

@@ -124,7 +124,7 @@ final class SmartCutProducer: SampleProducer {
 
     // MARK: Edges
 
-    /// What compresses a part anew; nil where the part is empty.
+    /// What re-encodes a part; nil where the part is empty.
     private func edge(_ count: Int, from: Int64, to: Int64) throws -> CutEdge? {
         guard count > 0 else { return nil }
         let source = try open(time(from))

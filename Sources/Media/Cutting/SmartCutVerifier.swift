@@ -128,7 +128,7 @@ public struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    /// A stretch around a seam on the source's time line.
+    /// A range around a seam on the source's time line.
     private struct Seam: Sendable {
         var from: Int64
         var until: Int64
@@ -276,7 +276,7 @@ public struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    /// Decoded frames of a stretch.
+    /// Decoded frames of a range.
     private func pictures(_ asset: Asset, _ track: AssetTrack, _ range: TimeRange) throws -> TrackSamples {
         let samples = try TrackSamples(
             asset: asset, track: track, settings: .video(VideoOutputSettings()),

@@ -39,7 +39,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
         }
     }
 
-    /// A normaliser for a stretch of a track, or of a mix; `encoding` where the output has losses.
+    /// A normaliser for a range of a track, or of a mix; `encoding` where the output has losses.
     public init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         target: LoudnessTarget, encoding: LossyEncoding? = nil

@@ -1,4 +1,4 @@
-/// What sound is to be brought to, by EBU R128.
+/// What audio is to be brought to, by EBU R128.
 public struct LoudnessTarget: Hashable, Codable, Sendable {
     /// Loudness of the whole, in LUFS.
     public var integrated = -16.0
@@ -11,11 +11,11 @@ public struct LoudnessTarget: Hashable, Codable, Sendable {
     public init() {}
 }
 
-/// What was measured of sound, by EBU R128.
+/// What was measured of audio, by EBU R128.
 public struct Loudness: Hashable, Codable, Sendable {
     /// Loudness of the whole, in LUFS; -70 or less is silence.
     public var integrated: Double
-    /// There is one: sound is louder than the gate of EBU R128, and longer than one of its blocks.
+    /// There is one: audio is louder than the gate of EBU R128, and longer than one of its blocks.
     public var isMeasured: Bool { integrated > -70 }
     /// Highest true peak, in dBTP.
     public var truePeak: Double

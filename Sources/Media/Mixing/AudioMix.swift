@@ -1,6 +1,6 @@
 public import LibAV
 
-/// How tracks of sound become one: the sum of their levels (AVFoundation's `AVAudioMix`).
+/// How tracks of audio become one: the sum of their levels (AVFoundation's `AVAudioMix`).
 public struct AudioMix: Codable, Hashable, Sendable {
     /// One track of a mix (AVFoundation's `AVAudioMixInputParameters`).
     public struct Input: Codable, Hashable, Sendable {

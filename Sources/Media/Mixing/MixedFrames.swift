@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// The sum of several tracks' sound, from where the first of them begins to where the last one ends, on the asset's
+/// The sum of several tracks' audio, from where the first of them begins to where the last one ends, on the asset's
 /// time line. Confined to its output's queue.
 final class MixedFrames: FrameStream {
     let timeBase: Rational
@@ -45,7 +45,7 @@ final class MixedFrames: FrameStream {
         var end: Int64 { start + Int64(frame?.sampleCount ?? 0) }
     }
 
-    /// Each producer vends sound of the format; volumes' times count from `origin`.
+    /// Each producer vends audio of the format; volumes' times count from `origin`.
     init(
         _ inputs: [(producer: any SampleProducer, volume: VolumeEnvelope)], origin: MediaTime,
         format: AudioFormat

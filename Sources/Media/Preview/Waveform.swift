@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// How loud sound is over its length, in columns of one width, for a person to look at.
+/// How loud audio is over its length, in columns of one width, for a person to look at.
 public struct Waveform: Codable, Sendable {
-    /// How long the sound is.
+    /// How long the audio is.
     public var duration: MediaTime
     /// The largest sample of each column, from 0 to 255 for full scale.
     public var peaks: [UInt8]
@@ -11,11 +11,11 @@ public struct Waveform: Codable, Sendable {
 
     /// Columns of a waveform.
     static let columns = 240
-    /// Longer sound is listened to here and there.
+    /// Longer audio is listened to here and there.
     static let wholeSeconds = 1200.0
 
     /// Listens to a track. Of one longer than twenty minutes each column is the first quarter of a second of its
-    /// stretch. Throws `CancellationError` after a cancel.
+    /// range. Throws `CancellationError` after a cancel.
     public static func measure(
         asset: Asset, track: AssetTrack, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> Waveform? {
@@ -76,7 +76,7 @@ public struct Waveform: Codable, Sendable {
                     let values = bytes.bindMemory(to: Float.self)
                     var (peak, squares) = (Float(0), Float(0))
                     for value in values[start..<min(start + count, values.count)] {
-                        // No number is no sound.
+                        // No number is no audio.
                         let value = value.isFinite ? value : 0
                         peak = max(peak, abs(value))
                         squares += value * value

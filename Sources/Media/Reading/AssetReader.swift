@@ -30,7 +30,7 @@ public final class AssetReader: @unchecked Sendable {
     /// What is read. Of several ranges, samples are vended on the time line of the whole; packets can't be joined, but
     /// for subtitles. Set before reading starts.
     public var extent = ReadingExtent()
-    /// The one stretch of the asset's time line that is read; nil for all of it, or for several.
+    /// The one range of the asset's time line that is read; nil for all of it, or for several.
     public var timeRange: TimeRange? {
         get { extent.ranges.count == 1 ? extent.ranges[0] : nil }
         set { extent.ranges = newValue.map { [$0] } ?? [] }

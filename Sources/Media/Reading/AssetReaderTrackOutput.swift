@@ -5,7 +5,7 @@ internal import Locking
 internal import Synchronization
 
 /// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`), or the sum of several tracks'
-/// sound (`AVAssetReaderAudioMixOutput`).
+/// audio (`AVAssetReaderAudioMixOutput`).
 ///
 /// Work is done ahead of the caller on the output's own queue, bounded in samples and bytes, so that
 /// decoding and what the caller does with the samples run at the same time. A caller that finds nothing
@@ -23,7 +23,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     public let settings: ReaderOutputSettings
 
     /// Times are counted in samples where the track's unit is too coarse for that (`AssetTrack.sampleTimeBase`). Decoded
-    /// sound always is; of packets, whoever writes them knows. Set before reading starts.
+    /// audio always is; of packets, whoever writes them knows. Set before reading starts.
     public var countsSamples: Bool
 
     private struct Ready: ~Copyable {
@@ -104,7 +104,7 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// Samples left out because their times did not increase.
     public var droppedSamples: Int { dropped.load(ordering: .relaxed) }
 
-    /// When the source's frames or sound first had another form than before, from the start of the output.
+    /// When the source's frames or audio first had another form than before, from the start of the output.
     public var formChange: MediaTime? { ready.withLock { $0.formChange } }
 
     func begin(_ producer: any SampleProducer) {

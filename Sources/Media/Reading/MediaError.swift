@@ -18,7 +18,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case writing(AVError)
     /// A copied packet isn't what its container can hold: its headers promise something else.
     case unfit(track: String, at: MediaTime, container: String, AVError)
-    /// Not one frame or packet of sound fits into an output of so many bytes.
+    /// Not one frame or packet of audio fits into an output of so many bytes.
     case nothingFits(limit: Int64)
     /// An output is larger than it may be.
     case overLimit(size: Int64, limit: Int64)
@@ -35,7 +35,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case hiddenBetween(track: String, at: MediaTime)
     /// A track's headers change, and a copy has one place for them.
     case changedHeaders(track: String, at: MediaTime)
-    /// Copied sound pauses, and the container can't say so of its codec.
+    /// Copied audio pauses, and the container can't say so of its codec.
     case hole(track: String, container: String, from: MediaTime, to: MediaTime)
     /// Packets that the demuxer read didn't reach their track.
     case lostPackets(track: String, after: Int, next: Int)
@@ -45,7 +45,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case undecodable(track: String, packets: Int)
     /// A track gave no sample at all.
     case noSamples(track: String)
-    /// Sound can't be brought to a loudness without breaking the limit on its peaks.
+    /// Audio can't be brought to a loudness without breaking the limit on its peaks.
     case loudnessOutOfReach(target: Double, reached: Double)
 
     /// One line for people.

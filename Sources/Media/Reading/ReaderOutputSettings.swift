@@ -13,7 +13,7 @@ public enum ReaderOutputSettings: Hashable, Sendable {
     case subtitle(SubtitleCodec)
     /// Decoded frames.
     case video(VideoOutputSettings)
-    /// Decoded sound, as linear PCM.
+    /// Decoded audio, as linear PCM.
     case audio(AudioOutputSettings)
 }
 
@@ -23,7 +23,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var deinterlacing = Deinterlacing.off
     /// The part of the coded frame that is kept; nil for all.
     public var crop: PixelRectangle?
-    /// How the frame is turned.
+    /// How the frame is rotated.
     public var turn: FrameRotation?
     /// A chain of libavfilter's filters.
     public var filters: FilterChain?
@@ -106,7 +106,7 @@ public enum FrameFit: String, Hashable, Codable, Sendable, CaseIterable {
     case stretch
     /// As large as fits.
     case inside
-    /// As large as fits and no larger than it is; the size is turned for a frame that stands.
+    /// As large as fits and no larger than it is; the size is rotated for a frame that stands.
     case scaleDown = "scale-down"
 }
 
@@ -129,14 +129,14 @@ public struct PixelRectangle: Hashable, Codable, Sendable {
     }
 }
 
-/// A turn by quarters, after a reflection or not.
+/// A rotation by quarters, after a reflection or not.
 public struct FrameRotation: Hashable, Codable, Sendable {
     /// Mirrored from left to right first.
     public var isReflected: Bool
     /// Degrees clockwise: 0, 90, 180 or 270.
     public var clockwiseDegrees: Int
 
-    /// Makes a turn.
+    /// Makes a rotation.
     public init(clockwiseDegrees: Int, isReflected: Bool = false) {
         self.clockwiseDegrees = clockwiseDegrees
         self.isReflected = isReflected
@@ -172,7 +172,7 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     public var description: String { "\(width)x\(height)" }
 }
 
-/// Sound as an output vends it; nil keeps what the source has.
+/// Audio as an output vends it; nil keeps what the source has.
 public struct AudioOutputSettings: Hashable, Codable, Sendable {
     /// How a sample is stored.
     public var sampleFormat: SampleFormat?
@@ -183,7 +183,7 @@ public struct AudioOutputSettings: Hashable, Codable, Sendable {
     /// A chain of libavfilter's filters, before everything else.
     public var filters: FilterChain?
 
-    /// Sound as the source has it.
+    /// Audio as the source has it.
     public init(sampleFormat: SampleFormat? = nil, sampleRate: Int32? = nil, layout: ChannelLayout? = nil) {
         self.sampleFormat = sampleFormat
         self.sampleRate = sampleRate

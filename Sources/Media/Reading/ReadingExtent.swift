@@ -1,7 +1,7 @@
 /// What of an asset is read, and how damage in it is treated: the same for whoever measures a job's sources and for the
 /// session that reads them.
 public struct ReadingExtent: Hashable, Sendable {
-    /// Stretches of the asset's time line: none for all of it; several are joined end to end, in this order.
+    /// Ranges of the asset's time line: none for all of it; several are joined end to end, in this order.
     public var ranges: [TimeRange]
     /// What becomes of damaged data.
     public var damagePolicy: DamagePolicy

@@ -28,7 +28,7 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var droppedSamples: Int
     /// What was left out because it was damaged.
     public var damage: DamageTally.Count
-    /// When the source's frames first had another shape, or its sound another rate or other channels, from the
+    /// When the source's frames first had another shape, or its audio another rate or other channels, from the
     /// session's start: all of it was brought to one form.
     public var formChange: MediaTime?
     /// The end of the last sample, from the session's start.

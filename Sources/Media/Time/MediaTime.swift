@@ -127,7 +127,7 @@ extension MediaTime: Codable {
     }
 }
 
-/// A stretch of media time, half-open (AVFoundation's `CMTimeRange`).
+/// A range of media time, half-open (AVFoundation's `CMTimeRange`).
 public struct TimeRange: Hashable, Codable, Sendable {
     /// Where it begins.
     public var start: MediaTime

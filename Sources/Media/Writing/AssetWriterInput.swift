@@ -16,7 +16,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     public var nominalFrameRate: Rational?
     /// Bits a pixel of what video frames are decoded from, by which encoders' threads are chosen; 0 where it isn't known.
     var sourceBitsPerPixel = 0.0
-    /// How frames are to be turned. Set before writing starts.
+    /// How frames are to be rotated. Set before writing starts.
     public var transform: DisplayTransform?
     /// Tags of the track. Set before writing starts.
     public var metadata: [MetadataEntry] = []
@@ -32,7 +32,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     private var packetStages: [any PacketStage] = []
     private weak var writer: AssetWriter?
     private(set) var index = 0
-    /// The stretch of the source's time line that is written; the end may come from another thread.
+    /// The range of the source's time line that is written; the end may come from another thread.
     struct Session: Sendable {
         var start: MediaTime = .zero
         var end: MediaTime?

@@ -123,7 +123,7 @@ final class AudioEncoderStage: EncoderStage {
     }
 
     /// An encoder that keeps nothing back gives its delay to the last packet: where what is left of that is less, silence
-    /// pushes the sound out.
+    /// pushes the audio out.
     private func flush() throws(AVError) {
         let padding = encoder.initialPadding
         guard !encoder.drainsByItself, frameSize > 0, padding > 0, let position else { return }

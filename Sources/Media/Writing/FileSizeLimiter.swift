@@ -56,7 +56,7 @@ final class FileSizeLimiter {
 
     private let limit: Int64
     /// The container says how long samples last: what doesn't end where the output does is shortened or lasts longer.
-    /// Otherwise sound that reaches over the end is left out.
+    /// Otherwise audio that reaches over the end is left out.
     private let canShorten: Bool
     private var model: OutputSizeModel
     private var tracks: [Track]

@@ -4,7 +4,7 @@ internal import LibAV
 /// lasts.
 ///
 /// libavformat begins a fragment of a track where the lengths of its packets so far end, not where its first packet
-/// says: a hole in the sound or a variable rate would move the first packet of every fragment. In a file of one piece
+/// says: a hole in the audio or a variable rate would move the first packet of every fragment. In a file of one piece
 /// the times alone count. By itself it also ends a fragment wherever any track has come far enough, so that a rare cue
 /// would cut frames between key frames.
 final class FragmentScheduler {
@@ -23,7 +23,7 @@ final class FragmentScheduler {
     }
 
     private let tracks: [Track]
-    /// The track whose packets begin fragments: the first of frames, or of sound.
+    /// The track whose packets begin fragments: the first of frames, or of audio.
     private let lead: Int
     private let interval: Int64
     private var begin: Int64?

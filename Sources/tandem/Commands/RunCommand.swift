@@ -127,7 +127,7 @@ struct RunCommand: AsyncParsableCommand {
         let saved = try folder.map { try readShard($0) } ?? plan.map { try readPlan($0) }
         let loader =
             try saved.map { JobFileLoader(files: $0.files, variables: $0.variables, access: access) }
-            ?? spec.load()
+            ?? spec.settings.load(spec.files, access: access)
         if let saved, let problem = saved.environmentProblem ?? saved.specProblem(now: loader.specs) {
             try refuse(problem)
         }

@@ -197,10 +197,12 @@ extension SpecSettings {
     /// What was read stays until the process ends: taking ten thousand jobs apart again serves nobody.
     private static let kept = Guarded<[JobFileLoader]>([])
 
-    /// Reads and checks files.
-    func load(_ files: [String], allowsNoJobs: Bool = false) throws -> JobFileLoader {
+    /// Reads and checks files. `access`: what was granted already.
+    func load(
+        _ files: [String], access given: CommandAccess? = nil, allowsNoJobs: Bool = false
+    ) throws -> JobFileLoader {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
-        let granted = try access.granted(for: files)
+        let granted = try given ?? access.granted(for: files)
         let loader = JobFileLoader(
             files: files, variables: try values(), access: granted, allowsNoJobs: allowsNoJobs)
         Self.kept.withLock { $0.append(loader) }

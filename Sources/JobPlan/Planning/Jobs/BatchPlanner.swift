@@ -109,7 +109,7 @@ public struct BatchPlanner {
     /// Where all jobs of some files put their outputs, and which files they read. Patterns are expanded; no source is
     /// opened.
     public static func places(
-        _ files: [JobFile], beneath root: PathRoot = .anywhere
+        _ files: [JobFile], beneath root: PathRoot
     ) -> (destinations: Set<DestinationPath>, sources: [FileIdentity], problems: DiagnosticSink) {
         var sink = DiagnosticSink()
         var table = DestinationTable()

@@ -29,7 +29,7 @@ struct ExpectationPlanner {
         if case .smartCut(let cut) = action {
             (whole.frames, whole.isExact) = (cut.pictureCount, true)
         }
-        // Sound goes on through a stretch that has none, as silence.
+        // Audio goes on through a range that has none, as silence.
         if track.mediaType == .audio, case .encode(let encoding) = action {
             whole.samples = whole.timeRange.duration.ticks(
                 in: Rational(1, max(1, encoding.encoder.sampleRate)))

@@ -5,9 +5,9 @@ internal import Media
 
 /// What of a source is read for an output.
 struct PlannedExtent {
-    /// One stretch; nil for all.
+    /// One range; nil for all.
     var range: TimeRange?
-    /// Several stretches instead, joined in this order.
+    /// Several ranges instead, joined in this order.
     var joined: [TimeRange] = []
     /// What was asked for, where `range` is another.
     var requested: TimeRange?

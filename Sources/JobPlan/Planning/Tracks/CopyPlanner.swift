@@ -86,7 +86,7 @@ struct CopyPlanner {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
-    /// Sound that is cut where packets begin, since nothing in the output could say more.
+    /// Audio that is cut where packets begin, since nothing in the output could say more.
     private func keepsWholePackets(of track: SourceDescription.Track) -> Bool {
         track.mediaType == .audio && !ranges.isEmpty && (ranges.count > 1 || !container.value.hasEditLists)
     }

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What frames go through before their size is decided: fields, crop, turn and filters.
+/// What frames go through before their size is decided: fields, crop, rotation and filters.
 struct FramePlanner {
     let spec: VideoEncodeSpec
     let track: SourceDescription.Track
@@ -15,7 +15,7 @@ struct FramePlanner {
         var size: PixelSize
         /// Shape of a pixel; nil where nobody says.
         var aspect: Rational?
-        /// What is left to be turned by who shows the output.
+        /// What is left to be rotated by who shows the output.
         var transform: DisplayTransform?
         var isInterlaced: Bool
         /// What the numbers mean, and how they are stored.

@@ -124,7 +124,7 @@ struct TrackPlanner {
 
     private typealias Made = (action: TrackPlan.Action, transform: DisplayTransform?)
 
-    /// What is done with it, and how the output's frames are turned for display.
+    /// What is done with it, and how the output's frames are rotated for display.
     private func made(
         of track: SourceDescription.Track, by rule: TrackRule, _ reasons: inout Reasons
     ) -> Made? {

@@ -15,9 +15,15 @@ final class AudioConverter: FrameStage {
     private var resampler: Resampler?
     /// When the first sample is heard, and in which unit that counts.
     private var first: (time: Int64, unit: Rational)?
-    /// Samples at the output's rate: those that went on, and at the end those that are to.
+    /// Samples that went on, at the output's rate.
     private var given: Int64 = 0
-    private var target: Int64?
+    /// Where the source ends; known before the first frame comes where filters held everything until then.
+    private var sourceEnd: MediaTime?
+    /// Samples that are to go on altogether; nil until that is known.
+    private var target: Int64? {
+        guard let first, let sourceEnd, resampler != nil || isFilled else { return nil }
+        return first.unit.rescale(sourceEnd.ticks(in: first.unit) - first.time, to: timeBase)
+    }
     private var hasFinished = false
     private var ready = UniqueDeque<Frame>()
 
@@ -55,10 +61,7 @@ final class AudioConverter: FrameStage {
         if wanted != format { resampler = try Resampler.open(from: format, to: wanted) }
     }
 
-    func sourceEnds(at end: MediaTime) {
-        guard let first, resampler != nil || isFilled else { return }
-        target = first.unit.rescale(end.ticks(in: first.unit) - first.time, to: timeBase)
-    }
+    func sourceEnds(at end: MediaTime) { sourceEnd = end }
 
     func finish(at end: MediaTime?) { hasFinished = true }
 

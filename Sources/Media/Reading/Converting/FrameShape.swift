@@ -11,7 +11,7 @@ struct FrameShape: Equatable {
         Double(size.width) * (aspect.isPositive ? aspect.double : 1) / Double(max(1, size.height))
     }
 
-    /// Behind a crop and a turn.
+    /// Behind a crop and a rotation.
     func after(_ settings: VideoOutputSettings) -> FrameShape {
         var shape = self
         if let crop = settings.crop { shape.size = PixelSize(width: crop.width, height: crop.height) }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Decodes tracks from end to end and finds the longest stretch of nothing in them.
+/// Decodes tracks from end to end and finds the longest run of nothing in them.
 public struct SilenceBlackDetector: Sendable {
     private let asset: Asset
     private let isCancelled: @Sendable () -> Bool

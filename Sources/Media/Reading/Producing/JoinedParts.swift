@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// One of several stretches that follow one another in an output, and how its samples are made.
+/// One of several ranges that follow one another in an output, and how its samples are made.
 struct JoinedPart {
     let range: TimeRange
     /// Where it begins in the output.
@@ -8,7 +8,7 @@ struct JoinedPart {
     let make: () throws -> any SampleProducer
 }
 
-/// Samples of several stretches, one after the other, on the time line of what comes of them. A stretch is opened when
+/// Samples of several ranges, one after the other, on the time line of what comes of them. A range is opened when
 /// its turn comes; one that has none of the track's samples takes its time all the same.
 final class JoinedSamples: SampleProducer {
     private let parts: [JoinedPart]

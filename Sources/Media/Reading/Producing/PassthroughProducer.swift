@@ -3,7 +3,7 @@ internal import LibAV
 
 /// A track's packets as they are, those of a range alone.
 ///
-/// Sound is cut at packets: the one that holds the range's start comes with the ones its decoder needs
+/// Audio is cut at packets: the one that holds the range's start comes with the ones its decoder needs
 /// before it, and the last one's duration ends with the range, so that a container with edit lists can say
 /// it to the sample. Frames must begin at a key frame; whoever plans the copy has made sure of it.
 final class PassthroughProducer: SampleProducer {
@@ -83,7 +83,7 @@ final class PassthroughProducer: SampleProducer {
                 }
                 lastDTS = dts
                 var duration = packet.duration
-                // Data that are about a stretch of time, cut to the range like cues.
+                // Data that are about a length of time, cut to the range like cues.
                 if let start, track.mediaType == .data, pts < start {
                     if pts + duration <= start { continue }
                     duration -= start - pts
@@ -91,7 +91,7 @@ final class PassthroughProducer: SampleProducer {
                 }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
-                    // Sound needs the packet before, however long that is.
+                    // Audio needs the packet before, however long that is.
                     let before = track.mediaType == .audio ? max(preroll, duration) : 0
                     if pts + duration <= start - before || track.hasSyncPackets && !packet.isKey { continue }
                 }
@@ -163,7 +163,7 @@ final class PassthroughProducer: SampleProducer {
     /// The earliest of those that are hidden after one that is shown.
     private var hiddenFirst: Int64?
 
-    /// libavformat heeds no edit list of a fragmented movie: what of its late sound is the encoder's delay is said here, as
+    /// libavformat heeds no edit list of a fragmented movie: what of its late audio is the encoder's delay is said here, as
     /// libavformat says it of others.
     private func hideDelay(of packet: borrowing Packet, pts: Int64) throws(AVError) {
         guard track.mediaType == .audio, let editStart = track.editStart?.ticks(in: timeBase),

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Makes what an output's samples come from: demuxer, decoder, mixer, and one after the other where stretches are
+/// Makes what an output's samples come from: demuxer, decoder, mixer, and one after the other where ranges are
 /// joined.
 struct ProducerFactory {
     let sharing: DecoderSharing
@@ -47,9 +47,9 @@ struct ProducerFactory {
         return try joined(output)
     }
 
-    // MARK: Several stretches
+    // MARK: Several ranges
 
-    /// Each stretch is read plainly; what is asked of the sound or the frames is done to the whole, so that filters
+    /// Each range is read plainly; what is asked of the audio or the frames is done to the whole, so that filters
     /// and converters see no joint.
     private func joined(_ output: AssetReaderTrackOutput) throws -> any SampleProducer {
         let track = output.track
@@ -97,9 +97,9 @@ struct ProducerFactory {
         }
     }
 
-    // MARK: One stretch
+    // MARK: One range
 
-    /// `offset` is where the stretch begins in the whole, `part` which one it is.
+    /// `offset` is where the range begins in the whole, `part` which one it is.
     private func piece(
         _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings, range: TimeRange?, part: Int = 0,
         lane: DemuxLane?, tick: Rational? = nil, offset: MediaTime = .zero
@@ -169,7 +169,7 @@ struct ProducerFactory {
         let isOverlapping =
             track.mediaType == .subtitle && track.displaySets == nil && !container.isMovie
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
-        // Sound decodes right only after what comes before it: its decoder starts a little earlier.
+        // Audio decodes right only after what comes before it: its decoder starts a little earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
         packets.heardFrom = context.start
         let target = (context.timeZero + context.start - preroll).ticks(in: track.timeBase, rounding: .down)

@@ -22,7 +22,7 @@ protocol SampleProducer: AnyObject {
     func next() throws -> SampleSupply
     /// Samples that were left out because their times did not increase.
     var droppedSamples: Int { get }
-    /// When frames first had another shape than before, or sound another rate or other channels; from the start of the
+    /// When frames first had another shape than before, or audio another rate or other channels; from the start of the
     /// range. They come in one form all the same.
     var formChange: MediaTime? { get }
 }
@@ -48,14 +48,14 @@ extension SampleProducer {
     var formChange: MediaTime? { nil }
 }
 
-/// What a producer is to make: a track, a stretch of its asset's time line, and how to treat damage.
+/// What a producer is to make: a track, a range of its asset's time line, and how to treat damage.
 struct ProducerContext: Sendable {
     let track: AssetTrack
     /// Time zero on the file's own clock.
     let timeZero: MediaTime
     /// Nil: everything.
     let range: TimeRange?
-    /// It is made of tracks or stretches that were cut to their edits and ends one by one.
+    /// It is made of tracks or ranges that were cut to their edits and ends one by one.
     var isComposed = false
     /// The unit of frames' times, where more than the range decides about it.
     var tick: Rational?
@@ -104,7 +104,7 @@ final class DecodedFrames: FrameStream {
     private var sent = 0
     /// When the latest of them are shown, as many as the decoder's threads work on.
     private var recent: [MediaTime?] = []
-    /// Sound of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
+    /// Audio of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
         let isEarly = time.map { $0 < packets.heardFrom - packets.track.preroll } ?? false
