@@ -109,7 +109,11 @@ struct AssetDecoder {
         ) { Quantity.frameRate($0) }
         let tone = reader.value(
             fields.value("tone"), "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
-        ) { Quantity.frequency($0).flatMap { $0 <= 20_000 ? Int($0) : nil } }
+        ) {
+            Quantity.frequency($0).flatMap {
+                Language.tone.integers?.contains(Int($0)) == true ? Int($0) : nil
+            }
+        }
         let length = reader.length("duration", of: fields, "a test signal lasts some time, up to a day")
         if fields.has("duration"), length == nil { return nil }
         guard let name else { return nil }

@@ -128,7 +128,7 @@ struct EncodeDecoder {
         }
         spec?.pixelFormat = format
         spec?.frameRate = frames
-        spec?.keyframeInterval = keyframeInterval(fields["keyframe_interval"])
+        spec?.keyframeInterval = keyframeInterval(fields)
         spec?.options = options(fields["options"])
         guard var spec else { return nil }
         if reader.sink.errorCount == before {
@@ -157,15 +157,18 @@ struct EncodeDecoder {
         return nil
     }
 
-    private func keyframeInterval(_ entry: YAMLNode.Entry?) -> Located<KeyframeInterval>? {
-        reader.value(
-            entry?.value, "`keyframe_interval`", "it is a count of frames (250), or a time (2s, 1500ms, 50f)"
+    private func keyframeInterval(_ fields: Fields) -> Located<KeyframeInterval>? {
+        let bounds = fields.type.type(of: "keyframe_interval")?.integers ?? 1...1
+        return reader.value(
+            fields.value("keyframe_interval"), "`keyframe_interval`",
+            "it is a count of frames (250), or a time (2s, 1500ms, 50f)"
         ) { text in
-            if let frames = Int(text) { return (1...100_000).contains(frames) ? .frames(frames) : nil }
+            if let frames = Int(text) { return bounds.contains(frames) ? .frames(frames) : nil }
             // A number alone counts frames, and there are no parts of one.
             if Double(text) != nil { return nil }
             switch TimeExpression(text) {
-            case .frames(let frames): return frames >= 1 && frames <= 100_000 ? .frames(Int(frames)) : nil
+            case .frames(let frames):
+                return Int(exactly: frames).flatMap { bounds.contains($0) ? .frames($0) : nil }
             case .absolute(let time): return time.seconds > 0 && time.seconds <= 3600 ? .time(time) : nil
             default: return nil
             }
@@ -278,7 +281,7 @@ struct EncodeDecoder {
     /// A count or a name.
     static func layout(_ text: String) -> ChannelLayout? {
         guard let count = Int(text) else { return ChannelLayout(named: text) }
-        return (1...16).contains(count) ? ChannelLayout(defaultFor: count) : nil
+        return Language.channels.integers?.contains(count) == true ? ChannelLayout(defaultFor: count) : nil
     }
 
     private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {

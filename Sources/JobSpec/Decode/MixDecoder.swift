@@ -28,7 +28,9 @@ struct MixDecoder {
             let tracks = fields["audio"].flatMap({ selection($0.value) }), let volume = fields["volume"]
         else { return nil }
         guard case .sequence(let items) = volume.value.content else {
-            guard let value = factor(volume.value, "`volume`") else { return nil }
+            guard let value = reader.thousandths("volume", of: fields, as: "a factor")?.value else {
+                return nil
+            }
             return MixSpec.Input(selection: tracks, points: [(nil, value)])
         }
         if items.isEmpty {
@@ -37,17 +39,11 @@ struct MixDecoder {
         let points = items.compactMap { item -> (at: Located<TimeExpression>?, thousandths: Int)? in
             guard let fields = reader.fields(item, as: Language.volumePoint),
                 let time = reader.time(fields.value("at"), "`at`"),
-                let value = factor(fields.value("value"), "`value`")
+                let value = reader.thousandths("value", of: fields, as: "a factor")?.value
             else { return nil }
             return (time, value)
         }
         return points.count == items.count && !points.isEmpty
             ? MixSpec.Input(selection: tracks, points: points) : nil
-    }
-
-    private func factor(_ node: YAMLNode?, _ what: String) -> Int? {
-        reader.value(node, what, "it is a factor from 0 to 16, with at most three decimals") { text in
-            Quantity.scaled(text, by: 1000).flatMap { (0...16_000).contains($0) ? Int($0) : nil }
-        }?.value
     }
 }

@@ -22,13 +22,15 @@ extension NodeReader {
     }
 
     /// A number in thousandths, of which it has no parts.
-    func thousandths(_ key: String, of fields: Fields) -> Located<Int>? {
+    func thousandths(
+        _ key: String, of fields: Fields, as noun: String = "a number"
+    ) -> Located<Int>? {
         guard let range = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
         let node = fields.value(key)
         let parts = node?.text?.split(separator: ".", omittingEmptySubsequences: false) ?? []
         let isTooFine = parts.count == 2 && parts[1].count > 3
         return value(
-            node, "`\(key)`", Self.form(range) + (isTooFine ? ", with at most three decimals" : "")
+            node, "`\(key)`", Self.form(range, as: noun) + (isTooFine ? ", with at most three decimals" : "")
         ) { text in
             let isNegative = text.hasPrefix("-")
             if isNegative, range.lowerBound >= 0 { return nil }
@@ -85,9 +87,9 @@ extension NodeReader {
         }
     }
 
-    private static func form(_ range: ClosedRange<Double>) -> String {
+    private static func form(_ range: ClosedRange<Double>, as noun: String = "a number") -> String {
         func text(_ bound: Double) -> String { bound == bound.rounded() ? "\(Int(bound))" : "\(bound)" }
-        return "it is a number from \(text(range.lowerBound)) to \(text(range.upperBound))"
+        return "it is \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 
     /// A key is asked for that the table doesn't have in this form: a fault of ours, which any test that reads it shows.

@@ -114,11 +114,11 @@ struct ExtentPlanner {
             let track = copied
         else { return }
         do {
+            let widener = RangeWidener(
+                track: track, path: path, end: description.duration,
+                damagePolicy: job.onDamage?.value ?? .fail, prober: prober)
             let wide = try ranges.map { asked throws(SourceProblem) in
-                try CopyPlanner.widened(
-                    asked, limit: joined.isEmpty ? lengthLimit : nil, track: track, path: path,
-                    end: description.duration,
-                    damagePolicy: job.onDamage?.value ?? .fail, prober: prober)
+                try widener.widened(asked, limit: joined.isEmpty ? lengthLimit : nil)
             }
             if joined.isEmpty {
                 guard let only = wide.first ?? nil else { return }

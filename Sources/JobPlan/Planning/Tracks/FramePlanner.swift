@@ -10,7 +10,7 @@ struct FramePlanner {
     let prober: any SourceProber
 
     /// Frames after those steps.
-    struct Picture {
+    struct Prepared {
         var settings = VideoOutputSettings()
         var size: PixelSize
         /// Shape of a pixel; nil where nobody says.
@@ -23,33 +23,33 @@ struct FramePlanner {
         var format: PixelFormat
     }
 
-    func decide() -> Decision<Picture> {
-        var picture = Picture(
+    func decide() -> Decision<Prepared> {
+        var prepared = Prepared(
             size: PixelSize(width: track.width, height: track.height), aspect: track.pixelAspectRatio,
             transform: track.transform, isInterlaced: track.isInterlaced, color: track.color,
             format: track.pixelFormat)
         var reasons = Reasons()
         let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec, track) ? .auto : .off)
         if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
-            picture.settings.deinterlacing = deinterlacing
-            picture.isInterlaced = false
+            prepared.settings.deinterlacing = deinterlacing
+            prepared.isInterlaced = false
         }
-        guard crop(&picture, &reasons), turn(&picture, &reasons), filter(&picture, &reasons) else {
+        guard crop(&prepared, &reasons), rotate(&prepared, &reasons), filter(&prepared, &reasons) else {
             return Decision(nil, reasons)
         }
-        picture.settings.mapsTones = mapsTones(picture.color)
-        return Decision(checkToneMapping(picture, &reasons) ? picture : nil, reasons)
+        prepared.settings.mapsTones = mapsTones(prepared.color)
+        return Decision(checkToneMapping(prepared, &reasons) ? prepared : nil, reasons)
     }
 
     /// Lines go elsewhere: fields would be mixed.
     static func moves(_ spec: VideoEncodeSpec, _ track: SourceDescription.Track) -> Bool {
-        let isTurned =
+        let isRotated =
             switch spec.orientation?.value {
             case nil, .keep: false
             case .bake: track.transform?.isIdentity == false
             case .angle(let degrees): degrees != 0
             }
-        return spec.size != nil || spec.crop != nil || isTurned
+        return spec.size != nil || spec.crop != nil || isRotated
     }
 
     private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]
@@ -78,8 +78,9 @@ struct FramePlanner {
     }
 
     /// Light is mixed anew from what the source says of it: all of that must be known.
-    private func checkToneMapping(_ picture: Picture, _ reasons: inout Reasons) -> Bool {
-        guard picture.settings.mapsTones, picture.color.primaries == nil || picture.color.matrix == nil else {
+    private func checkToneMapping(_ prepared: Prepared, _ reasons: inout Reasons) -> Bool {
+        guard prepared.settings.mapsTones, prepared.color.primaries == nil || prepared.color.matrix == nil
+        else {
             return true
         }
         reasons.error(
@@ -89,10 +90,10 @@ struct FramePlanner {
         return false
     }
 
-    private func crop(_ picture: inout Picture, _ reasons: inout Reasons) -> Bool {
+    private func crop(_ prepared: inout Prepared, _ reasons: inout Reasons) -> Bool {
         defer {
             if track.cleanAperture != nil {
-                let isCropped = picture.settings.crop != nil
+                let isCropped = prepared.settings.crop != nil
                 reasons.account(
                     for: "clean aperture", of: track.index, isCropped ? .encoded : .left,
                     isCropped ? "the frame is cropped" : CopyLosses.aperture)
@@ -107,14 +108,14 @@ struct FramePlanner {
                 reasons.error(.codecSetting, "the source says no clean aperture to crop to", at: crop.range)
                 return false
             }
-            rectangle = Self.rectangle(of: aperture, in: picture.size)
+            rectangle = Self.rectangle(of: aperture, in: prepared.size)
         }
         guard rectangle.x >= 0, rectangle.y >= 0, rectangle.width > 0, rectangle.height > 0,
-            rectangle.x + rectangle.width <= picture.size.width,
-            rectangle.y + rectangle.height <= picture.size.height
+            rectangle.x + rectangle.width <= prepared.size.width,
+            rectangle.y + rectangle.height <= prepared.size.height
         else {
             reasons.error(
-                .codecSetting, "the rectangle reaches out of the frame, which is \(picture.size)",
+                .codecSetting, "the rectangle reaches out of the frame, which is \(prepared.size)",
                 at: crop.range)
             return false
         }
@@ -130,9 +131,9 @@ struct FramePlanner {
                 help: "`x` and `width` are multiples of \(unit.x), `y` and `height` of \(unit.y)")
             return false
         }
-        if rectangle.width < picture.size.width || rectangle.height < picture.size.height {
-            picture.settings.crop = rectangle
-            picture.size = PixelSize(width: rectangle.width, height: rectangle.height)
+        if rectangle.width < prepared.size.width || rectangle.height < prepared.size.height {
+            prepared.settings.crop = rectangle
+            prepared.size = PixelSize(width: rectangle.width, height: rectangle.height)
         }
         return true
     }
@@ -148,22 +149,22 @@ struct FramePlanner {
             width: width, height: height)
     }
 
-    private func turn(_ picture: inout Picture, _ reasons: inout Reasons) -> Bool {
+    private func rotate(_ prepared: inout Prepared, _ reasons: inout Reasons) -> Bool {
         defer {
             if track.transform?.isIdentity == false {
                 let (outcome, reason): (LedgerEntry.Outcome, String) =
-                    picture.transform == track.transform
+                    prepared.transform == track.transform
                     ? (.copied, "kept")
-                    : picture.settings.turn != nil
+                    : prepared.settings.turn != nil
                         ? (.encoded, "the frame is rotated") : (.left, "the job rotates the frame otherwise")
                 reasons.account(for: "display matrix", of: track.index, outcome, reason)
             }
         }
         guard let orientation = spec.orientation else { return true }
-        let turn: FrameRotation
+        let rotation: FrameRotation
         switch orientation.value {
         case .keep: return true
-        case .angle(let degrees): turn = FrameRotation(clockwiseDegrees: degrees)
+        case .angle(let degrees): rotation = FrameRotation(clockwiseDegrees: degrees)
         case .bake:
             guard let transform = track.transform else { return true }
             guard let degrees = transform.clockwiseDegrees else {
@@ -172,30 +173,30 @@ struct FramePlanner {
                     at: orientation.range)
                 return false
             }
-            turn = FrameRotation(clockwiseDegrees: degrees, isReflected: transform.isReflected)
+            rotation = FrameRotation(clockwiseDegrees: degrees, isReflected: transform.isReflected)
         }
-        picture.transform = nil
-        if turn.clockwiseDegrees == 0, !turn.isReflected { return true }
-        picture.settings.turn = turn
-        if turn.isQuarter {
-            picture.size = PixelSize(width: picture.size.height, height: picture.size.width)
-            picture.aspect = picture.aspect?.inverted
+        prepared.transform = nil
+        if rotation.clockwiseDegrees == 0, !rotation.isReflected { return true }
+        prepared.settings.turn = rotation
+        if rotation.isQuarter {
+            prepared.size = PixelSize(width: prepared.size.height, height: prepared.size.width)
+            prepared.aspect = prepared.aspect?.inverted
         }
         return true
     }
 
     /// Filters may change the size and what the numbers mean; libavfilter itself is asked.
-    private func filter(_ picture: inout Picture, _ reasons: inout Reasons) -> Bool {
+    private func filter(_ prepared: inout Prepared, _ reasons: inout Reasons) -> Bool {
         guard let filters = spec.filters else { return true }
-        picture.settings.filters = filters.value
+        prepared.settings.filters = filters.value
         var color = track.color
         // As the reader fills in what frames don't say.
         color.range = color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
         let usual = ColorDescription.usualMatrix(width: track.width, height: track.height)
         let form = FrameForm(
-            width: picture.size.width, height: picture.size.height,
+            width: prepared.size.width, height: prepared.size.height,
             format: track.pixelFormat.withoutRangeByName,
-            sampleAspectRatio: picture.aspect ?? Rational(0, 1), color: color)
+            sampleAspectRatio: prepared.aspect ?? Rational(0, 1), color: color)
         let matrix = track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual
         let after: FrameForm
         switch prober.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
@@ -203,7 +204,7 @@ struct FramePlanner {
         case .holds, .unheeded: after = form
         case .problem(let problem):
             reasons.error(
-                .filterChain, "the filters don't fit these frames (\(picture.size)): \(problem)",
+                .filterChain, "the filters don't fit these frames (\(prepared.size)): \(problem)",
                 at: filters.range)
             return false
         }
@@ -214,21 +215,21 @@ struct FramePlanner {
                 at: filters.range)
             return false
         }
-        picture.size = PixelSize(width: after.width, height: after.height)
-        picture.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
-        picture.settings.filtered = FilteredFrames(
+        prepared.size = PixelSize(width: after.width, height: after.height)
+        prepared.aspect = after.sampleAspectRatio.isPositive ? after.sampleAspectRatio : nil
+        prepared.settings.filtered = FilteredFrames(
             pixelFormat: after.format, range: after.color.range, matrix: after.color.matrix)
         let isUntouched = track.color.range == nil && after.color.range == color.range
-        picture.format = after.format
-        picture.color = after.color
-        picture.color.chromaLocation = track.color.chromaLocation
-        if isUntouched { picture.color.range = nil }
+        prepared.format = after.format
+        prepared.color = after.color
+        prepared.color.chromaLocation = track.color.chromaLocation
+        if isUntouched { prepared.color.range = nil }
         return true
     }
 
     /// What only the resolved settings show: sizes that the pixel format can't have, and colours that can't be computed.
     static func check(
-        _ encoding: TrackPlan.Encoding, of picture: Picture, _ spec: VideoEncodeSpec,
+        _ encoding: TrackPlan.Encoding, of prepared: Prepared, _ spec: VideoEncodeSpec,
         prober: any SourceProber, _ reasons: inout Reasons
     ) -> Bool {
         let (encoder, fit) = (encoding.encoder, spec.fit?.value)
@@ -247,7 +248,7 @@ struct FramePlanner {
         let target = video.pixelFormat ?? encoder.pixelFormat
         guard
             let problem = prober.problem(
-                with: .conversion(video, from: picture.format, picture.color, to: target))
+                with: .conversion(video, from: prepared.format, prepared.color, to: target))
         else { return true }
         let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
         reasons.error(

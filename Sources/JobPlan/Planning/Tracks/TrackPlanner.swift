@@ -28,7 +28,7 @@ struct TrackPlanner {
         }
         let expected =
             track.mediaType == .subtitle
-            ? cues(of: track) : expectation(of: track, action, turned: made.transform, by: rule, &reasons)
+            ? cues(of: track) : expectation(of: track, action, rotated: made.transform, by: rule, &reasons)
         guard let expected, let tags = reasons.take(tags(of: track, action, rule: rule)) else {
             return Decision(nil, reasons)
         }
@@ -190,20 +190,20 @@ struct TrackPlanner {
         }
         guard checkDecodable(track, rule: rule, &reasons), checkFrames(track, rule: rule, &reasons),
             let encoder = spec.codec.value.availableEncoder,
-            let picture = reasons.take(FramePlanner(spec: spec, track: track, prober: prober).decide())
+            let prepared = reasons.take(FramePlanner(spec: spec, track: track, prober: prober).decide())
         else { return nil }
         let planner = VideoEncodingPlanner(
-            spec: spec, track: track, picture: picture, timeZero: description.timeZero,
+            spec: spec, track: track, prepared: prepared, timeZero: description.timeZero,
             ranges: extent.ranges, encoder: encoder, container: container.value)
         guard let encoding = reasons.take(planner.decide()),
-            FramePlanner.check(encoding, of: picture, spec, prober: prober, &reasons)
+            FramePlanner.check(encoding, of: prepared, spec, prober: prober, &reasons)
         else { return nil }
-        return (.encode(encoding), picture.transform)
+        return (.encode(encoding), prepared.transform)
     }
 
     /// What comes of it; nil where nothing would, or what can't be.
     private func expectation(
-        of track: SourceDescription.Track, _ action: TrackPlan.Action, turned transform: DisplayTransform?,
+        of track: SourceDescription.Track, _ action: TrackPlan.Action, rotated transform: DisplayTransform?,
         by rule: TrackRule, _ reasons: inout Reasons
     ) -> TrackPlan.Expectation? {
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {

@@ -5,22 +5,23 @@ internal import Media
 
 /// What a person is told of it.
 extension VideoEncodingPlanner {
-    mutating func describePicture(_ size: PixelSize) {
+    mutating func describeFrames(_ size: PixelSize) {
         if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
         if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
         if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
         if let fit = spec.fit { note("fit", fit.value.rawValue, at: fit.range) }
-        if let crop = picture.settings.crop {
+        if let crop = prepared.settings.crop {
             note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
         }
-        if let turn = picture.settings.turn {
+        if let rotation = prepared.settings.turn {
             note(
-                "orientation", "rotated by \(turn.clockwiseDegrees)°\(turn.isReflected ? ", mirrored" : "")",
+                "orientation",
+                "rotated by \(rotation.clockwiseDegrees)°\(rotation.isReflected ? ", mirrored" : "")",
                 at: spec.orientation?.range)
         }
         if let deinterlace = spec.deinterlace {
             note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
-        } else if picture.settings.deinterlacing != .off {
+        } else if prepared.settings.deinterlacing != .off {
             note("deinterlace", "auto", .default)
         }
         if let color = spec.color {
@@ -32,7 +33,7 @@ extension VideoEncodingPlanner {
                 parts.map { $0 ?? "unknown" }.joined(separator: "/")
                     + (isConverted ? ", converted" : ", written"),
                 at: color.range)
-        } else if !picture.settings.mapsTones,
+        } else if !prepared.settings.mapsTones,
             targetColor.matrix != track.color.matrix || targetColor.range != track.color.range,
             conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
         {
@@ -63,11 +64,11 @@ extension VideoEncodingPlanner {
         if spec.size == nil, size != source {
             reasons.note("odd size \(source) becomes \(size), as \(format) needs")
         }
-        if picture.isInterlaced, FramePlanner.moves(spec, track) {
+        if prepared.isInterlaced, FramePlanner.moves(spec, track) {
             reasons.note("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
-        } else if picture.isInterlaced, size != source {
+        } else if prepared.isInterlaced, size != source {
             reasons.note("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
-        } else if picture.isInterlaced, spec.codec.value.fields == .unmarked || !picture.settings.isEmpty {
+        } else if prepared.isInterlaced, spec.codec.value.fields == .unmarked || !prepared.settings.isEmpty {
             reasons.note(
                 "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }

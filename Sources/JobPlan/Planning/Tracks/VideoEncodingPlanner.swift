@@ -9,7 +9,7 @@ struct VideoEncodingPlanner {
     /// The source's track as it is, and as the job's filters make it.
     let original: SourceDescription.Track
     var track: SourceDescription.Track
-    let picture: FramePlanner.Picture
+    let prepared: FramePlanner.Prepared
     let timeZero: MediaTime
     let ranges: [TimeRange]
     let encoder: EncoderInfo
@@ -19,14 +19,14 @@ struct VideoEncodingPlanner {
     var targetColor = ColorDescription()
 
     init(
-        spec: VideoEncodeSpec, track: SourceDescription.Track, picture: FramePlanner.Picture,
+        spec: VideoEncodeSpec, track: SourceDescription.Track, prepared: FramePlanner.Prepared,
         timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo, container: ContainerType
     ) {
         self.spec = spec
         original = track
         self.track = track
-        (self.track.color, self.track.pixelFormat) = (picture.color, picture.format)
-        self.picture = picture
+        (self.track.color, self.track.pixelFormat) = (prepared.color, prepared.format)
+        self.prepared = prepared
         self.timeZero = timeZero
         self.ranges = ranges
         self.encoder = encoder
@@ -42,7 +42,7 @@ struct VideoEncodingPlanner {
         let codec = spec.codec.value
         let format = pixelFormat()
         let (size, inner) = size(format: format)
-        let source = picture.size
+        let source = prepared.size
         var configuration = EncoderConfiguration(encoder: encoder.name, mediaType: .video, timeBase: timeBase)
         configuration.width = size.width
         configuration.height = size.height
@@ -51,7 +51,7 @@ struct VideoEncodingPlanner {
         configuration.sampleAspectRatio = aspect(source: source, target: size)
         targetColor = targetColor(in: format, size: size)
         configuration.color = targetColor
-        if picture.isInterlaced, picture.settings.isEmpty, size == source, codec.fields != .unmarked {
+        if prepared.isInterlaced, prepared.settings.isEmpty, size == source, codec.fields != .unmarked {
             configuration.isInterlaced = codec.fields == .coded
             configuration.fieldOrder = track.fieldOrder
         }
@@ -79,13 +79,13 @@ struct VideoEncodingPlanner {
         }
         choices(into: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
-        describePicture(size)
-        if picture.settings.mapsTones {
+        describeFrames(size)
+        if prepared.settings.mapsTones {
             reasons.note("tones are mapped from high to standard dynamic range (hable)")
         }
         warn(source: source, size: size, format: format)
 
-        var video = picture.settings
+        var video = prepared.settings
         video.pixelFormat = format == track.pixelFormat && video.isEmpty ? nil : format
         video.size = size == source && inner == nil && video.isEmpty ? nil : size
         video.fit = spec.fit?.value ?? .stretch
@@ -158,15 +158,15 @@ struct VideoEncodingPlanner {
             max(unit, Int((value / Double(unit)).rounded()) * unit)
         }
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
-        let (width, height) = (Double(max(1, picture.size.width)), Double(max(1, picture.size.height)))
+        let (width, height) = (Double(max(1, prepared.size.width)), Double(max(1, prepared.size.height)))
         let whole = PixelSize(
-            width: down(picture.size.width, step.0), height: down(picture.size.height, step.1))
+            width: down(prepared.size.width, step.0), height: down(prepared.size.height, step.1))
         switch (spec.size?.value.width, spec.size?.value.height) {
         case (let w?, let h?):
             var box = PixelSize(width: down(w, step.0), height: down(h, step.1))
             guard let fit = spec.fit?.value, fit != .stretch else { return (box, nil) }
             // As it is seen: with square pixels.
-            let shown = width * (picture.aspect?.double ?? 1)
+            let shown = width * (prepared.aspect?.double ?? 1)
             if fit == .scaleDown {
                 if (shown > height) != (w > h) {
                     box = PixelSize(width: down(h, step.0), height: down(w, step.1))
@@ -273,8 +273,8 @@ struct VideoEncodingPlanner {
         if let fit = spec.fit, fit.value != .stretch, fit.value != .scaleDown || !isWhole {
             return Rational(1, 1)
         }
-        let own = picture.aspect ?? Rational(1, 1)
-        if source == target || spec.fit?.value == .scaleDown { return picture.aspect }
+        let own = prepared.aspect ?? Rational(1, 1)
+        if source == target || spec.fit?.value == .scaleDown { return prepared.aspect }
         var num = Int64(own.num) * Int64(source.width) * Int64(target.height)
         var den = Int64(own.den) * Int64(source.height) * Int64(target.width)
         var (a, b) = (num, den)
@@ -284,7 +284,7 @@ struct VideoEncodingPlanner {
         // A side that was rounded by less than a pixel keeps the pixel's shape.
         let change = Double(num) / Double(max(1, den)) / own.double
         if spec.size?.value.width == nil || spec.size?.value.height == nil, abs(change - 1) < 0.02 {
-            return picture.aspect
+            return prepared.aspect
         }
         while num > 65_535 || den > 65_535 {
             num = (num + 1) / 2

@@ -1,0 +1,171 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// How ranges of a track of frames are copied: as they are where key frames allow it, or with their edges re-encoded.
+extension CopyPlanner {
+    private var isSmart: Bool { cut == .smart || cut == .smartOrExact }
+
+    /// What the edges are made with, nil for what is nearest to the source; and what stands against edges as the job says.
+    private func edges(
+        of track: SourceDescription.Track
+    ) -> (encoder: EncoderConfiguration?, obstacle: SmartCut.Obstacle?) {
+        guard isSmart else { return (nil, nil) }
+        do throws(SmartCut.Obstacle) {
+            return (try edgeEncoder(track), nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+
+    func frames(
+        _ track: SourceDescription.Track, range: TimeRange, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
+        let (encoder, obstacle) = edges(of: track)
+        let hasEdges = isSmart && obstacle == nil
+        do throws(SourceProblem) {
+            guard
+                let found = try prober.cut(
+                    track.index, of: path, range: range, damagePolicy: job.onDamage?.value ?? .fail,
+                    edges: hasEdges ? .encoded(encoder) : .none),
+                let problem = cut == .keyframe ? found.problemWithoutLeading : found.problem
+            else { return .copy }
+            guard isSmart else {
+                report(problem, range: range, into: &sink)
+                return nil
+            }
+            return smart(found.smart, obstacle ?? found.obstacle, track, into: &sink)
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            return nil
+        }
+    }
+
+    /// Several ranges, one after the other: exact where `smart` is said, and where each can be copied as it is.
+    func joinedFrames(
+        _ track: SourceDescription.Track, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard case .file(let path, _) = source else { return .copy }
+        let (encoder, obstacle) = edges(of: track)
+        do throws(SourceProblem) {
+            let found = try prober.joinedCut(track.index, of: path, ranges: ranges, encoder: encoder)
+            if isSmart {
+                return smart(
+                    obstacle == nil ? found?.smart : nil, obstacle ?? found?.obstacle, track, into: &sink)
+            }
+            if let cut = found?.smart, !cut.hasEdges { return .smartCut(cut) }
+            sink.error(
+                .copyRange,
+                "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all of the ranges begin at a key frame and end where a copy can")",
+                at: rangePlace, notes: [Diagnostic.Note("`copy` stands here", at: place)],
+                help: "`cut: smart` re-encodes only the edges of the ranges")
+            return nil
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            return nil
+        }
+    }
+
+    private func smart(
+        _ smart: SmartCut?, _ obstacle: SmartCut.Obstacle?, _ track: SourceDescription.Track,
+        into sink: inout DiagnosticSink
+    ) -> Answer? {
+        do throws(SmartCut.Obstacle) {
+            guard let cut = smart else { throw obstacle ?? .nothingToCopy }
+            if let obstacle = cut.obstacle(
+                in: container.value, codec: track.codec, isInterlaced: track.isInterlaced)
+            {
+                throw obstacle
+            }
+            return .smartCut(cut)
+        } catch {
+            let message = "\(label(track)) can't be cut smartly: \(error)"
+            if cut == .smartOrExact {
+                let place = self.place
+                guard let action = otherwise ?? TrackRule.Action.nearLossless(track.codec, at: place) else {
+                    sink.error(
+                        .copyRange, message, at: rangePlace,
+                        help: "`encode` beside `copy` says how the range is compressed instead")
+                    return nil
+                }
+                return .fallBack(action, why: message)
+            }
+            sink.error(
+                .copyRange, message, at: rangePlace,
+                notes: [
+                    Diagnostic.Note("`cut: smart` asks for it", at: job.cut?.range),
+                    Diagnostic.Note("`copy` stands here", at: place),
+                ],
+                help: "`cut: smart-or-exact` re-encodes the range where it must, `keyframe` widens it")
+            return nil
+        }
+    }
+
+    /// What the edges take from the source or don't have, whatever `encode` says.
+    var unheeded: [String] {
+        guard case .encodeVideo(let spec) = otherwise else { return [] }
+        let said: [(String, Bool)] = [
+            ("profile", spec.profile != nil), ("level", spec.level != nil), ("b_frames", spec.bFrames != nil),
+            ("keyframe_interval", spec.keyframeInterval != nil), ("passes", spec.passes?.value == 2),
+        ]
+        return said.filter(\.1).map { "`\($0.0)`" }
+    }
+
+    /// The edges are made as `encode` says, where that fits the source.
+    private func edgeEncoder(_ track: SourceDescription.Track) throws(SmartCut.Obstacle)
+        -> EncoderConfiguration?
+    {
+        guard case .encodeVideo(let spec) = otherwise else { return nil }
+        guard spec.codec.value.libavName == track.codec, let encoder = spec.codec.value.availableEncoder
+        else {
+            throw .edges("`encode` says \(spec.codec.value.name), and the packets are \(track.codec)")
+        }
+        let settled = FramePlanner.settled(spec, for: track)
+        guard let prepared = FramePlanner(spec: settled, track: track, prober: prober).decide().value else {
+            throw .edges("`encode` can't be carried out on them")
+        }
+        let planner = VideoEncodingPlanner(
+            spec: settled, track: track, prepared: prepared, timeZero: description.timeZero,
+            ranges: ranges, encoder: encoder, container: container.value)
+        guard let encoding = planner.decide().value else {
+            throw .edges("`encode` can't be carried out on them")
+        }
+        let configuration = encoding.encoder
+        // What is said of frames that say nothing changes none.
+        var unchanged = VideoOutputSettings()
+        (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)
+        guard configuration.width == track.width, configuration.height == track.height,
+            configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,
+            configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
+        else { throw .edges("`encode` changes the frame, which its copied part would not follow") }
+        return configuration
+    }
+
+    private func report(_ problem: CutScan.Problem, range: TimeRange, into sink: inout DiagnosticSink) {
+        let notes = [Diagnostic.Note("`copy` stands here", at: place)]
+        switch problem {
+        case .startsInsideGroup(let before, let after):
+            let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
+            sink.error(
+                .copyRange,
+                "copied frames must begin at a key frame, and there is none at \(range.start) s",
+                at: rangePlace, notes: notes,
+                help: (near.isEmpty ? "" : "key frames near it: \(near); ")
+                    + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
+        case .hasLeadingPictures:
+            sink.error(
+                .copyRange,
+                "the key frame at \(range.start) s is followed by frames that need earlier ones (open GOP)",
+                at: rangePlace, notes: notes,
+                help: "`cut: smart` copies the frames after it, `encode` re-encodes them all")
+        case .endsInsideGroup(let next):
+            sink.error(
+                .copyRange, "frames before \(range.end) s need ones after it, so a copy can't end there",
+                at: rangePlace, notes: notes,
+                help: (next.map { "it can end at \($0) s; " } ?? "")
+                    + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import JobSpec
+internal import Media
+
+/// Widens ranges to where a track of frames can be copied (`cut: keyframe`).
+struct RangeWidener {
+    let track: SourceDescription.Track
+    let path: String
+    /// Where the source ends.
+    let end: MediaTime
+    let damagePolicy: DamagePolicy
+    let prober: any SourceProber
+
+    /// The range widened outwards to where copied frames can begin and end, and ended earlier where that would be longer
+    /// than `limit`. Nil where nothing is to be widened.
+    func widened(_ range: TimeRange, limit: MediaTime?) throws(SourceProblem) -> TimeRange? {
+        var (asked, wide) = (range, try widened(range))
+        // The next place before the limit may be a frame or two away.
+        for _ in 0..<4 {
+            guard let limit, let found = wide, found.duration > limit else { break }
+            let until = asked.end - (found.duration - limit)
+            guard until > found.start else { break }
+            asked = TimeRange(start: found.start, end: until)
+            wide = try widened(asked) ?? asked
+        }
+        return wide
+    }
+
+    private func widened(_ range: TimeRange) throws(SourceProblem) -> TimeRange? {
+        guard let found = try prober.cut(track.index, of: path, range: range, damagePolicy: damagePolicy),
+            found.problemWithoutLeading != nil
+        else { return nil }
+        return TimeRange(start: found.outwardStart ?? .zero, end: found.outwardEnd ?? max(end, range.end))
+    }
+}

@@ -1,0 +1,90 @@
+internal import ExactStrings
+internal import Glibc
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Locking
+internal import Media
+internal import FileSystem
+internal import Publishing
+
+/// What happens in a run, as it is remembered.
+extension RunState {
+    /// A run begins.
+    public func begin() throws(StateError) {
+        for (place, store) in stores {
+            try store.begin(
+                files: folders.filter { $0.value == place }.keys.sorted().map(\.text).joined(separator: " "))
+        }
+    }
+
+    /// An output is about to be published whose file system keeps no mark.
+    func intend(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
+        try store(of: task.file)?.intend(
+            destination: task.output.destination,
+            StateStore.Intent(output: output, digest: digest?.value ?? ""))
+    }
+
+    /// An output was made, or was found to be up to date by its plan.
+    func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
+        guard let place = folders[task.file.exact], let store = stores[place],
+            let output = TemporaryFile.fingerprint(path: task.output.destination)
+        else { return }
+        let shortcut = shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
+        store.note(
+            StateStore.Record(
+                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
+                shortcut: shortcut,
+                digest: digest.value, destination: task.output.destination, output: output, seconds: seconds),
+            digest: digest)
+    }
+
+    /// A job ended otherwise.
+    func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
+        guard let store = folders[file.exact].flatMap({ stores[$0] }) else { return }
+        store.note(
+            StateStore.JobName(file: store.name(ofFile: file), id: id), outcome: outcome, message: message,
+            seconds: seconds)
+    }
+
+    /// The run is over; tells what could not be written.
+    public func end(_ records: [JobRecord], status: String) -> [StateError] {
+        var problems: [StateError] = []
+        for (place, store) in stores {
+            let own = records.filter { folders[$0.file.exact] == place }
+            let current = own.count { $0.outcome.isUpToDate }
+            let done = own.count { $0.outcome.isSuccess } - current
+            if let problem = store.end(
+                done: done, current: current, failed: own.count - done - current, status: status)
+            {
+                problems.append(problem)
+            }
+        }
+        return problems
+    }
+
+    /// An output that another job file made is this one's from now on.
+    func adopt(_ task: OutputTask) {
+        guard var mark = DestinationPath.mark(at: task.output.destination),
+            mark.owner != Self.owner(task.file, at: task.output.destination)
+        else { return }
+        mark.owner = Self.owner(task.file, at: task.output.destination)
+        mark.job = task.name
+        write(mark, to: task)
+    }
+
+    /// An output that was there holds what is expected of it now.
+    func judged(_ task: OutputTask, _ digest: PlanDigest) {
+        adopt(task)
+        if var mark = DestinationPath.mark(at: task.output.destination) {
+            mark.digest = digest.value
+            write(mark, to: task)
+        }
+        succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)
+    }
+
+    private func write(_ mark: DestinationPath.Mark, to task: OutputTask) {
+        _ = TemporaryFile.setAttribute(
+            DestinationPath.attribute, mark.text, path: task.output.destination, in: environment.root)
+    }
+}
