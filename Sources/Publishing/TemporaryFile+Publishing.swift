@@ -91,7 +91,7 @@ extension TemporaryFile {
     }
 
     /// Takes back its name, as far as it still has it: what it replaced is there again, or nothing.
-    public func withdraw() {
+    func withdraw() {
         state.withLock { state in
             var (own, other) = (stat(), stat())
             guard state.isPublished, let name = state.publishedName, fstat(descriptor, &own) == 0,
@@ -111,7 +111,7 @@ extension TemporaryFile {
     }
 
     /// What it replaced is of no use any more.
-    public func forgetReplaced() {
+    func forgetReplaced() {
         state.withLock { state in
             // First the lock: what is open while its name goes is a hidden file where file systems are in user space.
             state.unlock()

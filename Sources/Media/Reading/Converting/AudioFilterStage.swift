@@ -35,7 +35,6 @@ final class AudioFilterStage: FrameStage {
     }
 
     func finish(at end: MediaTime?) throws {
-        guard !isFinishing else { return }
         isFinishing = true
         if graph != nil, !isDraining { try self.end() }
     }

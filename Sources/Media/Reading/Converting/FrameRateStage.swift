@@ -18,8 +18,6 @@ final class FrameRateStage: FrameStage {
     private static let inner = Rational(1, 1_000_000)
 
     private var graph: FilterGraph?
-    private var isAtEnd = false
-    private var hasFinished = false
 
     init(rate: Rational, context: ProducerContext) {
         self.rate = rate
@@ -47,32 +45,19 @@ final class FrameRateStage: FrameStage {
     }
 
     func finish(at end: MediaTime?) throws {
-        guard !hasFinished else { return }
-        hasFinished = true
-        if graph == nil {
-            isAtEnd = true
-        } else {
-            try graph?.sendEnd(at: (end ?? .zero).ticks(in: Self.inner) - slack)
-        }
+        try graph?.sendEnd(at: (end ?? .zero).ticks(in: Self.inner) - slack)
     }
 
     func pull() throws -> Frame? {
-        guard graph != nil, !isAtEnd else { return nil }
+        guard graph != nil else { return nil }
         let frame = try Frame()
-        switch try graph?.receive(into: frame) {
-        case .ready:
-            let unit = graph?.timeBase ?? tick
-            let pts = unit.rescale(frame.pts, to: tick) + start
-            var length = max(1, unit.rescale(1, to: tick))
-            if let rangeEnd { length = min(length, max(1, rangeEnd - pts)) }
-            frame.pts = pts
-            frame.duration = length
-            return frame
-        case .ended:
-            isAtEnd = true
-        case .needsInput, nil:
-            if hasFinished { isAtEnd = true }
-        }
-        return nil
+        guard case .ready? = try graph?.receive(into: frame) else { return nil }
+        let unit = graph?.timeBase ?? tick
+        let pts = unit.rescale(frame.pts, to: tick) + start
+        var length = max(1, unit.rescale(1, to: tick))
+        if let rangeEnd { length = min(length, max(1, rangeEnd - pts)) }
+        frame.pts = pts
+        frame.duration = length
+        return frame
     }
 }

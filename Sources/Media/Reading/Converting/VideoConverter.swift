@@ -43,7 +43,6 @@ final class VideoConverter: FrameStage {
     private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
     private let isRetimed: Bool
-    private var hasFinished = false
 
     var timeBase: Rational { isRetimed ? inner : tick }
     var end: MediaTime? { MediaTime(ticks: lastEnd, timeBase: tick) }
@@ -117,11 +116,7 @@ final class VideoConverter: FrameStage {
         try graph?.send(frame)
     }
 
-    func finish(at end: MediaTime?) throws {
-        guard !hasFinished else { return }
-        hasFinished = true
-        try graph?.sendEnd(at: lastEnd)
-    }
+    func finish(at end: MediaTime?) throws { try graph?.sendEnd(at: lastEnd) }
 
     func pull() throws -> Frame? {
         if try ready.isEmpty && !receive() { return nil }
