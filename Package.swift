@@ -15,12 +15,7 @@ let package = Package(
     name: "tandem",
     products: [
         .executable(name: "tandem", targets: ["tandem"]),
-        .library(
-            name: "TandemKit",
-            targets: [
-                "Diagnostics", "FileSystem", "LibAV", "Publishing", "YAMLDocument", "Media", "JobSpec",
-                "JobPlan", "JobRun",
-            ]),
+        .library(name: "TandemKit", targets: ["TandemKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -100,7 +95,14 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: house),
-        // Floor 5
+        // Floor 5: the library's face, and the program
+        .target(
+            name: "TandemKit",
+            dependencies: [
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem",
+                "Diagnostics", "ExactStrings", "Locking",
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "tandem",
             dependencies: [
@@ -142,6 +144,13 @@ let package = Package(
             name: "MediaTests",
             dependencies: ["Media", "LibAV", "Publishing", "FileSystem", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
+        // The articles' programs and the library's tests see what other packages see, and no `package` declarations.
+        .target(
+            name: "Articles", dependencies: ["TandemKit"], path: "Tests/Articles", packageAccess: false,
+            swiftSettings: house),
+        .testTarget(
+            name: "LibraryTests", dependencies: ["Articles", "TandemKit", "TestSupport"],
+            packageAccess: false, swiftSettings: house),
         .testTarget(
             name: "FidelityTests",
             dependencies: [

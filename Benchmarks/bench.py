@@ -299,6 +299,39 @@ jobs:
             compare(f"a ladder of three sizes, x264 {preset}, beside one {name} with split", [tandem, "run", "--force", "ladder.yaml"], theirs)
 
 
+def stills():
+    """Stills and a waveform of one source, and posters of many."""
+    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25:duration=120,noise=alls=8:allf=t",
+       "-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "two-minutes.mp4")
+    sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "aevalsrc=0.5*sin(2*PI*220*t)*sin(t)|0.3*random(0):s=48000:d=1200",
+       "-c:a", "aac", "-b:a", "128k", "twenty-minutes.m4a")
+    # Ten thousand take ffmpeg a quarter of an hour a round.
+    count = int(os.environ.get("TANDEM_POSTERS", "300"))
+    sh("sh", "-c", f"""mkdir clips ff && ffmpeg -v error -f lavfi -i testsrc2=size=1280x720:rate=25:duration=2 -c:v libx264 -preset veryfast clips/1.mp4
+        for i in $(seq 2 {count}); do cp clips/1.mp4 clips/$i.mp4; done""")
+    with open(f"{work}/stills.yaml", "w") as f:
+        f.write("""version: 1
+defaults: { destination: { if_exists: replace } }
+jobs:
+  every: { asset: ./two-minutes.mp4, images: { every: 5s }, destination: "tandem/every-${image.number}.jpg" }
+  keys: { asset: ./two-minutes.mp4, images: { keyframes: true }, destination: "tandem/key-${image.number}.jpg" }
+  wave: { asset: ./twenty-minutes.m4a, waveform: { size: 1200x200 }, destination: tandem/wave.png }
+  poster: { asset: { path: "clips/*.mp4" }, images: { at: 0s }, destination: "tandem/${asset.stem}.jpg" }
+""")
+    peer = ["ffmpeg", "-v", "error", "-nostdin", "-y"]
+    for name, job_id, theirs in (
+        ("stills every 5 s of two minutes, beside ffmpeg's fps filter", "every",
+         peer + ["-i", "two-minutes.mp4", "-vf", "fps=1/5", "-q:v", "2", "ff/every-%04d.jpg"]),
+        ("stills of key frames, beside ffmpeg -skip_frame nokey", "keys",
+         peer + ["-skip_frame", "nokey", "-i", "two-minutes.mp4", "-fps_mode", "passthrough", "-q:v", "2", "ff/key-%04d.jpg"]),
+        ("a waveform of twenty minutes, beside ffmpeg's showwavespic", "wave",
+         peer + ["-i", "twenty-minutes.m4a", "-filter_complex", "showwavespic=s=1200x200", "-frames:v", "1", "ff/wave.png"]),
+        (f"posters of {count} clips, beside xargs -P2 ffmpeg", "poster",
+         ["sh", "-c", "cd clips && ls *.mp4 | xargs -P2 -I{} ffmpeg -v error -nostdin -y -i {} -frames:v 1 -q:v 2 ../ff/{}.jpg"]),
+    ):
+        compare(name, [tandem, "run", "--force", "--only", job_id, "stills.yaml"], theirs)
+
+
 def memory():
     """Memory must not grow with the length: one minute against thirty, of a small picture."""
     for minutes in (1, 30):
@@ -325,7 +358,7 @@ else:
        "veryfast", "-pix_fmt", "yuv420p", "-ac", "2", "-c:a", "aac", "-b:a", "160k", "source.mp4")
 print("source:", "real footage" if os.path.exists(real) else "generated")
 
-parts = {"encodes": encodes, "dense": dense, "ladder": ladder, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
+parts = {"encodes": encodes, "dense": dense, "ladder": ladder, "stills": stills, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
 for name in sys.argv[3:] or parts:
     parts[name]()
 subprocess.run(["rm", "-rf", work])

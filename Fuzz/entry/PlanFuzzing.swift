@@ -19,12 +19,13 @@ private struct SignalProber: SourceProber {
 
     func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         switch question.matter {
-        case .description:
+        case .description, .images:
             guard case .success(let description) = source else { throw SourceProblem("no test signal") }
             return .description(description)
         case .presentationTimes: return .presentationTimes(true)
         case .cut, .joinedCut: return .cut(nil)
         case .order: return .order(nil)
+        case .keyFrames, .scenes: return .keyFrames([])
         case .trial(let trial): return .verdict(trial.carryOut())
         }
     }
@@ -35,7 +36,7 @@ private struct SignalProber: SourceProber {
 ///
 /// A target of its own that is always built and tested: what only the fuzzer's build compiled would be found broken
 /// by the whole test run alone.
-public func fuzzPlan(_ text: [UInt8]) {
+package func fuzzPlan(_ text: [UInt8]) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(text, file: "fuzz.yaml", into: &sink)
     var options = SpecOptions()

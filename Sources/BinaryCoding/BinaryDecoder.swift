@@ -1,15 +1,15 @@
 /// Reads what `BinaryEncoder` wrote. What somebody else made of it is an error, or a value of its type: never a trap, and
 /// never a number that isn't finite.
-public struct BinaryDecoder {
+package struct BinaryDecoder {
     /// What values may ask for while they are read.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// Makes one.
-    public init() {}
+    package init() {}
 
     /// The value of some bytes.
     /// - Throws: `DecodingError` where they are none of it.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+    package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let reader = try BinaryReader(bytes, userInfo: userInfo)
         return try Value(from: ValueDecoder(reader: reader, position: reader.start))
     }

@@ -1,16 +1,16 @@
 /// Writes values in few bytes and little time, for a reader of the same version: messages between processes of one
 /// program, and what a digest is made of. Equal values give equal bytes, as long as they hold no dictionaries.
-public struct BinaryEncoder {
+package struct BinaryEncoder {
     /// What values may ask for while they are written.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// Makes one.
-    public init() {}
+    package init() {}
 
     /// The bytes of a value.
     /// - Throws: `EncodingError` where a number isn't finite, where there are more than 4096 keys or one that isn't ASCII,
     ///   and where containers are written in turns or beside each other; what the value throws.
-    public func encode(_ value: some Encodable) throws -> [UInt8] {
+    package func encode(_ value: some Encodable) throws -> [UInt8] {
         let writer = BinaryWriter(userInfo: userInfo)
         try writer.writeValue(value)
         return try writer.finish()

@@ -1,23 +1,23 @@
 /// Takes a value apart into what it is made of: each number and text with the way to it, for telling people which parts
 /// of two values differ. Nil is nothing; a case of an enumeration is a part by its name.
-public struct LeafEncoder {
+package struct LeafEncoder {
     /// One part.
-    public struct Leaf: Equatable, Sendable {
+    package struct Leaf: Equatable, Sendable {
         /// The way to it: keys, and positions in lists.
-        public var path: [String]
+        package var path: [String]
         /// Its text.
-        public var value: String
+        package var value: String
     }
 
     /// What values may ask for while they are taken apart.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// Makes one.
-    public init() {}
+    package init() {}
 
     /// The parts of a value in its own order.
     /// - Throws: What the value throws.
-    public func leaves(of value: some Encodable) throws -> [Leaf] {
+    package func leaves(of value: some Encodable) throws -> [Leaf] {
         let collector = LeafCollector(userInfo: userInfo)
         try collector.add(value, at: [])
         return collector.leaves

@@ -25,6 +25,10 @@ int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to,
     return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, no_replace ? 1u : 0u);
 }
 
+int64_t tandem_copy_range(int from, int64_t *from_offset, int to, int64_t *to_offset, uint64_t length) {
+    return syscall(SYS_copy_file_range, from, from_offset, to, to_offset, (size_t)length, 0u);
+}
+
 int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length) {
     return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
@@ -140,7 +144,7 @@ long tandem_send(int socket, const void *bytes, size_t size, const int *descript
     return (long)sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count) {
+long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count, int waits) {
     struct iovec vector = {.iov_base = bytes, .iov_len = size};
     union {
         struct cmsghdr header;
@@ -149,7 +153,7 @@ long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size
     struct msghdr message = {
         .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     size_t room = *count, found = 0;
-    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (waits ? 0 : MSG_DONTWAIT));
     if (got >= 0) {
         for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
             if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;

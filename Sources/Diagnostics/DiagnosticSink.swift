@@ -1,5 +1,5 @@
 /// Collects messages; sorted and without repetitions when read.
-public struct DiagnosticSink: Sendable {
+package struct DiagnosticSink: Sendable {
     /// What makes two messages the same: one mistake in `defaults` concerns many jobs.
     private struct Identity: Hashable {
         let rule: Rule
@@ -12,18 +12,18 @@ public struct DiagnosticSink: Sendable {
     /// More than anybody reads; the rest is counted.
     private static let limit = 1000
     /// Messages left out.
-    public private(set) var omitted = 0
+    package private(set) var omitted = 0
     /// Errors among the messages, those left out included.
-    public private(set) var errorCount = 0
+    package private(set) var errorCount = 0
     /// Warnings among the messages.
-    public private(set) var warningCount = 0
+    package private(set) var warningCount = 0
     private var environmentErrors = 0
 
     /// An empty sink.
-    public init() {}
+    package init() {}
 
     /// Adds a message. One that is there already, at the same place, is only counted there.
-    public mutating func add(_ diagnostic: Diagnostic) {
+    package mutating func add(_ diagnostic: Diagnostic) {
         let identity = Identity(
             rule: diagnostic.rule, message: diagnostic.message, range: diagnostic.range)
         if let known = places[identity] {
@@ -50,14 +50,14 @@ public struct DiagnosticSink: Sendable {
     }
 
     /// Adds all messages of another sink.
-    public mutating func add(_ other: DiagnosticSink) {
+    package mutating func add(_ other: DiagnosticSink) {
         for diagnostic in other.collected { add(diagnostic) }
         omitted += other.omitted
         errorCount += max(0, other.errorCount - other.collected.count { $0.severity == .error })
     }
 
     /// Adds an error.
-    public mutating func error(
+    package mutating func error(
         _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
         help: String? = nil
     ) {
@@ -65,7 +65,7 @@ public struct DiagnosticSink: Sendable {
     }
 
     /// Adds a warning.
-    public mutating func warning(
+    package mutating func warning(
         _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
         help: String? = nil
     ) {
@@ -73,15 +73,15 @@ public struct DiagnosticSink: Sendable {
     }
 
     /// Everything, by file and position, each once.
-    public var diagnostics: [Diagnostic] {
+    package var diagnostics: [Diagnostic] {
         collected.enumerated().sorted { ($0.element.range, $0.offset) < ($1.element.range, $1.offset) }
             .map(\.element)
     }
 
     /// An error is among them.
-    public var hasErrors: Bool { errorCount > 0 }
+    package var hasErrors: Bool { errorCount > 0 }
     /// A warning is among them.
-    public var hasWarnings: Bool { warningCount > 0 }
+    package var hasWarnings: Bool { warningCount > 0 }
     /// The errors are all the environment's.
-    public var hasOnlyEnvironmentErrors: Bool { hasErrors && environmentErrors == errorCount }
+    package var hasOnlyEnvironmentErrors: Bool { hasErrors && environmentErrors == errorCount }
 }

@@ -1,11 +1,11 @@
 /// Renders messages as GitHub's workflow commands, which become annotations: worst first, ten at most of each
 /// kind, then a total, since GitHub drops what is more.
-public enum GitHubRenderer {
+package enum GitHubRenderer {
     /// Annotations that GitHub shows of a kind and step.
     private static let limit = 10
 
     /// All messages, a line each; `path` tells what GitHub calls a file.
-    public static func render(_ sink: DiagnosticSink, path: (String) -> String = { $0 }) -> String {
+    package static func render(_ sink: DiagnosticSink, path: (String) -> String = { $0 }) -> String {
         var text = ""
         let all = sink.diagnostics
         for severity in Severity.allCases {

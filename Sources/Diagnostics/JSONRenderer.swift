@@ -1,7 +1,7 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Renders messages for programs: one JSON object with a version, messages and counts.
-public enum JSONRenderer {
+package enum JSONRenderer {
     private struct Report: Codable {
         var version = 1
         var diagnostics: [Diagnostic]
@@ -10,7 +10,7 @@ public enum JSONRenderer {
     }
 
     /// All messages as JSON, keys sorted.
-    public static func render(_ sink: DiagnosticSink) throws -> Data {
+    package static func render(_ sink: DiagnosticSink) throws -> Data {
         try JSONForm.data(
             of: Report(
                 diagnostics: sink.diagnostics, errors: sink.errorCount, warnings: sink.warningCount))

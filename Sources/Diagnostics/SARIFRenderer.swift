@@ -1,7 +1,7 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Renders messages as SARIF 2.1.0, which code-scanning services read.
-public enum SARIFRenderer {
+package enum SARIFRenderer {
     private struct Log: Encodable {
         let schema = "https://json.schemastore.org/sarif-2.1.0.json"
         let version = "2.1.0"
@@ -54,7 +54,7 @@ public enum SARIFRenderer {
     }
 
     /// All messages as one run of this program.
-    public static func render(_ sink: DiagnosticSink, version: String) throws -> Data {
+    package static func render(_ sink: DiagnosticSink, version: String) throws -> Data {
         let diagnostics = sink.diagnostics
         let rules = Set(diagnostics.map(\.rule)).sorted { $0.rawValue < $1.rawValue }
         let numbers = Dictionary(uniqueKeysWithValues: rules.enumerated().map { ($0.element, $0.offset) })

@@ -1,12 +1,12 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Makes text from outside fit for a place where some characters do more than show: names of files, tags and messages of
 /// libraries could move a terminal's cursor, end a line or a command, or turn what stands around them.
 ///
 /// The one place that does it, scalar by scalar: CR LF is one `Character`, and two that end a line.
-public enum SafeText {
+package enum SafeText {
     /// What ends a line, moves a terminal's cursor or changes the order of what is read.
-    public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09: false
         // Controls, line separators, marks and overrides of direction, invisible joiners, tags; letters that show nothing,
@@ -20,14 +20,14 @@ public enum SafeText {
     }
 
     /// One line for people: everything hidden becomes a replacement character.
-    public static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         return String(
             String.UnicodeScalarView(text.unicodeScalars.map { isHidden($0) ? "\u{fffd}" : $0 }))
     }
 
     /// Several lines for people, of which each was made safe or is.
-    public static func lines(_ text: String) -> String {
+    package static func lines(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         return String(
             String.UnicodeScalarView(
@@ -36,7 +36,7 @@ public enum SafeText {
 
     /// JSON as it was made, with everything hidden in its strings as `\\u` and four digits: it says the same, and moves nobody's
     /// cursor.
-    public static func json(_ text: String) -> String {
+    package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && isHidden($0) }) else { return text }
         return escaped(text) { scalar in
             guard scalar != "\n", isHidden(scalar) else { return nil }
@@ -48,7 +48,7 @@ public enum SafeText {
     }
 
     /// The same of its bytes.
-    public static func json(_ data: Data) -> Data { Data(json(String(decoding: data, as: UTF8.self)).utf8) }
+    package static func json(_ data: Data) -> Data { Data(json(String(decoding: data, as: UTF8.self)).utf8) }
 
     /// The data of one of GitHub's workflow commands.
     static func workflowData(_ text: String) -> String {

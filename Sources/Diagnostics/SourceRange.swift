@@ -93,7 +93,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
 
 extension CodingUserInfoKey {
     /// Set where only what is written counts, not where: ranges are null then.
-    public static let omitsPlaces = CodingUserInfoKey(rawValue: "tandem.omitsPlaces")!
+    package static let omitsPlaces = CodingUserInfoKey(rawValue: "tandem.omitsPlaces")!
 }
 
 extension SourceRange: Codable {

@@ -1,30 +1,30 @@
 internal import ExactStrings
 
 /// The texts of the files that messages point into, for excerpts. Lines are looked for when a message wants one.
-public struct SourceTexts: Sendable {
+package struct SourceTexts: Sendable {
     private var texts: [ExactString: [UInt8]] = [:]
 
     /// Without any.
-    public init() {}
+    package init() {}
 
     /// With one text.
-    public init(_ file: String, _ text: String) { texts[file.exact] = Array(text.utf8) }
+    package init(_ file: String, _ text: String) { texts[file.exact] = Array(text.utf8) }
 
     /// Adds a file's bytes under the name that messages use.
-    public mutating func add(_ bytes: [UInt8], of file: String) { texts[file.exact] = bytes }
+    package mutating func add(_ bytes: [UInt8], of file: String) { texts[file.exact] = bytes }
 
     /// All of another's too.
-    public mutating func add(_ other: SourceTexts) { texts.merge(other.texts) { $1 } }
+    package mutating func add(_ other: SourceTexts) { texts.merge(other.texts) { $1 } }
 
     /// Every file's name and bytes, by name.
-    public var all: [(file: String, bytes: [UInt8])] {
+    package var all: [(file: String, bytes: [UInt8])] {
         texts.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }
     }
 
     /// A line, counted from 1, without its end; nil where there is none.
     ///
     /// A line ends as YAML says: LF, CR, CRLF, and the three of Unicode.
-    public func line(_ number: Int, of file: String) -> String? {
+    package func line(_ number: Int, of file: String) -> String? {
         guard let bytes = texts[file.exact], number >= 1 else { return nil }
         var index = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
         var current = 1

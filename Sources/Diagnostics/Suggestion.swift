@@ -1,9 +1,9 @@
 internal import Locking
 
 /// Finds what was probably meant.
-public enum Suggestion {
+package enum Suggestion {
     /// The candidate nearest to `word`, where one is near enough (edit distance with swaps, a third of its length).
-    public static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         guard word.utf8.count <= 64, spend() else { return nil }
         let lowered = Array(word.lowercased())
         var best: (distance: Int, word: String)?
@@ -20,7 +20,7 @@ public enum Suggestion {
     }
 
     /// A file full of mistakes is not helped one by one: while `body` decodes it, so many words are looked for, and no more.
-    public static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
+    package static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
         -> Result
     {
         try $budget.withValue(Budget(words)) { try body() }
@@ -45,7 +45,7 @@ public enum Suggestion {
     private static func spend() -> Bool { budget?.spend() ?? true }
 
     /// "did you mean …?", or nil.
-    public static func help(for word: String, among candidates: some Sequence<String>) -> String? {
+    package static func help(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean `\($0)`?" }
     }
 

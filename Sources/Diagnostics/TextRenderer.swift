@@ -1,17 +1,17 @@
 /// Renders messages for people: `file:line:column: error[rule]: …`, the line, and a caret under the exact range.
-public struct TextRenderer: Sendable {
+package struct TextRenderer: Sendable {
     /// Texts of the files by their names.
     private let sources: SourceTexts
     private let usesColor: Bool
 
     /// A renderer with the texts of the files that messages point into.
-    public init(sources: SourceTexts, usesColor: Bool = false) {
+    package init(sources: SourceTexts, usesColor: Bool = false) {
         self.sources = sources
         self.usesColor = usesColor
     }
 
     /// All messages, one after the other, with a count at the end.
-    public func render(_ sink: DiagnosticSink) -> String {
+    package func render(_ sink: DiagnosticSink) -> String {
         var text = ""
         for diagnostic in sink.diagnostics { text += render(diagnostic) }
         let (errors, warnings) = (sink.errorCount, sink.warningCount)
@@ -24,7 +24,7 @@ public struct TextRenderer: Sendable {
     }
 
     /// One message with its excerpt, notes and help.
-    public func render(_ diagnostic: Diagnostic) -> String {
+    package func render(_ diagnostic: Diagnostic) -> String {
         let range = diagnostic.range
         var text =
             bold("\(Self.printable(range.description)): ")
@@ -88,7 +88,7 @@ public struct TextRenderer: Sendable {
     }
 
     /// Without control characters, so that a job file can't write to a terminal.
-    public static func printable(_ text: String) -> String { SafeText.line(text) }
+    package static func printable(_ text: String) -> String { SafeText.line(text) }
 
     private func bold(_ text: String) -> String { usesColor ? "\u{1b}[1m\(text)\u{1b}[0m" : text }
 

@@ -2,25 +2,25 @@
 ///
 /// Swift's strings are equal where their characters look the same, however those are composed: `é` of one scalar and `é`
 /// of two. To the file system these are two names. What is a path, or a name made of paths, is a key as this.
-public struct ExactString: Hashable, Comparable, Sendable {
+package struct ExactString: Hashable, Comparable, Sendable {
     /// The string.
-    public let text: String
+    package let text: String
 
     /// Of a string.
-    public init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// The same bytes.
-    public static func == (one: ExactString, other: ExactString) -> Bool {
+    package static func == (one: ExactString, other: ExactString) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
 
     /// By their bytes, which is by their scalars.
-    public static func < (one: ExactString, other: ExactString) -> Bool {
+    package static func < (one: ExactString, other: ExactString) -> Bool {
         one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
     }
 
     /// Of the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
             hasher.combine(bytes: UnsafeRawBufferPointer($0))
         }
@@ -31,5 +31,5 @@ public struct ExactString: Hashable, Comparable, Sendable {
 
 extension String {
     /// The string as a key of its bytes.
-    public var exact: ExactString { ExactString(self) }
+    package var exact: ExactString { ExactString(self) }
 }

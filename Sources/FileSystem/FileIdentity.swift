@@ -1,24 +1,24 @@
 internal import Glibc
 
 /// Which file something is, whatever its path: device and inode, with size and time of last change.
-public struct FileIdentity: Codable, Hashable, Sendable {
+package struct FileIdentity: Codable, Hashable, Sendable {
     /// The device it is on.
-    public var device: UInt64
+    package var device: UInt64
     /// Its number there.
-    public var inode: UInt64
+    package var inode: UInt64
     /// Bytes.
-    public var size: Int64
+    package var size: Int64
     /// Seconds of its last change.
-    public var modified: Int64
+    package var modified: Int64
     /// Nanoseconds of its last change.
-    public var modifiedNanoseconds: Int64
+    package var modifiedNanoseconds: Int64
     /// A folder.
-    public private(set) var isDirectory = false
+    package private(set) var isDirectory = false
 
     private enum CodingKeys: CodingKey { case device, inode, size, modified, modifiedNanoseconds }
 
     /// Looks at a path, through links; nil where nothing is.
-    public init?(path: String) {
+    package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         device = UInt64(status.st_dev)
@@ -31,14 +31,14 @@ public struct FileIdentity: Codable, Hashable, Sendable {
 
     /// Of what is remote the size is all that is known: whether it changed is told by that alone, and it is never the same
     /// file as one that is here.
-    public init(remoteSize: Int64) {
+    package init(remoteSize: Int64) {
         (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
         size = remoteSize
     }
 
     /// Everything that tells a change, as one word: also the time of the last change of anything about the file, which nobody
     /// can set. Nil where nothing is.
-    public static func word(path: String) -> String? {
+    package static func word(path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         let (modified, changed) = (status.st_mtim, status.st_ctim)
@@ -47,5 +47,5 @@ public struct FileIdentity: Codable, Hashable, Sendable {
     }
 
     /// The same file, changed or not.
-    public func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+    package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
 }

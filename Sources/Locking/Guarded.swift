@@ -6,12 +6,12 @@ internal import Glibc
 /// access under it is reported as a race, and a real one can't be told from the others.
 ///
 /// Unchecked `Sendable`: the value is reached through `withLock` only.
-public struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
     /// A value with a lock of its own.
-    public init(_ initial: consuming Value) {
+    package init(_ initial: consuming Value) {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
         pthread_mutex_init(lock, nil)
@@ -27,7 +27,7 @@ public struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Calls `body` with the value while nobody else has it. Not to be nested.
-    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(lock)

@@ -1,17 +1,17 @@
 extension DestinationPath {
     /// What Tandem wrote into the attribute of an output.
-    public struct Mark: Sendable {
+    package struct Mark: Sendable {
         /// Size and time of the output when it was published.
-        public var output: String
+        package var output: String
         /// The digest of the plan that it was made by.
-        public var digest: String
+        package var digest: String
         /// Whose it is: the job file, as a digest of its path.
-        public var owner: String
+        package var owner: String
         /// The job's id.
-        public var job: String
+        package var job: String
 
         /// Makes one.
-        public init(output: String, digest: String, owner: String, job: String) {
+        package init(output: String, digest: String, owner: String, job: String) {
             self.owner = owner
             self.output = output
             self.digest = digest
@@ -19,7 +19,7 @@ extension DestinationPath {
         }
 
         /// As it stands in the attribute.
-        public var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
+        package var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
 
         init?(_ text: String) {
             let parts = text.split(separator: " ", maxSplits: 4)

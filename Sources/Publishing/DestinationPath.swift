@@ -4,21 +4,21 @@ internal import FileSystem
 internal import Glibc
 
 /// A destination's absolute path and what tells it from every other, whatever links lead there.
-public struct DestinationPath: Hashable, Sendable {
+package struct DestinationPath: Hashable, Sendable {
     /// The absolute path, with links of existing folders resolved.
-    public let path: String
+    package let path: String
     /// The folder that exists, and what of the path is still to be made.
-    public let existingFolder: String
+    package let existingFolder: String
     /// What of the path is still to be made.
-    public let missing: [String]
+    package let missing: [String]
     private let device: UInt64
     private let inode: UInt64
 
     /// The extended attribute that marks what Tandem published.
-    public static let attribute = "user.tandem.plan"
+    package static let attribute = "user.tandem.plan"
 
     /// Resolves an absolute path. Nil where no part of it exists, or part of it is a file.
-    public init?(_ absolute: String) {
+    package init?(_ absolute: String) {
         var rest: [String] = []
         var components = absolute.pathParts.filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
@@ -55,7 +55,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// The same in another name's place: outputs of one folder are resolved once.
-    func sibling(_ name: String) -> DestinationPath {
+    package func sibling(_ name: String) -> DestinationPath {
         DestinationPath(
             path: String(path[...(path.lastSlash ?? path.startIndex)]) + name,
             existingFolder: existingFolder, missing: missing.dropLast() + [name], device: device, inode: inode
@@ -70,11 +70,14 @@ public struct DestinationPath: Hashable, Sendable {
         self.inode = inode
     }
 
+    /// The file's name without what stands behind its last dot.
+    package var stem: String { (missing.last ?? "").nameParts.stem }
+
     /// The folder that the output will lie in.
-    public var folder: String { String(path[..<(path.lastSlash ?? path.startIndex)]) }
+    package var folder: String { String(path[..<(path.lastSlash ?? path.startIndex)]) }
 
     /// What is there now.
-    public enum Occupant: Sendable {
+    package enum Occupant: Sendable {
         /// Nothing.
         case nothing
         /// A folder or something else that can't be replaced.
@@ -86,7 +89,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// Looks at what is at a path now. What another job file than `owner` published is somebody else's.
-    public static func occupant(of path: String, owner: String?) -> Occupant {
+    package static func occupant(of path: String, owner: String?) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
         let type = status.st_mode & S_IFMT
@@ -101,15 +104,15 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// The extended attribute that marks an output which failed its expectations and was kept.
-    public static let failureAttribute = "user.tandem.failed"
+    package static let failureAttribute = "user.tandem.failed"
 
     /// A kept failure of that job is at a path, and nobody wrote into it since.
-    public static func isKeptFailure(of job: String, at path: String) -> Bool {
+    package static func isKeptFailure(of job: String, at path: String) -> Bool {
         mark(at: path, attribute: failureAttribute)?.job.exact == job.exact
     }
 
     /// The mark of an output that nobody wrote into since; nil where there is none.
-    public static func mark(at path: String, attribute: String = attribute) -> Mark? {
+    package static func mark(at path: String, attribute: String = attribute) -> Mark? {
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = tandem_getxattr(path, attribute, &bytes, bytes.count)
         guard count > 0, let mark = Mark(String(decoding: bytes.prefix(count), as: UTF8.self)),
@@ -119,7 +122,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// What is said of a file that is not as Tandem left it.
-    public static func foreign(at path: String) -> String {
+    package static func foreign(at path: String) -> String {
         var byte: UInt8 = 0
         // A buffer that is too small is said by a number below 0 as well, with another reason.
         if mark(at: path) != nil { return "the destination was published for another job file" }
@@ -129,7 +132,7 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// Bytes that are free on its file system, for this user; nil where that can't be told.
-    public var freeSpace: Int64? {
+    package var freeSpace: Int64? {
         var status = statvfs()
         // Some, as those in memory alone, tell nothing.
         guard statvfs(existingFolder, &status) == 0, status.f_blocks > 0 else { return nil }
@@ -139,18 +142,18 @@ public struct DestinationPath: Hashable, Sendable {
     }
 
     /// Tells file systems apart.
-    public var fileSystem: UInt64 { device }
+    package var fileSystem: UInt64 { device }
 
     /// The folder exists and can be written, as far as can be told without writing.
-    public var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
+    package var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
 
     /// The same place on the same device.
-    public static func == (a: DestinationPath, b: DestinationPath) -> Bool {
+    package static func == (a: DestinationPath, b: DestinationPath) -> Bool {
         a.device == b.device && a.inode == b.inode
             && a.missing.elementsEqual(b.missing) { $0.exact == $1.exact }
     }
     /// As `==`.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
         for part in missing { hasher.combine(part.exact) }

@@ -1,14 +1,14 @@
 internal import ExactStrings
 
 /// Destinations by their paths; the folder of many is looked at once.
-public struct DestinationTable {
+package struct DestinationTable {
     private var folders: [Substring: DestinationPath?] = [:]
 
     /// None is known yet.
-    public init() {}
+    package init() {}
 
     /// The destination at a path; nil where none can be.
-    public mutating func resolve(_ path: String) -> DestinationPath? {
+    package mutating func resolve(_ path: String) -> DestinationPath? {
         guard let slash = path.lastSlash else { return DestinationPath(path) }
         let name = String(path[path.index(after: slash)...])
         guard !name.isEmpty, name != ".", name != ".." else { return DestinationPath(path) }

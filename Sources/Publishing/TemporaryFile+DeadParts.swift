@@ -6,7 +6,7 @@ extension TemporaryFile {
     /// Removes the temporary files that runs which died left in a folder, and tells their names. What was about to be
     /// replaced and has no other name gets its own back where nothing has it.
     /// One that is being written is locked, and stays. `names` are those of the outputs that lie there.
-    public static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
+    package static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         let owners = Dictionary(grouping: names, by: stem)

@@ -8,7 +8,7 @@ extension TemporaryFile {
     /// Gives several files their names, all or none. `publish` publishes one, by its place; false where it isn't needed any
     /// more. What they replace is kept until all are there, and where one can't have its name, those that have theirs give
     /// them back and the error goes on. Returns the places of those that were published.
-    public static func publishTogether(
+    package static func publishTogether(
         _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
         do {
@@ -25,12 +25,12 @@ extension TemporaryFile {
     /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
     /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
     /// `keepsReplaced` keeps what is replaced for `withdraw`, until `forgetReplaced`.
-    public func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
+    package func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
         try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
     }
 
     /// The same under another name in the destination's folder.
-    public func publish(as name: String, replacing: Bool, keepsReplaced: Bool = false) throws {
+    package func publish(as name: String, replacing: Bool, keepsReplaced: Bool = false) throws {
         try state.withLock { state in
             guard !state.isPublished else { return }
             guard directoryDescriptor >= 0 else {
@@ -121,7 +121,7 @@ extension TemporaryFile {
     }
 
     /// Removes what is not published, and gives its room back: a worker may hold the file open for a moment longer.
-    public func discard() {
+    package func discard() {
         state.withLock { state in
             // What couldn't be brought back is left for the next run, which tries it again.
             let replaced = state.isAside && !state.isPublished ? nil : state.replaced

@@ -1,5 +1,5 @@
 internal import CLinux
-public import FileSystem
+package import FileSystem
 internal import Glibc
 internal import Locking
 internal import SystemPackage
@@ -11,11 +11,11 @@ internal import SystemPackage
 /// so that the next run can tell dead ones.
 ///
 /// Unchecked `Sendable`: the descriptor is fixed; the state is behind the mutex.
-public final class TemporaryFile: @unchecked Sendable {
+package final class TemporaryFile: @unchecked Sendable {
     /// Where it will be published.
-    public let destination: String
+    package let destination: String
     /// Open for reading and writing; owned by this object.
-    public let descriptor: Int32
+    package let descriptor: Int32
     private let directory: String
     let directoryDescriptor: Int32
     let name: String
@@ -41,7 +41,7 @@ public final class TemporaryFile: @unchecked Sendable {
     let state: Guarded<State>
 
     /// Makes an unnamed file in the destination's folder, which must exist.
-    public init(destination: String, in root: PathRoot) throws {
+    package init(destination: String, in root: PathRoot) throws {
         let path = FilePath(destination)
         let folder = path.removingLastComponent()
         directory = folder.isEmpty ? "." : folder.string
@@ -73,7 +73,7 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     /// A file that another process made and will publish; the descriptor is this object's from here on.
-    public init(lent descriptor: Int32) {
+    package init(lent descriptor: Int32) {
         self.descriptor = descriptor
         (destination, directory, name, directoryDescriptor) = ("", "", "", -1)
         state = Guarded(State(partName: nil))
@@ -81,7 +81,7 @@ public final class TemporaryFile: @unchecked Sendable {
 
     /// A file that is published already, open for reading; it is nobody's to publish or discard again.
     /// - Throws: `SystemError` where it can't be opened.
-    public convenience init(published path: String, in root: PathRoot) throws {
+    package convenience init(published path: String, in root: PathRoot) throws {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw SystemError("opening the output \(path)", errno: errno)
@@ -96,26 +96,26 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     /// A path through which the file can be opened again before it has a name.
-    public var reopenPath: String { "/proc/self/fd/\(descriptor)" }
+    package var reopenPath: String { "/proc/self/fd/\(descriptor)" }
 
     /// It has its name.
-    public var isPublished: Bool { state.withLock { $0.isPublished } }
+    package var isPublished: Bool { state.withLock { $0.isPublished } }
 
     /// Bytes in it.
-    public var size: Int64 {
+    package var size: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// Size and time of the last change, as one word.
-    public var fingerprint: String {
+    package var fingerprint: String {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return "?" }
         return Self.fingerprint(status)
     }
 
     /// Size and time of the last change of whatever is at a path, links not followed; nil where nothing is.
-    public static func fingerprint(path: String) -> String? {
+    package static func fingerprint(path: String) -> String? {
         var status = stat()
         return lstat(path, &status) == 0 ? fingerprint(status) : nil
     }
@@ -126,7 +126,7 @@ public final class TemporaryFile: @unchecked Sendable {
 
     /// Sets the time of its last change, in seconds since 1970 (`futimens`); when it was last read stays.
     /// - Throws: `SystemError` where the file system refuses.
-    public func setModified(seconds: Int64, nanoseconds: Int64) throws {
+    package func setModified(seconds: Int64, nanoseconds: Int64) throws {
         // UTIME_OMIT is a macro that Swift doesn't import.
         let times = [
             timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe),
@@ -139,13 +139,13 @@ public final class TemporaryFile: @unchecked Sendable {
 
     /// Writes an extended attribute; false where the file system has none.
     @discardableResult
-    public func setAttribute(_ name: String, _ value: String) -> Bool {
+    package func setAttribute(_ name: String, _ value: String) -> Bool {
         let bytes = Array(value.utf8)
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
     /// Writes an extended attribute of a file that is published; false where that can't be.
-    public static func setAttribute(_ name: String, _ value: String, path: String, in root: PathRoot) -> Bool
+    package static func setAttribute(_ name: String, _ value: String, path: String, in root: PathRoot) -> Bool
     {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
@@ -155,25 +155,25 @@ public final class TemporaryFile: @unchecked Sendable {
     }
 
     /// What a path leads to is this very file.
-    public func isAt(_ path: String) -> Bool {
+    package func isAt(_ path: String) -> Bool {
         var (own, other) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
             && own.st_ino == other.st_ino
     }
 
     /// A published file could carry an extended attribute, as far as its file system has them.
-    public static func takesAttributes(_ path: String) -> Bool {
+    package static func takesAttributes(_ path: String) -> Bool {
         var byte: UInt8 = 0
         return tandem_getxattr(path, "user.tandem.none", &byte, 1) >= 0 || errno != EOPNOTSUPP
     }
 
     /// Brings the file's data to disk (`fsync`).
-    public func synchronize() throws {
+    package func synchronize() throws {
         guard fsync(descriptor) == 0 else { throw SystemError("fsync", errno: errno) }
     }
 
     /// Gives back the room of what was written and is of no use any more.
-    public func empty() { ftruncate(descriptor, 0) }
+    package func empty() { ftruncate(descriptor, 0) }
 
     /// At most 255 bytes, whatever the name.
     static func partName(for name: String, suffix: String = partSuffix) -> String {

@@ -1,10 +1,10 @@
-public import Diagnostics
+package import Diagnostics
 
 /// A part of a YAML document with the exact range that it was written in. Never changes; a class, since nodes are
 /// handed about by the hundred thousand.
-public final class YAMLNode: Sendable {
+package final class YAMLNode: Sendable {
     /// How a scalar was written.
-    public enum ScalarStyle: Sendable {
+    package enum ScalarStyle: Sendable {
         /// Without quotes.
         case plain
         /// In single or double quotes.
@@ -14,16 +14,16 @@ public final class YAMLNode: Sendable {
     }
 
     /// One entry of a mapping.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The key's text.
-        public let key: String
+        package let key: String
         /// Where the key stands.
-        public let keyRange: SourceRange
+        package let keyRange: SourceRange
         /// The value.
-        public let value: YAMLNode
+        package let value: YAMLNode
 
         /// Makes an entry.
-        public init(key: String, keyRange: SourceRange, value: YAMLNode) {
+        package init(key: String, keyRange: SourceRange, value: YAMLNode) {
             self.key = key
             self.keyRange = keyRange
             self.value = value
@@ -31,7 +31,7 @@ public final class YAMLNode: Sendable {
     }
 
     /// What it is.
-    public enum Content: Sendable {
+    package enum Content: Sendable {
         /// Text; what it means is decided by who reads it.
         case scalar(String, ScalarStyle)
         /// A list.
@@ -41,18 +41,18 @@ public final class YAMLNode: Sendable {
     }
 
     /// What it is.
-    public let content: Content
+    package let content: Content
     /// Where it stands; for an alias, where its anchor's text stands, with the alias as its context.
-    public let range: SourceRange
+    package let range: SourceRange
     /// A scalar in it has `${` in its text, so that only such parts are looked through.
-    public let hasSubstitution: Bool
+    package let hasSubstitution: Bool
     /// Its text depends on what is known later only; what stands there now is no more than a frame of it.
-    public let isDeferred: Bool
+    package let isDeferred: Bool
     /// Nodes in it, itself included, aliases expanded.
-    public let size: Int32
+    package let size: Int32
 
     /// Makes a node of scalars and nodes that are there. `isFinal`: what looks like a substitution is none.
-    public init(_ content: Content, at range: SourceRange, isFinal: Bool = false, isDeferred: Bool = false) {
+    package init(_ content: Content, at range: SourceRange, isFinal: Bool = false, isDeferred: Bool = false) {
         self.content = content
         self.range = range
         self.isDeferred = isDeferred
@@ -77,19 +77,19 @@ public final class YAMLNode: Sendable {
     }
 
     /// The text of a scalar.
-    public var text: String? {
+    package var text: String? {
         if case .scalar(let text, _) = content { return text }
         return nil
     }
 
     /// A plain scalar that says "nothing": empty, `~` or `null`.
-    public var isNull: Bool {
+    package var isNull: Bool {
         guard case .scalar(let text, .plain) = content else { return false }
         return text.isEmpty || text == "~" || text == "null"
     }
 
     /// What to call it in a message.
-    public var kind: String {
+    package var kind: String {
         switch content {
         case .scalar: isNull ? "nothing" : "a single value"
         case .sequence: "a list"
@@ -98,13 +98,13 @@ public final class YAMLNode: Sendable {
     }
 
     /// The value of a key.
-    public subscript(key key: String) -> YAMLNode? {
+    package subscript(key key: String) -> YAMLNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key == key }?.value
     }
 
     /// The same, with one more step on the way to every place in it.
-    public func reached(
+    package func reached(
         through kind: SourceContext.Kind, _ message: String, at place: SourceRange?
     ) -> YAMLNode {
         // Nodes of one subtree mostly share one way, so the new step is shared too.

@@ -1,10 +1,10 @@
 internal import CLibYAML
-public import Diagnostics
+package import Diagnostics
 internal import Dispatch
 internal import Synchronization
 
 /// Reads a document: libyaml's events on the calling thread, nodes made of them on a queue beside it.
-public struct YAMLParser {
+package struct YAMLParser {
     private let file: String
     private let source: SourceFile
     private let limits: YAMLLimits
@@ -20,7 +20,7 @@ public struct YAMLParser {
     }
 
     /// Parses one document. Nil where there is none that can be read; problems are in the sink.
-    public static func parse(
+    package static func parse(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> YAMLNode? {
         guard bytes.count <= limits.fileSize else {

@@ -19,6 +19,7 @@ enum Program {
             Terminal.say("error: \(lack)")
             exit(ExitCode.environment.rawValue)
         }
+        if words.first == "run" { ProcessLimits.raiseOpenFiles() }
         // Where no media are read, nodes of job files are made on two threads.
         if words.first == "validate" {
             tandem_widen_heaps()
@@ -28,7 +29,7 @@ enum Program {
         }
         // SVT-AV1 writes to the terminal by itself; errors are enough.
         setenv("SVT_LOG", "1", 0)
-        Task { await run() }
+        Task(executorPreference: CommandExecutor()) { await run() }
         dispatchMain()
     }
 

@@ -21,9 +21,10 @@ import Testing
         let description: SourceDescription
         func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
             switch question.matter {
-            case .description: return .description(description)
+            case .description, .images: return .description(description)
             case .presentationTimes: return .presentationTimes(true)
             case .order: return .order(nil)
+            case .keyFrames, .scenes: return .keyFrames([])
             case .cut, .joinedCut: return .cut(nil)
             case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
             case .trial: return .verdict(.holds)

@@ -41,7 +41,7 @@ import Testing
         let script = """
             mkdir in && cp a.mp4 in/a.mp4 && cp a.mp4 "$(printf 'in/bad\\377.mp4')"
             ln -s nowhere in/gone.mp4; mkfifo in/pipe.mp4; mkdir in/folder.mp4
-            for i in 1 2; do ffmpeg -v error -f lavfi -i sine=d=1 in/sound$i.mp4; done
+            for i in 1 2; do ffmpeg -v error -f lavfi -i sine=d=1 in/audio$i.mp4; done
             """
         #expect(try program("/bin/bash", ["-c", script], directory: scratch.path).status == 0)
         try write(job("f", asset: "{ path: \"in/*.mp4\" }", to: "\"out/${asset.stem}.mp4\""), in: scratch)
@@ -52,11 +52,11 @@ import Testing
             #expect(run.errors.contains("in/\(name) is a link that leads nowhere"), "\(run.errors)")
         }
         #expect(!run.errors.contains("folder.mp4"))
-        #expect(run.errors.contains("in the jobs f[sound1.mp4], f[sound2.mp4]"), "\(run.errors)")
+        #expect(run.errors.contains("in the jobs f[audio1.mp4], f[audio2.mp4]"), "\(run.errors)")
         #expect(scratch.contents.contains("out/a.mp4"))
         let plan = try tandem("plan", "--out", "p.json", "jobs.yaml", in: scratch)
         #expect(plan.status == 3 && plan.errors.contains("no plan was written"), "\(plan.errors)")
-        #expect(plan.errors.contains("in the jobs f[sound1.mp4], f[sound2.mp4]"))
+        #expect(plan.errors.contains("in the jobs f[audio1.mp4], f[audio2.mp4]"))
     }
 
     /// Where state is kept nothing is published.

@@ -56,6 +56,25 @@ extension BatchTests {
         #expect(result.status == 0 && result.errors.contains("same one"), "\(result.errors)")
     }
 
+    /// What was remembered before databases noted their migrations stays, and what a later program made of one is put aside.
+    @Test func otherProgramsStatesAreKeptOrPutAside() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        try tandem("run", "jobs.yaml", in: scratch)
+        func change(_ sql: String) throws {
+            let result = try program("sqlite3", [scratch.file(".tandem/state.sqlite"), sql])
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        try change("DROP TABLE grdb_migrations; PRAGMA user_version = 2")
+        let old = try tandem("run", "-v", "jobs.yaml", in: scratch)
+        #expect(old.status == 0 && old.errors.contains("same one") && !old.errors.contains("damaged"))
+        let listed = try tandem("history", "jobs.yaml", in: scratch)
+        #expect(listed.text.split(separator: "\n").count >= 2, "\(listed.text)")
+        try change("INSERT INTO grdb_migrations VALUES ('99')")
+        let new = try tandem("run", "-v", "jobs.yaml", in: scratch)
+        #expect(new.status == 0 && new.errors.contains("was damaged and is begun anew"), "\(new.errors)")
+    }
+
     @Test func whatIsNoLongerAskedForIsListedThenRemoved() throws {
         let scratch = try Scratch()
         try write(job("one") + job("two") + job("three"), in: scratch)

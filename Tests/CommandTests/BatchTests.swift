@@ -113,9 +113,9 @@ import Testing
         let own = (scratch.path as NSString).lastPathComponent
         let place = folder.replacing("$$", with: scratch.path).replacing("$", with: own)
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("s.wav"))
-        let sound = try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.wav")))
+        let audio = try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.wav")))
         try FileManager.default.createDirectory(atPath: scratch.file("m"), withIntermediateDirectories: true)
-        for number in 0..<12 { try sound.write(to: URL(fileURLWithPath: scratch.file("m/\(number).wav"))) }
+        for number in 0..<12 { try audio.write(to: URL(fileURLWithPath: scratch.file("m/\(number).wav"))) }
         try scratch.write(
             """
             version: 1

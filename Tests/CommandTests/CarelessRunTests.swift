@@ -148,9 +148,9 @@ import Testing
     /// Another name for a job, or a default that is said, changes nothing that its output is made of.
     @Test func whatChangesNothingRunsNothing() throws {
         let scratch = try folderWithSource()
-        let sound = "tracks: [ { audio: first, encode: { codec: aac%@ } } ], leftover: drop"
+        let audio = "tracks: [ { audio: first, encode: { codec: aac%@ } } ], leftover: drop"
         func spec(_ id: String, _ more: String) -> String {
-            "version: 1\njobs:\n  \(id): { asset: ./a.mp4, \(sound.replacingOccurrences(of: "%@", with: more)), destination: o.m4a }\n"
+            "version: 1\njobs:\n  \(id): { asset: ./a.mp4, \(audio.replacingOccurrences(of: "%@", with: more)), destination: o.m4a }\n"
         }
         try scratch.write(spec("one", ""), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)

@@ -7,7 +7,9 @@ import Testing
     @Test func theExamplesRun() throws {
         let scratch = try Scratch()
         let folder = Places.repository + "/jobs"
-        try FileManager.default.copyItem(atPath: folder + "/shared", toPath: scratch.file("shared"))
+        for part in ["shared", "images"] {
+            try FileManager.default.copyItem(atPath: folder + "/" + part, toPath: scratch.file(part))
+        }
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".yaml")
         {
             try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: scratch.file(name))
@@ -18,12 +20,12 @@ import Testing
             #expect(result.status == 0, "\(name): \(result.errors)")
         }
         let web = Judge(scratch.file("out/web.mp4"))
-        #expect(try web.pictures().times.count == 75)
+        #expect(try web.frames().times.count == 75)
         #expect(try web.decodeErrors() == "")
-        let sound = try web.stream("a:0", "codec_name,sample_rate,channels")
+        let audio = try web.stream("a:0", "codec_name,sample_rate,channels")
         #expect(
-            sound["codec_name"] as? String == "aac" && sound["sample_rate"] as? String == "44100"
-                && sound["channels"] as? Int == 2)
+            audio["codec_name"] as? String == "aac" && audio["sample_rate"] as? String == "44100"
+                && audio["channels"] as? Int == 2)
         #expect(try web.editDurations().compactMap { $0?.media } == [3, 3])
         // The index stands before the data.
         let bytes = try #require(FileManager.default.contents(atPath: web.path))

@@ -13,9 +13,9 @@ import Testing
             environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 
-    private func isWhole(_ path: String, pictures: Int = 25) throws -> Bool {
+    private func isWhole(_ path: String, frames: Int = 25) throws -> Bool {
         let judge = Judge(path)
-        return try judge.decodeErrors() == "" && judge.pictures().times.count == pictures
+        return try judge.decodeErrors() == "" && judge.frames().times.count == frames
     }
 
     @Test func runningTwiceReplacesItsOwn() throws {
@@ -130,12 +130,12 @@ import Testing
             #expect(isOfState || result.status == 1, "write \(write): \(result.errors)")
             let exists = FileManager.default.fileExists(atPath: scratch.file("out.mp4"))
             #expect(exists == (result.status == 0), "write \(write)")
-            if exists { #expect(try isWhole(scratch.file("out.mp4"), pictures: 50)) }
+            if exists { #expect(try isWhole(scratch.file("out.mp4"), frames: 50)) }
             if result.status == 1 { failures += 1 }
             #expect(write < 128)
         }
         #expect(failures >= 3)
-        #expect(try isWhole(scratch.file("out.mp4"), pictures: 50))
+        #expect(try isWhole(scratch.file("out.mp4"), frames: 50))
     }
 
     /// G2: the other calls between the last write and success.

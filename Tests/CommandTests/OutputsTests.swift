@@ -45,11 +45,11 @@ import Testing
                 outputs:
                   whole: { tracks: [ \(Self.lossless), \(audio) ] }
                   small: { tracks: [ \(small) ] }
-                  sound: { tracks: [ \(audio) ], destination: all-sound.flac }
+                  audio: { tracks: [ \(audio) ], destination: all-audio.flac }
                   short: { tracks: [ \(Self.lossless) ], limit: { duration: 200ms } }
               whole: { tracks: [ \(Self.lossless), \(audio) ], destination: whole.mkv }
               small: { tracks: [ \(small) ], destination: small.mkv }
-              sound: { tracks: [ \(audio) ], destination: sound.flac }
+              audio: { tracks: [ \(audio) ], destination: audio.flac }
               short: { tracks: [ \(Self.lossless) ], limit: { duration: 200ms }, destination: short.mkv }
             """, to: "jobs.yaml")
         for isolation in ["worker", "none"] {
@@ -59,14 +59,14 @@ import Testing
                 let (own, shared) = (
                     Judge(scratch.file("\(name).mkv")), Judge(scratch.file("all-\(name).mkv"))
                 )
-                let frames = try own.decodedPictures().map(\.hash)
+                let frames = try own.decodedFrames().map(\.hash)
                 #expect(!frames.isEmpty)
-                #expect(try shared.decodedPictures().map(\.hash) == frames, "\(name)")
-                #expect(try shared.pictures().times == own.pictures().times, "\(name)")
+                #expect(try shared.decodedFrames().map(\.hash) == frames, "\(name)")
+                #expect(try shared.frames().times == own.frames().times, "\(name)")
             }
-            let samples = try Judge(scratch.file("sound.flac")).samples(rate: 48_000)
+            let samples = try Judge(scratch.file("audio.flac")).samples(rate: 48_000)
             #expect(!samples.isEmpty)
-            #expect(try Judge(scratch.file("all-sound.flac")).samples(rate: 48_000) == samples)
+            #expect(try Judge(scratch.file("all-audio.flac")).samples(rate: 48_000) == samples)
             #expect(try Judge(scratch.file("all-whole.mkv")).samples(rate: 48_000) == samples)
         }
     }
@@ -197,9 +197,9 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors.contains("done one/d") && run.errors.contains("LUFS"), "\(run.errors)")
-        let source = try Judge(scratch.file("a.mp4")).decodedPictures().count
-        #expect(try Judge(scratch.file("out/a.mkv")).decodedPictures().count == source)
-        #expect(try Judge(scratch.file("out/b.mkv")).decodedPictures().count == source)
+        let source = try Judge(scratch.file("a.mp4")).decodedFrames().count
+        #expect(try Judge(scratch.file("out/a.mkv")).decodedFrames().count == source)
+        #expect(try Judge(scratch.file("out/b.mkv")).decodedFrames().count == source)
         let size = try FileManager.default.attributesOfItem(atPath: scratch.file("out/d.wav"))[.size]
         #expect(((size as? Int) ?? 0) <= 30_000 && ((size as? Int) ?? 0) > 20_000)
     }

@@ -38,12 +38,26 @@ import FileSystem
             outputs:
               a: { tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: seven-a.mkv }
               b: { tracks: [ { audio: first, copy: true } ], limit: { duration: 500ms }, destination: seven-b.m4a }
+          eight:
+            composition:
+              sequence:
+                - { id: one, asset: ./a.mp4, range: { start: 0.2s } }
+                - { join: wipe-left, overlap: 200ms }
+                - { asset: { pattern: smpte, size: 64x48, duration: 1s, tone: 1kHz }, speed: 2, fit: cover }
+              layers: [ { asset: { pattern: pal75, size: 64x48, duration: 1s }, until: one.end, place: { right: 2, width: 25% }, opacity: 0.5 } ]
+              audio:
+                - { id: hum, asset: { pattern: black, tone: 100, duration: 1s }, until: 0.5s }
+                - { asset: ./a.mp4, loop: true, volume: -3dB, fade_in: 200ms, duck: { under: hum } }
+            tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ]
+            destination: eight.mkv
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
     /// The jobs that can be planned, with a variable whose name is no key of ours.
-    private static let sound =
-        ["one", "two", "three", "four", "six", "seven"].flatMap { ["--only", $0] } + ["--set", "camelCase=1"]
+    private static let audio =
+        ["one", "two", "three", "four", "six", "seven", "eight"].flatMap { ["--only", $0] } + [
+            "--set", "camelCase=1",
+        ]
 
     private func folder() throws -> Scratch {
         let scratch = try folderWithSource()
@@ -58,7 +72,7 @@ import FileSystem
         let plan = try tandem("plan", "--format", "json", "jobs.yaml", in: scratch)
         try scratch.write(plan.text, to: "plan.json")
         let kept = try program(
-            Places.tandem, ["plan", "--out", "kept.json"] + Self.sound + ["jobs.yaml"],
+            Places.tandem, ["plan", "--out", "kept.json"] + Self.audio + ["jobs.yaml"],
             directory: scratch.path)
         try #require(kept.status == 0, "\(kept.errors)")
         // Beside the schema itself: every key in a document stands in it, written as in job files.
@@ -95,7 +109,7 @@ import FileSystem
         let scratch = try folder()
         try scratch.write(Self.jobs, to: "jobs.yaml")
         let kept = try program(
-            Places.tandem, ["plan", "--out", "kept.json"] + Self.sound + ["jobs.yaml"],
+            Places.tandem, ["plan", "--out", "kept.json"] + Self.audio + ["jobs.yaml"],
             directory: scratch.path)
         try #require(kept.status == 0, "\(kept.errors)")
         let data = try Data(contentsOf: URL(filePath: scratch.file("kept.json")))

@@ -158,6 +158,12 @@ import Testing
             #expect(model["extensions"] as? [String] == container.extensions)
             for name in container.extensions { #expect(text.contains(" .\(name)")) }
         }
+        let stills = try #require(report["stills"] as? [[String: Any]])
+        #expect(stills.compactMap { $0["format"] as? String } == ["jpeg", "png", "webp"])
+        let animations = try #require(report["animations"] as? [[String: Any]])
+        #expect(
+            animations.compactMap { $0["format"] as? String } == AnimationFormat.allCases.map(\.rawValue))
+        #expect(text.contains("libwebp") && text.contains("libwebp_anim"))
         let flac = models.first { $0["name"] as? String == "flac" }
         #expect(flac?["codecs"] as? [String] == ["flac"] && flac?["one_track"] as? Bool == true)
     }

@@ -106,26 +106,26 @@ import Testing
                 range: { start: 1s, end: 5s }
                 tracks: [ { video: first, encode: { codec: h264, orientation: 90 } }, { audio: first, encode: { codec: aac } } ]
                 destination: frames.mp4
-              sound:
+              audio:
                 asset: ./a.mp4
                 tracks: [ { audio: first, copy: true } ]
                 leftover: drop
                 expect: { size: { max: 10B } }
-                destination: sound.m4a
+                destination: audio.m4a
             """, to: "jobs.yaml")
         let run = try tandem("run", "--isolation", isolation, "--report", "r.html", "jobs.yaml", in: scratch)
         #expect(run.status == 5, "\(run.errors)")
         let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
-        let pictures = page.components(separatedBy: "<img src=\"data:image/jpeg;base64,").dropFirst()
+        let frames = page.components(separatedBy: "<img src=\"data:image/jpeg;base64,").dropFirst()
             .map { $0.prefix { $0 != "\"" } }
-        #expect(pictures.count == 6)
+        #expect(frames.count == 6)
         #expect(page.components(separatedBy: "aria-label=\"Waveform of ").count == 3)
         #expect(page.components(separatedBy: "aria-label=\"Bit rate over ").count == 3)
         #expect(page.contains("source 1.67 s, output 0.67 s") && !page.contains("Not shown"))
         var sizes: [String] = []
-        for (index, picture) in pictures.enumerated() {
+        for (index, frame) in frames.enumerated() {
             let path = scratch.file("\(index).jpg")
-            try #require(Data(base64Encoded: String(picture))).write(to: URL(filePath: path))
+            try #require(Data(base64Encoded: String(frame))).write(to: URL(filePath: path))
             let color = try program(
                 "ffmpeg", ["-v", "error", "-i", path, "-vf", "scale=1:1,format=rgb24", "-f", "rawvideo", "-"])
             let probed = try program(
@@ -144,7 +144,7 @@ import Testing
     @Test func whatWasMadeBeforeIsShownAsThen() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4", more: "expect: { frames: 25 }"), in: scratch)
-        func run() throws -> (pictures: Int, cases: Int, report: [String: Any]) {
+        func run() throws -> (frames: Int, cases: Int, report: [String: Any]) {
             let run = try tandem(
                 "run", "--report", "r.html", "--report", "r.json", "--junit", "j.xml", "jobs.yaml",
                 in: scratch)
@@ -158,13 +158,13 @@ import Testing
             )
         }
         let first = try run()
-        #expect(first.pictures == 6 && first.cases == 2 && first.report["outcome"] as? String == "succeeded")
+        #expect(first.frames == 6 && first.cases == 2 && first.report["outcome"] as? String == "succeeded")
         func text(_ value: Any?) throws -> Data {
             try JSONSerialization.data(withJSONObject: [#require(value)], options: .sortedKeys)
         }
         func expectSame(places: Bool) throws {
             let again = try run()
-            #expect(again.pictures == 6 && again.cases == 2)
+            #expect(again.frames == 6 && again.cases == 2)
             #expect(again.report["outcome"] as? String == "up-to-date")
             for key in ["ledger", "tracks", "size", "duration", "output", "destination", "source"] {
                 #expect(try text(again.report[key]) == text(first.report[key]), "\(key)")
@@ -184,7 +184,7 @@ import Testing
             """
         #expect(try program("python3", ["-c", damage], directory: scratch.path).status == 0)
         let bare = try run()
-        #expect(bare.pictures == 0 && bare.cases == 1 && bare.report["outcome"] as? String == "up-to-date")
+        #expect(bare.frames == 0 && bare.cases == 1 && bare.report["outcome"] as? String == "up-to-date")
     }
 
     /// An output that is whole is published, whatever becomes of who looks at it for the page.

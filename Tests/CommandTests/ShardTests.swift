@@ -112,19 +112,19 @@ import Testing
                 ["run", "--plan", "parts", "--shard", "\(index)", "--report", "\(index).html"], in: scratch)
             #expect(run.status == 0, "\(run.errors)")
         }
-        func pictures() throws -> Int {
+        func frames() throws -> Int {
             _ = try tandem(["collect", "parts", "--report", "all.html"], in: scratch)
             return try String(contentsOfFile: scratch.file("all.html"), encoding: .utf8)
                 .components(separatedBy: "<img ").count - 1
         }
-        #expect(try pictures() == 18)
+        #expect(try frames() == 18)
         // Once more, with nothing to do and nothing to look at: what is known of the outputs stays.
         #expect(try tandem(["run", "--plan", "parts", "--shard", "0"], in: scratch).status == 0)
-        #expect(try pictures() == 18)
+        #expect(try frames() == 18)
         try scratch.write("[{\"file\":1}]", to: "parts/results/0-x.json.previews")
         let first = try #require(scratch.contents.first { $0.hasPrefix("out/") })
         try FileManager.default.removeItem(atPath: scratch.file(first))
-        #expect(try pictures() == 12)
+        #expect(try frames() == 12)
     }
 
     /// The same part many times at once: each output is published once, and stays the same file.

@@ -56,3 +56,19 @@ func folderWithSource() throws -> Scratch {
         "-preset", "ultrafast", "-c:a", "aac", scratch.file("a.mp4"))
     return scratch
 }
+
+/// MD5 of frames as RGB, by ffmpeg; of one alone by its number. `reading` are options of the input.
+func rgbHashes(_ path: String, frame: Int? = nil, reading options: [String] = []) throws -> [String] {
+    let filters = (frame.map { "select=eq(n\\,\($0))," } ?? "") + "format=rgb24"
+    let result = try program(
+        "ffmpeg",
+        ["-v", "error", "-nostdin"] + options
+            + [
+                "-i", path, "-map", "0:v:0", "-vf", filters, "-fps_mode", "passthrough", "-f", "framemd5",
+                "-",
+            ])
+    guard result.status == 0 else { throw JudgeError(message: "\(path): \(result.errors)") }
+    return result.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+        $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+}

@@ -10,6 +10,7 @@ import Testing
         ("hang", "longer than its timeout of 2 s"),
         ("memory", "of memory, and 300 is the limit"), ("babble", "something that is no message"),
         ("lie", "it said what can't be of its output"), ("smuggle", "it sent files, which nobody asked for"),
+        ("grab", "it asked for a file that is none of its source's"),
     ])
     func aWorkerThatDiesIsOneFailure(_ fault: String, _ words: String) throws {
         let scratch = try Scratch()
@@ -66,6 +67,22 @@ import Testing
         #expect(
             again.status == 0 && again.errors.contains("4 of 4 jobs done, 2 of them up to date"),
             "\(again.errors)")
+    }
+
+    /// A worker that is ready and dies at once is heard to be gone, though it had said something before: many of them, since the
+    /// two come together only now and then.
+    @Test func manyDeathsAreHeard() throws {
+        let scratch = try folderWithSource()
+        let names = (0..<60).map { "d\($0)" }
+        for name in names {
+            try FileManager.default.copyItem(
+                atPath: scratch.file("a.mp4"), toPath: scratch.file("\(name).mp4"))
+        }
+        try write(names.map { job($0, asset: "./\($0).mp4") }.joined(), in: scratch)
+        let faults = names.map { "\($0).mp4:abort,\($0).mp4:abort" }.joined(separator: ",")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch, environment: ["TANDEM_WORKER_FAULTS": faults])
+        #expect(plan.status == 3)
+        #expect(plan.errors.components(separatedBy: "signal 6 (Aborted)").count == 61, "\(plan.errors)")
     }
 
     /// A job whose source another job makes: looking at that one keeps nobody from ending the run.

@@ -243,7 +243,7 @@ import Testing
     }
 
     /// Frames that begin late begin with the timecode.
-    @Test func timecodeOfLatePictures() async throws {
+    @Test func timecodeOfLateFrames() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=6", "-itsoffset", "2", "-f", "lavfi", "-i",

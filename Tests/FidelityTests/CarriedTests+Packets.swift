@@ -25,7 +25,7 @@ extension CarriedTests {
                 + "  w\($0): { asset: ./late.mkv, tracks: [ { video: first, copy: true } ], destination: whole.\($0) }\n"
         }
         let records = try await run("version: 1\njobs:\n" + jobs.joined(), in: scratch.path)
-        let source = try Judge(scratch.file("s.mkv")).decodedPictures()
+        let source = try Judge(scratch.file("s.mkv")).decodedFrames()
         for target in ["mkv", "mp4"] {
             _ = try success(records, target)
             let range = try #require(records.first { $0.id == target }?.plan?.inputs[0].range)
@@ -33,10 +33,10 @@ extension CarriedTests {
             let wanted = source.filter {
                 $0.time > range.start.seconds - 0.01 && $0.time < range.end.seconds - 0.01
             }.map(\.hash)
-            #expect(try Judge(scratch.file("cut.\(target)")).decodedPictures().map(\.hash) == wanted)
+            #expect(try Judge(scratch.file("cut.\(target)")).decodedFrames().map(\.hash) == wanted)
             _ = try success(records, "w\(target)")
             #expect(
-                try Judge(scratch.file("whole.\(target)")).pictureHashes().suffix(30)
+                try Judge(scratch.file("whole.\(target)")).frameHashes().suffix(30)
                     == source.map(\.hash).suffix(30))
         }
     }

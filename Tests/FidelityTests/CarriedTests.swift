@@ -53,9 +53,9 @@ import Testing
             "-g", "25", "-bf", "0", scratch.file("whole.mp4"))
         try ffmpeg("-ss", "0.5", "-i", scratch.file("whole.mp4"), "-c", "copy", scratch.file("cut.mp4"))
         try await carry(Self.copy("./cut.mp4", "o.mp4") + Self.copy("./cut.mp4", "o.mov"), in: scratch)
-        let source = try Judge(scratch.file("cut.mp4")).decodedPictures().filter { $0.time >= 0 }
+        let source = try Judge(scratch.file("cut.mp4")).decodedFrames().filter { $0.time >= 0 }
         for name in ["o.mp4", "o.mov"] {
-            let copied = try Judge(scratch.file(name)).decodedPictures().filter { $0.time >= 0 }
+            let copied = try Judge(scratch.file(name)).decodedFrames().filter { $0.time >= 0 }
             #expect(copied.map(\.hash) == source.map(\.hash) && copied.map(\.time) == source.map(\.time))
         }
         let refused = try await run(
@@ -83,11 +83,11 @@ import Testing
                 + Self.copy("./s.\(container)", "e.mkv").replacingOccurrences(
                     of: "copy: true", with: "encode: { codec: ffv1 }"), in: scratch)
         // ffmpeg finds no time for the last one itself.
-        let source = try Judge(scratch.file("e.mkv")).decodedPictures().map(\.hash)
+        let source = try Judge(scratch.file("e.mkv")).decodedFrames().map(\.hash)
         for name in ["c.mp4", "e.mkv"] {
-            let pictures = try Judge(scratch.file(name)).decodedPictures()
-            #expect(pictures.count == 100 && pictures.map(\.hash) == source, "\(name): \(pictures.count)")
-            let steps = zip(pictures, pictures.dropFirst()).map { $1.time - $0.time }
+            let frames = try Judge(scratch.file(name)).decodedFrames()
+            #expect(frames.count == 100 && frames.map(\.hash) == source, "\(name): \(frames.count)")
+            let steps = zip(frames, frames.dropFirst()).map { $1.time - $0.time }
             #expect(steps.allSatisfy { abs($0 - 0.04) < 0.0011 }, "\(name): \(steps)")
         }
     }
@@ -141,10 +141,10 @@ import Testing
                         tracks: [ { video: first, copy: true }, { audio: first, encode: { codec: aac } } ]
                         destination: \(name)
                     """, in: scratch.path))
-            let pictures = try Judge(scratch.file(name)).decodedPictures()
+            let frames = try Judge(scratch.file(name)).decodedFrames()
             let first = Int((start * 30000 / 1001).rounded(.down))
             let end = Int((end * 30000 / 1001).rounded(.up))
-            #expect(pictures.count == end - first, "\(name): \(pictures.count)")
+            #expect(frames.count == end - first, "\(name): \(frames.count)")
         }
     }
 
@@ -155,10 +155,10 @@ import Testing
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1,format=yuva444p10le", "-c:v", "prores_ks",
             "-profile:v", "4444", scratch.file("s.mov"))
         try await carry(Self.copy("./s.mov", "o.mkv"), in: scratch)
-        let pictures = try [scratch.file("s.mov"), scratch.file("o.mkv")].map {
-            try Judge($0).decodedPictures().map(\.hash)
+        let frames = try [scratch.file("s.mov"), scratch.file("o.mkv")].map {
+            try Judge($0).decodedFrames().map(\.hash)
         }
-        #expect(pictures[0] == pictures[1])
+        #expect(frames[0] == frames[1])
     }
 
     /// FLAC's header tells of the whole once that is known, and the sum of what was compressed.
@@ -244,7 +244,7 @@ import Testing
         for index in starts.indices {
             let output = Judge(scratch.file("o\(index).mkv"))
             #expect(abs(try output.samples(channels: 1, rate: 48_000).count - 48_000) <= 48)
-            #expect([25, 26].contains(try output.decodedPictures().count))
+            #expect([25, 26].contains(try output.decodedFrames().count))
         }
     }
 
@@ -265,7 +265,7 @@ import Testing
                     """, in: scratch.path))
         }
         let hashes = try ["a", "b", "c"].map {
-            try Judge(scratch.file("\($0).mkv")).decodedPictures().map(\.hash)
+            try Judge(scratch.file("\($0).mkv")).decodedFrames().map(\.hash)
         }
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
     }

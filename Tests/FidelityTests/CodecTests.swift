@@ -91,7 +91,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(try judge.decodeErrors() == "")
         if let codec = rendition.videoCodec {
             #expect(try judge.stream("v:0", "codec_name")["codec_name"] as? String == codec)
-            let times = try judge.pictures().times
+            let times = try judge.frames().times
             #expect(times.count == 50)
             let error = zip(times, 0..<50).map { abs($0 - Double($1) / 25) }.max() ?? 1
             #expect(error <= 0.5 / (try judge.timescale("v:0")) + 1e-6, "off by \(error) s")
@@ -99,9 +99,9 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         guard let codec = rendition.audioCodec else { return }
         #expect(try judge.stream("a:0", "codec_name")["codec_name"] as? String == codec)
         #expect(result.outputs[0].tracks.last?.appendedSamples == 2 * rendition.sampleRate)
-        let sound = try judge.sound(rate: rendition.sampleRate)
-        let reference = try Judge(source).sound(rate: rendition.sampleRate)
-        let found = lag(reference, sound, reach: 2400)
+        let audio = try judge.audio(rate: rendition.sampleRate)
+        let reference = try Judge(source).audio(rate: rendition.sampleRate)
+        let found = lag(reference, audio, reach: 2400)
         // Containers without time stamps can't hide an encoder's delay.
         let allowed = rendition.container == "adts" ? 2048 : rendition.sampleRate / 1000
         #expect(abs(found.lag) <= allowed, "lag of \(found.lag) samples")
@@ -110,7 +110,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         if let edit = edits.last {
             #expect(Int((edit.media * Double(rendition.sampleRate)).rounded()) == 2 * rendition.sampleRate)
         } else {
-            #expect(abs(sound.count - 2 * rendition.sampleRate) <= rendition.slack, "\(sound.count) samples")
+            #expect(abs(audio.count - 2 * rendition.sampleRate) <= rendition.slack, "\(audio.count) samples")
         }
     }
 
@@ -137,7 +137,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(video["sample_aspect_ratio"] as? String == "2:1")
         #expect(video["pix_fmt"] as? String == "yuv444p")
         #expect(video["r_frame_rate"] as? String == "30000/1001")
-        let times = try judge.pictures().times
+        let times = try judge.frames().times
         #expect(times.count == 60)
         #expect(zip(times, 0..<60).allSatisfy { abs($0 - Double($1) * 1001 / 30_000) < 1e-4 })
         let keys =
@@ -181,15 +181,15 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         let (source, whole, range) = (
             Judge(scratch.file("a.mp4")), Judge(scratch.file("whole.mp4")), Judge(scratch.file("range.mp4"))
         )
-        #expect(try whole.pictures().times == source.pictures().times)
+        #expect(try whole.frames().times == source.frames().times)
         #expect(try whole.lowestPSNR(against: source, first: 0, count: 100, own: 0) == 100)
         #expect(try whole.editDurations().map { $0?.media } == source.editDurations().map { $0?.media })
-        #expect(try whole.sound(rate: 48_000) == source.sound(rate: 48_000))
-        #expect(try range.pictures().times.count == 50)
+        #expect(try whole.audio(rate: 48_000) == source.audio(rate: 48_000))
+        #expect(try range.frames().times.count == 50)
         #expect(try range.lowestPSNR(against: source, first: 25, count: 50, own: 0) == 100)
         #expect(try range.editDurations().compactMap { $0?.media } == [2, 2])
         let found = lag(
-            Array(try source.sound(rate: 48_000)[48_000..<144_000]), try range.sound(rate: 48_000), reach: 480
+            Array(try source.audio(rate: 48_000)[48_000..<144_000]), try range.audio(rate: 48_000), reach: 480
         )
         #expect(found.lag == 0 && found.correlation > 0.99, "\(found)")
     }
@@ -299,8 +299,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             "aevalsrc='0.5*sin(2*PI*t*(900-150*t))':d=2:s=48000", "-map", "0", "-map", "1", "-map", "2",
             "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "pcm_s16le", scratch.file("s.mov"))
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2:r=48000", "-c:a", "libopus", scratch.file("o.webm"))
-        func job(_ id: String, _ asset: String, _ sound: String, _ output: String) -> String {
-            "  \(id): { asset: \(asset), tracks: [ { video: all, optional: true, copy: true }, { audio: all, \(sound) } ], destination: \(output) }\n"
+        func job(_ id: String, _ asset: String, _ audio: String, _ output: String) -> String {
+            "  \(id): { asset: \(asset), tracks: [ { video: all, optional: true, copy: true }, { audio: all, \(audio) } ], destination: \(output) }\n"
         }
         _ = try success(
             try await run(
@@ -314,10 +314,10 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             try Judge(scratch.file(name)).samples(track: track, channels: 1, rate: 48_000)
         }
         for track in 0..<2 {
-            let sound = try samples("b.mkv", track: track)
-            #expect(sound.count == 96_000)
+            let audio = try samples("b.mkv", track: track)
+            #expect(audio.count == 96_000)
             // libav doesn't heed the end of an edit.
-            #expect(try Array(samples("a.mp4", track: track).prefix(96_000)) == sound)
+            #expect(try Array(samples("a.mp4", track: track).prefix(96_000)) == audio)
             #expect(try samples("c.mkv", track: track).count == 96_000)
             // A late beginning is filled, where it is compressed into Matroska.
             #expect(try samples("e.mkv", track: track).count == (track == 0 ? 144_000 : 96_000))
@@ -342,23 +342,23 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             ("./parts.mp4", "copy: true", "back.mov", ""),
             ("./a.mp4", "copy: true", "cut.mp4", "range: { start: 0.4s }, "),
         ]
-        for (source, sound, output, more) in jobs {
+        for (source, audio, output, more) in jobs {
             _ = try success(
                 try await run(
                     """
                     version: 1
                     jobs:
-                      j: { asset: \(source), \(more)tracks: [ { video: first, \(output == "cut.mp4" ? "encode: { codec: h264 }" : "copy: true") }, { audio: first, \(sound) } ], destination: \(output) }
+                      j: { asset: \(source), \(more)tracks: [ { video: first, \(output == "cut.mp4" ? "encode: { codec: h264 }" : "copy: true") }, { audio: first, \(audio) } ], destination: \(output) }
                     """, in: scratch.path))
             let edit = try #require(try MovieBoxes(scratch.file(output)).editDurations[1])
             #expect(
                 abs(edit.empty - (output == "cut.mp4" ? 0.6 : 1)) < 1e-9 && edit.media == 3,
                 "\(output): \(edit)")
         }
-        let sound = try Judge(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
+        let audio = try Judge(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
         // libavformat heeds no edit list of fragmented movies.
         for copy in ["b.mp4", "back.mov", "cut.mp4"] {
-            #expect(try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000) == sound, "\(copy)")
+            #expect(try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000) == audio, "\(copy)")
         }
     }
 }

@@ -131,7 +131,7 @@ import Testing
     }
 
     /// Frames that change size or range in mid-stream: none is lost on the way from one graph to the next.
-    @Test func changedFormsLoseNoPicture() async throws {
+    @Test func changedFormsLoseNoFrame() async throws {
         let scratch = try Scratch()
         for (name, chain) in [("a", "scale=320:180"), ("b", "scale=160:90"), ("c", "scale=320:180")] {
             try ffmpeg(
@@ -158,7 +158,7 @@ import Testing
         let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
         for (name, _, count) in jobs {
             _ = try success(records, name)
-            let times = try Judge(scratch.file("\(name).mkv")).pictures().times
+            let times = try Judge(scratch.file("\(name).mkv")).frames().times
             #expect(times.count == count, "\(name)")
             let step = 3 / Double(count)
             #expect(
@@ -285,8 +285,8 @@ import Testing
                       j: { asset: ./s.mkv, tracks: [ { video: first, encode: { codec: ffv1, filters: '\(chain)'\(color) } } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             #expect(
-                try Judge(scratch.file("o.mkv")).pictureHashes()
-                    == Judge(scratch.file("w.mkv")).pictureHashes())
+                try Judge(scratch.file("o.mkv")).frameHashes()
+                    == Judge(scratch.file("w.mkv")).frameHashes())
             let stream = try Judge(scratch.file("o.mkv")).stream(
                 "v:0", "color_space,color_transfer,color_primaries")
             for key in ["color_space", "color_transfer", "color_primaries"] {

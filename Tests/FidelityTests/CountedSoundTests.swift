@@ -21,17 +21,17 @@ import Testing
     }
 
     /// How many samples later than `expected` the audio of `reference` comes.
-    private func lag(_ sound: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
-        let inner = sound.dropFirst(3000).prefix(3000)
+    private func lag(_ audio: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
+        let inner = audio.dropFirst(3000).prefix(3000)
         guard inner.count == 3000 else { return nil }
         return (-80...80).max { correlation(inner, reference, $0) < correlation(inner, reference, $1) }
             .map { -$0 }
 
-        func correlation(_ sound: ArraySlice<Float>, _ reference: [Float], _ shift: Int) -> Float {
+        func correlation(_ audio: ArraySlice<Float>, _ reference: [Float], _ shift: Int) -> Float {
             let from = expected + 3000 + shift
-            guard from >= 0, from + sound.count <= reference.count else { return -.infinity }
+            guard from >= 0, from + audio.count <= reference.count else { return -.infinity }
             var (both, own) = (Float(0), Float(0))
-            for (a, b) in zip(sound, reference[from...]) {
+            for (a, b) in zip(audio, reference[from...]) {
                 both += a * b
                 own += b * b
             }
@@ -70,9 +70,9 @@ import Testing
             #expect(abs(shown - Double(wanted)) < 0.001 && edit.empty == 0, "\(shown) of \(wanted)")
             #expect(abs(hidden - hidden.rounded()) < 0.001, "\(hidden)")
             let all = try decoded(scratch.file("o.\(to)"), ["-ignore_editlist", "1"])
-            let sound = all.dropFirst(Int(hidden.rounded())).prefix(Int(shown.rounded()))
-            #expect(sound.count == wanted)
-            #expect(lag(sound, in: reference, from: Int((start * 44_100).rounded())) == 0)
+            let audio = all.dropFirst(Int(hidden.rounded())).prefix(Int(shown.rounded()))
+            #expect(audio.count == wanted)
+            #expect(lag(audio, in: reference, from: Int((start * 44_100).rounded())) == 0)
         }
     }
 
@@ -93,8 +93,8 @@ import Testing
                 #expect(abs(shown - wanted.rounded()) < (codec == "truehd" && end == nil ? 40 : 0.001))
                 guard codec == "truehd" else { continue }
                 let all = try decoded(scratch.file("o.mp4"), ["-ignore_editlist", "1"])
-                let sound = all.dropFirst(Int((edit.start * 48_000).rounded())).prefix(Int(shown.rounded()))
-                #expect(lag(sound, in: reference, from: Int((start * 48_000).rounded())) == 0)
+                let audio = all.dropFirst(Int((edit.start * 48_000).rounded())).prefix(Int(shown.rounded()))
+                #expect(lag(audio, in: reference, from: Int((start * 48_000).rounded())) == 0)
             }
         }
     }
@@ -223,8 +223,8 @@ import Testing
                 job("s.mkv", "copy: true", range: Self.ranges[1].text, to: "o.mp4"), in: scratch.path))
         let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
         let all = try decoded(scratch.file("o.mp4"), ["-ignore_editlist", "1"])
-        let sound = all.dropFirst(Int((edit.start * 22_050).rounded())).prefix(2000)
-        let wrong = zip(sound, reference[24_255...]).map { abs($0 - $1) }.max() ?? 1
+        let audio = all.dropFirst(Int((edit.start * 22_050).rounded())).prefix(2000)
+        let wrong = zip(audio, reference[24_255...]).map { abs($0 - $1) }.max() ?? 1
         #expect(wrong < 0.001, "\(wrong)")
     }
 

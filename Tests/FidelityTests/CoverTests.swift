@@ -26,7 +26,7 @@ import Testing
             "-f", "lavfi", "-i", "sine=d=1", "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=1:duration=1",
             "-map",
             "0", "-map", "1", "-c:a", "flac", "-c:v", "png", "-disposition:v", "attached_pic", source)
-        let picture = try #require(try cover(of: source))
+        let frame = try #require(try cover(of: source))
         for keep in ["all", "[cover]", "none", "[title]"] {
             let output = scratch.file("out-\(keep.filter(\.isLetter)).\(container)")
             _ = try success(
@@ -41,7 +41,7 @@ import Testing
                         destination: \(output)
                     """, in: scratch.path))
             let isWanted = isKept && (keep == "all" || keep == "[cover]")
-            #expect(try cover(of: output) == (isWanted ? picture : nil), "\(keep)")
+            #expect(try cover(of: output) == (isWanted ? frame : nil), "\(keep)")
             if isWanted {
                 let stream = try Judge(output).stream("v:0", "codec_name:stream_disposition=attached_pic")
                 #expect((stream["disposition"] as? [String: Int])?["attached_pic"] == 1)

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// What is on screen is shown, however short the range.
-    @Test(arguments: ["start: 0.37s, end: 0.38s", "start: 9.99s"]) func aRangeWithinAPicture(_ range: String)
+    @Test(arguments: ["start: 0.37s, end: 0.38s", "start: 9.99s"]) func aRangeWithinAFrame(_ range: String)
         async throws
     {
         let scratch = try Scratch()

@@ -35,10 +35,10 @@ import Testing
     }
 
     /// The frames that the range shows: the one on screen at its start, and those after it.
-    private func shown(_ pictures: [DecodedPicture]) -> (first: Int, list: ArraySlice<DecodedPicture>) {
-        let first = pictures.lastIndex { $0.time <= Self.start + 1e-6 } ?? 0
-        let last = pictures.lastIndex { $0.time < Self.end - 1e-6 } ?? pictures.count - 1
-        return (first, pictures[first...last])
+    private func shown(_ frames: [DecodedFrame]) -> (first: Int, list: ArraySlice<DecodedFrame>) {
+        let first = frames.lastIndex { $0.time <= Self.start + 1e-6 } ?? 0
+        let last = frames.lastIndex { $0.time < Self.end - 1e-6 } ?? frames.count - 1
+        return (first, frames[first...last])
     }
 
     @Test(arguments: CutSource.all + CutSource.openH264) func aSmartCutIsExact(_ source: CutSource)
@@ -55,7 +55,7 @@ import Testing
         _ = try success(try await run(yaml, in: scratch.path))
 
         let judge = Judge(output)
-        let (all, made) = (try Judge(path).decodedPictures(), try judge.decodedPictures())
+        let (all, made) = (try Judge(path).decodedFrames(), try judge.decodedFrames())
         let (first, wanted) = shown(all)
         #expect(made.count == wanted.count)
         let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
@@ -71,14 +71,14 @@ import Testing
         #expect(try judge.decodeErrors() == "")
         // Seeking to each seam shows what playing up to it shows.
         for seam in [cut.headPictures, cut.headPictures + cut.copiedPictures - 1, made.count - 1] {
-            let hash = try judge.pictureHash(at: made[seam].time)
+            let hash = try judge.frameHash(at: made[seam].time)
             #expect(hash == made[seam].hash, "frame \(seam)")
         }
         // The audio is where it was.
-        let (rate, sound) = (48_000, try judge.sound(rate: 48_000))
-        let original = Array(try Judge(path).sound(rate: rate).dropFirst(Int(Self.start * Double(rate))))
+        let (rate, audio) = (48_000, try judge.audio(rate: 48_000))
+        let original = Array(try Judge(path).audio(rate: rate).dropFirst(Int(Self.start * Double(rate))))
         let skipped = 4_800
-        let found = lag(Array(original.dropFirst(skipped)), Array(sound.dropFirst(skipped)), reach: 96)
+        let found = lag(Array(original.dropFirst(skipped)), Array(audio.dropFirst(skipped)), reach: 96)
         #expect(abs(found.lag) <= 48)
         #expect(found.correlation > 0.95)
     }
@@ -170,7 +170,7 @@ import Testing
             }
             #expect(cut.opensGroups)
             _ = try success(try await run(yaml, in: scratch.path))
-            let (have, all) = (try Judge(made).pictureHashes(), try Judge(path).pictureHashes())
+            let (have, all) = (try Judge(made).frameHashes(), try Judge(path).frameHashes())
             let wanted = Array(all[Int((start * 25).rounded())..<42])
             #expect(have.count == wanted.count)
             let same = zip(have, wanted).map { $0 == $1 }
@@ -210,7 +210,7 @@ import Testing
         #expect(cut.copiedPictures >= 80)
         _ = try success(try await run(yaml, in: scratch.path))
         let (have, all) = (
-            try Judge(scratch.file("cut.mp4")).pictureHashes(), try Judge(path).pictureHashes()
+            try Judge(scratch.file("cut.mp4")).frameHashes(), try Judge(path).frameHashes()
         )
         #expect(have.count == 113)
         let same = zip(have, all[12...]).map { $0 == $1 }
@@ -245,8 +245,8 @@ import Testing
         let output = scratch.file("exact.mp4")
         _ = try success(
             try await run(job(path, to: output, cut: "smart-or-exact"), in: scratch.path))
-        let wanted = shown(try Judge(path).decodedPictures()).list
-        let made = try Judge(output).decodedPictures()
+        let wanted = shown(try Judge(path).decodedFrames()).list
+        let made = try Judge(output).decodedFrames()
         #expect(made.count == wanted.count)
         #expect(zip(made, wanted).allSatisfy { abs($0.time - max(0, $1.time - Self.start)) < 1e-5 })
     }
@@ -308,11 +308,11 @@ import Testing
             #expect(actual.start <= asked.start && actual.end >= asked.end)
             #expect(abs(actual.start.seconds - 0.48) < 1e-9)
             _ = try success(try await run(yaml, in: scratch.path))
-            let all = try Judge(path).decodedPictures()
+            let all = try Judge(path).decodedFrames()
             let wanted = all.filter {
                 $0.time >= actual.start.seconds - 1e-6 && $0.time < actual.end.seconds - 1e-6
             }
-            let made = try Judge(output).decodedPictures()
+            let made = try Judge(output).decodedFrames()
             #expect(made.map(\.hash) == wanted.map(\.hash))
             #expect(
                 zip(made, wanted).allSatisfy { abs($0.time - ($1.time - actual.start.seconds)) < 1e-5 })
@@ -340,7 +340,7 @@ import Testing
                     tracks: [{ video: first, copy: true }]
                     destination: \(output)
                 """, in: scratch.path))
-        let made = try Judge(output).decodedPictures()
+        let made = try Judge(output).decodedFrames()
         #expect(made.count == 56)
         #expect(try Judge(output).decodeErrors() == "")
         #expect(

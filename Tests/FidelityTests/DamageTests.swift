@@ -52,7 +52,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
             "libx264", "-x264-params", "keyint=1", "-c:a", "flac", "-strict", "-2", source)
-        let whole = try Judge(source).pictures().times
+        let whole = try Judge(source).frames().times
         // The length of its first unit: nothing of it can be read.
         try overwrite(
             source, at: try packet(30, of: "v:0", in: source).at, with: [0xff, 0xff, 0xff, 0xff])
@@ -69,9 +69,9 @@ import Testing
                 "source track 0: 1 damaged packets or frames skipped, the first at 1.2 s"
             ], "\(result.warnings)")
         let output = Judge(scratch.file("o.mkv"))
-        #expect(try output.pictures().times == whole.enumerated().filter { $0.offset != 30 }.map(\.element))
+        #expect(try output.frames().times == whole.enumerated().filter { $0.offset != 30 }.map(\.element))
         #expect(try output.decodeErrors() == "")
-        #expect(try output.sound(rate: 44_100) == Judge(source).sound(rate: 44_100))
+        #expect(try output.audio(rate: 44_100) == Judge(source).audio(rate: 44_100))
         #expect(scratch.contents == ["o.mkv", "s.mp4"])
     }
 
@@ -79,7 +79,7 @@ import Testing
         let scratch = try Scratch()
         let source = scratch.file("s.mka")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=4:r=48000", "-c:a", "flac", source)
-        let whole = try Judge(source).sound(rate: 48_000)
+        let whole = try Judge(source).audio(rate: 48_000)
         let broken = try packet(20, of: "a:0", in: source)
         try overwrite(source, at: broken.at + broken.size / 2, with: [0x55, 0xaa, 0x55, 0xaa])
         let tracks = "{ audio: first, encode: { codec: pcm_s16le } }"
@@ -89,14 +89,14 @@ import Testing
         let result = try success(
             try await run(job("s.mka", tracks, policy: "skip", to: "o.wav"), in: scratch.path))
         #expect(result.outputs[0].tracks[0].damage.skipped == 1)
-        let sound = try Judge(scratch.file("o.wav")).sound(rate: 48_000)
-        #expect(sound.count == whole.count)
-        let different = sound.indices.filter { sound[$0] != whole[$0] }
+        let audio = try Judge(scratch.file("o.wav")).audio(rate: 48_000)
+        #expect(audio.count == whole.count)
+        let different = audio.indices.filter { audio[$0] != whole[$0] }
         // One packet of 4608 samples, give or take a millisecond of Matroska's clock.
         let place = (20 * 4608 - 48)..<(21 * 4608 + 48)
         #expect(
             different.allSatisfy { place.contains($0) }, "\(different.min() ?? 0) \(different.max() ?? 0)")
-        #expect(sound[(place.lowerBound + 96)..<(place.upperBound - 96)].allSatisfy { $0 == 0 })
+        #expect(audio[(place.lowerBound + 96)..<(place.upperBound - 96)].allSatisfy { $0 == 0 })
     }
 
     @Test(arguments: ["mp4", "mkv"]) func aTruncatedSourceIsReportedToEndEarly(_ container: String)
@@ -127,7 +127,7 @@ import Testing
         #expect(
             abs(
                 result.outputs[0].duration.seconds
-                    - (try Judge(scratch.file("o.mkv")).pictures().times.last ?? 0) - 0.04
+                    - (try Judge(scratch.file("o.mkv")).frames().times.last ?? 0) - 0.04
             ) < 0.002)
         #expect(result.outputs[0].tracks[0].appendedSamples < 90)
         #expect(try Judge(scratch.file("o.mkv")).decodeErrors() == "")
@@ -156,14 +156,14 @@ import Testing
         _ = try success(
             try await run(
                 job("s.ts", "{ video: first, copy: true }", policy: "skip", to: "c.mkv"), in: scratch.path))
-        let left = try Judge(scratch.file("c.mkv")).pictures().times
+        let left = try Judge(scratch.file("c.mkv")).frames().times
         #expect(left.count == 199 && !left.contains { abs($0 - 2.4) < 0.01 }, "\(left.count)")
         _ = try success(
             try await run(
                 job(
                     "s.ts", "{ video: first, encode: { codec: ffv1 } }", policy: "fail",
                     to: "o.mkv\n    range: { start: 5s, end: 6s }"), in: scratch.path))
-        #expect(try Judge(scratch.file("o.mkv")).pictures().times.count == 25)
+        #expect(try Judge(scratch.file("o.mkv")).frames().times.count == 25)
     }
 
     @Test func nothingLeftIsNoSuccess() async throws {

@@ -19,9 +19,9 @@ import Testing
             avio_closep(&writer.pointee.pb)
             avformat_free_context(writer)
         }
-        let picture = try #require(tandem_stream(reader, 0))
+        let frame = try #require(tandem_stream(reader, 0))
         let video = try #require(avformat_new_stream(writer, nil))
-        avcodec_parameters_copy(video.pointee.codecpar, picture.pointee.codecpar)
+        avcodec_parameters_copy(video.pointee.codecpar, frame.pointee.codecpar)
         video.pointee.codecpar.pointee.codec_tag = 0
         let data = try #require(avformat_new_stream(writer, nil))
         data.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_DATA
@@ -31,9 +31,9 @@ import Testing
         #expect(avformat_write_header(writer, nil) >= 0)
         var packet = av_packet_alloc()
         defer { av_packet_free(&packet) }
-        var (count, pictures) = (0, 0)
+        var (count, frames) = (0, 0)
         while av_read_frame(reader, packet) == 0 {
-            if pictures * 2 >= count * 25, let packet {
+            if frames * 2 >= count * 25, let packet {
                 var metadata = av_packet_alloc()
                 defer { av_packet_free(&metadata) }
                 // The header of an access unit, and a KLV triplet.
@@ -46,7 +46,7 @@ import Testing
                 #expect(av_interleaved_write_frame(writer, metadata) >= 0)
                 count += 1
             }
-            pictures += 1
+            frames += 1
             #expect(av_interleaved_write_frame(writer, packet) >= 0)
         }
         #expect(av_write_trailer(writer) == 0)
@@ -98,7 +98,7 @@ import Testing
         // Those of 1 s, 1.5 s, … 3 s.
         let part = try packets(scratch.file("part.ts"))
         #expect(part.map(\.hash) == before[2...6].map(\.hash))
-        let start = try Judge(scratch.file("part.ts")).pictures().times[0]
+        let start = try Judge(scratch.file("part.ts")).frames().times[0]
         #expect(start == 0)
         for (index, packet) in part.enumerated() {
             #expect(abs(packet.time - part[0].time - (before[index + 2].time - before[2].time)) < 0.001)

@@ -156,7 +156,7 @@ import Testing
                 failure.message.hasSuffix("kept as \(scratch.file("out.failed.mp4"))"), "\(failure.message)")
             #expect(scratch.contents == ["out.failed.mp4", "source.mkv"])
         }
-        #expect(try Judge(scratch.file("out.failed.mp4")).pictures().times.count == 76)
+        #expect(try Judge(scratch.file("out.failed.mp4")).frames().times.count == 76)
         // Somebody else's file of that name stays, and what failed is still said.
         try scratch.write("mine", to: "out.failed.mp4")
         let outcomes = try await run(

@@ -51,16 +51,16 @@ import Testing
                 tracks: [ { video: first, encode: { codec: ffv1 } } ]
                 destination: \(scratch.file("encoded.mkv"))
             """, in: scratch.path)
-        let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()
+        let wanted = try Judge(scratch.file("s.mkv")).frameHashes()
         let shown = Self.count - 2
         #expect(wanted.count == shown)
         for (job, name) in [("copy", "copy.\(container)"), ("encoded", "encoded.mkv")] {
             #expect(
                 abs(try success(outcomes, job).outputs[0].duration.seconds - 0.04 * Double(shown)) < 0.0011)
-            #expect(try Judge(scratch.file(name)).pictureHashes() == wanted)
+            #expect(try Judge(scratch.file(name)).frameHashes() == wanted)
         }
         guard container != "ts" else { return }
-        let made = try Judge(scratch.file("copy.\(container)")).decodedPictures()
+        let made = try Judge(scratch.file("copy.\(container)")).decodedFrames()
         #expect(made.enumerated().allSatisfy { abs($1.time - 0.04 * Double($0)) < 0.0011 })
         let packets = try Judge(scratch.file("copy.\(container)")).probe([
             "-select_streams", "v", "-show_entries", "packet=size",
@@ -87,8 +87,8 @@ import Testing
         // 1.44 s is shown with the leading frames before it: the group ends behind it.
         let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
         #expect(abs(try success(outcomes).outputs[0].duration.seconds - 0.04 * Double(count)) < 1e-6)
-        let have = try Judge(scratch.file("cut.mp4")).pictureHashes()
-        let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()[first..<(first + count)]
+        let have = try Judge(scratch.file("cut.mp4")).frameHashes()
+        let wanted = try Judge(scratch.file("s.mkv")).frameHashes()[first..<(first + count)]
         #expect(have.count == wanted.count)
         #expect(zip(have, wanted).count { $0 == $1 } >= (cut == "smart" ? 18 : count))
     }
@@ -111,8 +111,8 @@ import Testing
                         tracks: [ { video: first, copy: true } ]
                         destination: \(scratch.file("copy-\(packets).mp4"))
                     """, in: scratch.path))
-            let wanted = try Judge(scratch.file("s.mkv")).pictureHashes()
-            let made = try Judge(scratch.file("copy-\(packets).mp4")).pictureHashes()
+            let wanted = try Judge(scratch.file("s.mkv")).frameHashes()
+            let made = try Judge(scratch.file("copy-\(packets).mp4")).frameHashes()
             // From the first key frame on.
             #expect(made.suffix(20) == wanted.suffix(20))
         }
@@ -162,6 +162,6 @@ import Testing
         ).text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
             $0.split(separator: " ").last.map(String.init)
         }
-        #expect(try Judge(scratch.file("4.mkv")).pictureHashes() == wanted && wanted.count == 25)
+        #expect(try Judge(scratch.file("4.mkv")).frameHashes() == wanted && wanted.count == 25)
     }
 }

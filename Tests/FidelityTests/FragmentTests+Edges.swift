@@ -25,7 +25,7 @@ extension FragmentTests {
                     destination: o.mp4
                 """, in: scratch.path))
         #expect(result.outputs[0].duration == MediaTime(value: 6, timescale: 5))
-        #expect(try Judge(scratch.file("o.mp4")).decodedPictures().count == 30)
+        #expect(try Judge(scratch.file("o.mp4")).decodedFrames().count == 30)
         #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
     }
 

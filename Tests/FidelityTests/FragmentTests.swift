@@ -104,12 +104,12 @@ import Testing
             #expect(before.count > 50 && before == after)
         }
         // ffmpeg heeds no edits of fragmented files but where decoding begins.
-        let sound = try Judge(whole).samples(channels: 1, rate: 48_000)
+        let audio = try Judge(whole).samples(channels: 1, rate: 48_000)
         let again = try Judge(parts).samples(channels: 1, rate: 48_000)
-        let isThere = (0...max(0, again.count - sound.count)).contains {
-            again.count - $0 >= sound.count && again[$0..<($0 + sound.count)].elementsEqual(sound)
+        let isThere = (0...max(0, again.count - audio.count)).contains {
+            again.count - $0 >= audio.count && again[$0..<($0 + audio.count)].elementsEqual(audio)
         }
-        #expect(sound.count > 200_000 && again.count - sound.count < 5000 && isThere)
+        #expect(audio.count > 200_000 && again.count - audio.count < 5000 && isThere)
         let edits = zip(try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
         for (before, after) in edits.prefix(2) {
             let (before, after) = (try #require(before), try #require(after))
@@ -117,7 +117,7 @@ import Testing
         }
         // Read again: the same frames at the same times, the same audio.
         #expect(try Judge(parts).decodeErrors() == "")
-        let (first, second) = (try Judge(whole).decodedPictures(), try Judge(parts).decodedPictures())
+        let (first, second) = (try Judge(whole).decodedFrames(), try Judge(parts).decodedFrames())
         #expect(first.map(\.time) == second.map(\.time))
         if video == "copy: true", !more.hasPrefix("{") {
             #expect(first.map(\.hash) == second.map(\.hash))
@@ -278,7 +278,7 @@ import Testing
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=10", "-f", "lavfi", "-itsoffset", "3", "-i",
             "sine=d=5:r=48000", "-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:a", "aac",
             "-movflags", "frag_keyframe+empty_moov", scratch.file("s.mp4"))
-        let pictures = container == "wav" ? "" : "{ video: first, encode: { codec: h264 } }, "
+        let frames = container == "wav" ? "" : "{ video: first, encode: { codec: h264 } }, "
         let codec = container == "mp4" ? "aac" : "pcm_s16le"
         _ = try success(
             try await run(
@@ -288,17 +288,17 @@ import Testing
                   j:
                     asset: ./s.mp4
                     range: { start: 2s, end: 6s }
-                    tracks: [ \(pictures){ audio: first, encode: { codec: \(codec) } } ]
+                    tracks: [ \(frames){ audio: first, encode: { codec: \(codec) } } ]
                     destination: o.\(container)
                 """, in: scratch.path))
         let output = Judge(scratch.file("o.\(container)"))
-        var sound = try output.samples(channels: 1, rate: 48_000)
+        var audio = try output.samples(channels: 1, rate: 48_000)
         if container != "wav" {
             #expect(try output.stream("a:0", "start_time")["start_time"] as? String == "1.000000")
-            sound = [Float](repeating: 0, count: 48_000) + sound
+            audio = [Float](repeating: 0, count: 48_000) + audio
         }
-        #expect((192_000...193_024).contains(sound.count), "\(sound.count)")
-        let first = try #require(sound.firstIndex { abs($0) > 0.01 })
+        #expect((192_000...193_024).contains(audio.count), "\(audio.count)")
+        let first = try #require(audio.firstIndex { abs($0) > 0.01 })
         #expect((47_900...49_100).contains(first), "\(first)")
     }
 

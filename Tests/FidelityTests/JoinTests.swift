@@ -11,7 +11,7 @@ import Testing
         "[ { start: 0.5s, end: 1.2s }, { start: 3.1s, end: 3.5s }, { start: 0.1s, duration: 0.3s } ]"
 
     /// What must be shown: times in the output, each with the number of the source's frame.
-    private func wanted(_ times: [Double]) -> [(time: Double, picture: Int)] {
+    private func wanted(_ times: [Double]) -> [(time: Double, frame: Int)] {
         var offset = 0.0
         var list: [(Double, Int)] = []
         for (start, end) in Self.ranges {
@@ -54,18 +54,18 @@ import Testing
                     destination: o.mkv
                 """, in: scratch.path))
         let (before, after) = (Judge(source), Judge(scratch.file("o.mkv")))
-        let originals = try before.decodedPictures()
-        let pictures = try after.decodedPictures()
+        let originals = try before.decodedFrames()
+        let frames = try after.decodedFrames()
         let wanted = wanted(originals.map(\.time))
-        #expect(pictures.count == wanted.count)
-        for (picture, want) in zip(pictures, wanted) {
-            #expect(abs(picture.time - want.time) < 0.0011)
-            #expect(picture.hash == originals[want.picture].hash)
+        #expect(frames.count == wanted.count)
+        for (frame, want) in zip(frames, wanted) {
+            #expect(abs(frame.time - want.time) < 0.0011)
+            #expect(frame.hash == originals[want.frame].hash)
         }
-        let sound = try before.sound(rate: 48_000)
+        let audio = try before.audio(rate: 48_000)
         let joined = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         let slices = Self.ranges.flatMap { range -> [Float] in
-            Array(sound[Int((range.0 * 48_000).rounded())..<Int((range.1 * 48_000).rounded())])
+            Array(audio[Int((range.0 * 48_000).rounded())..<Int((range.1 * 48_000).rounded())])
         }
         #expect(joined.count == slices.count)
         if container == "mp4" || container == "mov" {
@@ -145,12 +145,12 @@ import Testing
                     destination: o.mkv
                     expect: { duration: { is: 1.1s, within: 1ms }, silence: { max: 0.5s } }
                 """, in: scratch.path))
-        let sound = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
-        #expect(sound.count == 52_800)
+        let audio = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        #expect(audio.count == 52_800)
         // Dither alone.
-        let loud = (14_400..<38_400).filter { abs(sound[$0]) > 1e-4 }
+        let loud = (14_400..<38_400).filter { abs(audio[$0]) > 1e-4 }
         #expect(loud.isEmpty, "\(loud.count) samples from \(loud.first ?? 0) to \(loud.last ?? 0)")
-        #expect(sound[0..<14_400].contains { abs($0) > 0.05 } && sound[38_400...].contains { abs($0) > 0.05 })
+        #expect(audio[0..<14_400].contains { abs($0) > 0.05 } && audio[38_400...].contains { abs($0) > 0.05 })
     }
 
     @Test func limitsAndCopies() async throws {
@@ -177,11 +177,11 @@ import Testing
                     "    limit: { duration: 1.5s }"),
                 in: scratch.path))
         #expect(result.outputs[0].tracks.count == 1)
-        #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 38)
+        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 38)
         for more in ["", "    cut: smart"] {
             _ = try success(try await run(job("{ video: first, copy: true }", more), in: scratch.path))
-            let source = try Judge(scratch.file("s.mp4")).decodedPictures().map(\.hash)
-            let made = try Judge(scratch.file("o.mp4")).decodedPictures().map(\.hash)
+            let source = try Judge(scratch.file("s.mp4")).decodedFrames().map(\.hash)
+            let made = try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
             #expect(made == Array(source[0..<25] + source[50..<75] + source[25..<50]))
         }
     }
@@ -211,8 +211,8 @@ import Testing
         let output = Judge(scratch.file("o.mkv"))
         let cue = try #require(try output.cues().first)
         #expect(abs(cue.start - 1.5) < 0.002 && abs(cue.end - 2) < 0.002, "\(cue)")
-        let sound = try output.sound(rate: 48_000)
-        let first = try #require(sound.firstIndex { abs($0) > 0.01 })
-        #expect(abs(first - 48_000) < 100 && abs(sound.count - 120_000) <= 96, "\(first) \(sound.count)")
+        let audio = try output.audio(rate: 48_000)
+        let first = try #require(audio.firstIndex { abs($0) > 0.01 })
+        #expect(abs(first - 48_000) < 100 && abs(audio.count - 120_000) <= 96, "\(first) \(audio.count)")
     }
 }

@@ -11,7 +11,7 @@ import Testing
     /// The second lies in one group and is re-encoded as a whole; the third comes from before the others.
     private static let ranges = [(0.713, 1.413), (1.9, 2.02), (0.32, 1.05), (2.0, 3.0)]
 
-    private func job(_ source: String, to output: String, cut: String, sound: String = "copy: true") -> String
+    private func job(_ source: String, to output: String, cut: String, audio: String = "copy: true") -> String
     {
         let list = Self.ranges.map { "{ start: \($0.0), end: \($0.1) }" }.joined(separator: ", ")
         return """
@@ -23,7 +23,7 @@ import Testing
                 cut: \(cut)
                 tracks:
                   - { video: first, copy: true }
-                  - { audio: first, \(sound) }
+                  - { audio: first, \(audio) }
                 destination: \(output)
             """
     }
@@ -47,7 +47,7 @@ import Testing
         _ = try success(try await run(yaml, in: scratch.path))
 
         let (judge, before) = (Judge(output), Judge(path))
-        let (all, made) = (try before.decodedPictures(), try judge.decodedPictures())
+        let (all, made) = (try before.decodedFrames(), try judge.decodedFrames())
         var offset = 0.0
         var index = 0
         let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
@@ -66,7 +66,7 @@ import Testing
             }
             #expect(try judge.lowestPSNR(against: before, first: first, count: count, own: index) > 38)
             // Seeking to where a range begins shows what playing up to it shows.
-            #expect(try judge.pictureHash(at: made[index].time) == made[index].hash)
+            #expect(try judge.frameHash(at: made[index].time) == made[index].hash)
             index += count
             offset += end - start
         }
@@ -95,10 +95,10 @@ import Testing
         let path = try CutSource.all[1].make(in: scratch)
         _ = try success(
             try await run(
-                job(path, to: scratch.file("o.mov"), cut: "smart", sound: "encode: { codec: pcm_s16le }"),
+                job(path, to: scratch.file("o.mov"), cut: "smart", audio: "encode: { codec: pcm_s16le }"),
                 in: scratch.path))
         let (source, made) = (
-            try Judge(path).sound(rate: 48_000), try Judge(scratch.file("o.mov")).sound(rate: 48_000)
+            try Judge(path).audio(rate: 48_000), try Judge(scratch.file("o.mov")).audio(rate: 48_000)
         )
         var offset = 0
         for (start, end) in Self.ranges {
@@ -126,8 +126,8 @@ import Testing
         _ = try success(
             try await run(job(path, to: scratch.file("o.mp4"), cut: "keyframe"), in: scratch.path))
         let (all, made) = (
-            try Judge(path).decodedPictures().map(\.hash),
-            try Judge(scratch.file("o.mp4")).decodedPictures().map(\.hash)
+            try Judge(path).decodedFrames().map(\.hash),
+            try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
         )
         let wanted = plan.inputs[0].joinedRanges.flatMap { range in
             all[Int((range.start.seconds * 25).rounded())..<min(75, Int((range.end.seconds * 25).rounded()))]
@@ -155,8 +155,8 @@ import Testing
             """
         let made = try planned(plan)
         _ = try success(try await run(plan, in: scratch.path))
-        let all = try Judge(scratch.file("s.mp4")).decodedPictures()
-        let shown = try Judge(scratch.file("o.mp4")).decodedPictures()
+        let all = try Judge(scratch.file("s.mp4")).decodedFrames()
+        let shown = try Judge(scratch.file("o.mp4")).decodedFrames()
         let wanted = made.inputs[0].joinedRanges.flatMap { range in
             let (start, end) = (range.start.seconds, range.end.seconds)
             let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0

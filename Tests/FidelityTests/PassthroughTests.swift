@@ -70,8 +70,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         guard made.status == 0 else { throw JudgeError(message: made.errors) }
 
         let judge = Judge(source)
-        let pictures = path.video.isEmpty ? [] : try judge.decodedPictures()
-        let sound = path.audio.isEmpty ? [] : try judge.sound(rate: 48_000)
+        let frames = path.video.isEmpty ? [] : try judge.decodedFrames()
+        let audio = path.audio.isEmpty ? [] : try judge.audio(rate: 48_000)
         for target in path.targets {
             let output = scratch.file("copy.\(target)")
             var rules: [String] = []
@@ -96,17 +96,17 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             // A transport stream's clock can't hide what comes before zero: everything moves together.
             var shift = 0.0
             if !path.video.isEmpty {
-                let copied = try result.decodedPictures()
-                #expect(copied.map(\.hash) == pictures.map(\.hash), "\(target)")
+                let copied = try result.decodedFrames()
+                #expect(copied.map(\.hash) == frames.map(\.hash), "\(target)")
                 // Matroska counts milliseconds, transport streams 90,000ths.
-                if target == "ts" { shift = (copied.first?.time ?? 0) - (pictures.first?.time ?? 0) }
+                if target == "ts" { shift = (copied.first?.time ?? 0) - (frames.first?.time ?? 0) }
                 let tolerance = target == "mkv" || target == "webm" ? 0.00101 : 2e-5
-                let worst = zip(copied, pictures).map { abs($0.time - $1.time - shift) }.max() ?? 0
+                let worst = zip(copied, frames).map { abs($0.time - $1.time - shift) }.max() ?? 0
                 #expect(worst < tolerance, "\(target): \(worst)")
             }
             if !path.audio.isEmpty {
-                let copied = try result.sound(rate: 48_000)
-                let found = lag(Array(sound.prefix(30_000)), Array(copied.prefix(30_000)), reach: 1100)
+                let copied = try result.audio(rate: 48_000)
+                let found = lag(Array(audio.prefix(30_000)), Array(copied.prefix(30_000)), reach: 1100)
                 let isCoarse = [target, path.container].contains { ["mkv", "webm"].contains($0) }
                 // Bare packets can't say that the first one is the encoder's own.
                 let priming =
@@ -147,13 +147,13 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 jobs:
                   it: { asset: \(source), tracks: [{ video: first, \(action) }], destination: \(output) }
                 """, in: scratch.path))
-        let pictures = try Judge(output).decodedPictures()
-        let wanted = try Judge(source).pictureHashes()
-        #expect(pictures.count == 50)
-        #expect(pictures.map(\.hash) == wanted)
-        let first = pictures.first?.time ?? 0
-        for (index, picture) in pictures.enumerated() {
-            #expect(abs(picture.time - first - Double(index) / 25) < 0.00101)
+        let frames = try Judge(output).decodedFrames()
+        let wanted = try Judge(source).frameHashes()
+        #expect(frames.count == 50)
+        #expect(frames.map(\.hash) == wanted)
+        let first = frames.first?.time ?? 0
+        for (index, frame) in frames.enumerated() {
+            #expect(abs(frame.time - first - Double(index) / 25) < 0.00101)
         }
     }
 
@@ -183,9 +183,9 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 jobs:
                   it: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(output) }
                 """, in: scratch.path))
-        let pictures = try Judge(output).decodedPictures()
-        #expect(pictures.map(\.hash) == (try Judge(source).pictureHashes()))
-        #expect(pictures.count == 15)
+        let frames = try Judge(output).decodedFrames()
+        #expect(frames.map(\.hash) == (try Judge(source).frameHashes()))
+        #expect(frames.count == 15)
     }
 
     /// A stream may claim a rate of its own, often half or twice the true one: the movie's lengths are what counts.
@@ -237,13 +237,13 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
               mp4: { destination: \(scratch.file("a.mp4")) }
               mov: { destination: \(scratch.file("a.mov")) }
             """, in: scratch.path)
-        let hashes = try Judge(source).pictureHashes()
+        let hashes = try Judge(source).frameHashes()
         for record in outcomes {
             #expect(
                 abs(try success(outcomes, record.id).outputs[0].duration.seconds - Double(frames) / 25)
                     < 0.001)
             let output = scratch.file("a." + record.id)
-            #expect(try Judge(output).pictureHashes() == hashes)
+            #expect(try Judge(output).frameHashes() == hashes)
             let format =
                 try Judge(output).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
             #expect(Double(format?["duration"] as? String ?? "") == Double(frames) / 25)
@@ -291,12 +291,12 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
               mkv: { destination: \(scratch.file("a.mkv")) }
               ts: { destination: \(scratch.file("a.ts")) }
             """, in: scratch.path)
-        let (hashes, times) = (try Judge(source).pictureHashes(), try Judge(source).pictures().times)
+        let (hashes, times) = (try Judge(source).frameHashes(), try Judge(source).frames().times)
         for record in outcomes {
             _ = try success(outcomes, record.id)
             let output = Judge(scratch.file("a." + record.id))
-            #expect(try output.pictureHashes() == hashes)
-            let made = try output.pictures().times
+            #expect(try output.frameHashes() == hashes)
+            let made = try output.frames().times
             #expect(
                 zip(times, made).allSatisfy { abs($0 - $1) < 0.001 } && made.count == times.count,
                 "\(record.id)")

@@ -9,10 +9,10 @@ struct RealFileTableTests {
     /// Files whose figures differ for a known reason.
     private static let exceptions = [
         // The decoder hides its first samples; the judge counts them, so that all lies later by as much.
-        "bear-vbr-xing-header.mp3": "sound", "gapless.mp3": "sound", "bear.opus": "sound",
+        "bear-vbr-xing-header.mp3": "audio", "gapless.mp3": "audio", "bear.opus": "audio",
         // A time stamp here and there is 10 ms late, and the next one is right again: the judge takes that for a pause, and
         // puts silence there. `RealFileTests` holds this file's samples against ffmpeg's own decoding.
-        "big_buck_bunny_0_30.webm": "sound",
+        "big_buck_bunny_0_30.webm": "audio",
         // The judge waits for a key frame; what comes before it is shown here as it was coded.
         "mp4-init-nonkeyframe.mp4": "frames",
         // Packed frames have no times of their own, and the judge doesn't take them apart.
@@ -82,27 +82,27 @@ struct RealFileTableTests {
         let exception = Self.exceptions[name]
         var cells: [String] = []
         if rules.contains(where: { $0.hasPrefix("{ video") }) {
-            let (times, pictures) = (
+            let (times, frames) = (
                 try figures("pts", source, output, isLong: isLong),
                 try figures("frames", source, output, isLong: isLong)
             )
             let error = times["max_error_ms"] as? Double ?? .infinity
-            let (wanted, same) = (pictures["expected"] as? Int ?? -1, pictures["identical"] as? Int ?? -2)
+            let (wanted, same) = (frames["expected"] as? Int ?? -1, frames["identical"] as? Int ?? -2)
             if exception != "frames" {
-                #expect(same == wanted && pictures["got"] as? Int == wanted, "\(name): \(pictures)")
+                #expect(same == wanted && frames["got"] as? Int == wanted, "\(name): \(frames)")
                 // Matroska's millisecond.
                 #expect(error <= 0.51, "\(name): \(times)")
             }
             cells.append("\(same) of \(wanted) frames identical, times within \(error) ms")
         }
         if rules.contains(where: { $0.hasPrefix("{ audio") }) {
-            let sound = try figures("audio", source, output, isLong: isLong)
-            let (lag, alike) = (sound["lag_ms"] as? Double ?? .infinity, sound["correlation"] as? Double ?? 0)
-            if exception != "sound" {
+            let audio = try figures("audio", source, output, isLong: isLong)
+            let (lag, alike) = (audio["lag_ms"] as? Double ?? .infinity, audio["correlation"] as? Double ?? 0)
+            if exception != "audio" {
                 // AAC makes noise of its own, which depends on where decoding begins.
-                #expect(abs(lag) <= 0.5 && alike > 0.999, "\(name): \(sound)")
+                #expect(abs(lag) <= 0.5 && alike > 0.999, "\(name): \(audio)")
             }
-            cells.append("sound within \(lag) ms, correlation \(alike)")
+            cells.append("audio within \(lag) ms, correlation \(alike)")
         }
         return cells.joined(separator: " | ") + (exception.map { " (see exceptions: \($0))" } ?? "")
     }

@@ -44,7 +44,7 @@ struct RealFile: Sendable, CustomTestStringConvertible {
 struct RealFileTests {
     /// Re-encodes, then measures times, frames, audio, orientation, shape and colour against the source.
     @Test(arguments: RealFile.all)
-    func reencodeKeepsTimesPicturesAndSound(_ file: RealFile) async throws {
+    func reencodeKeepsTimesFramesAndAudio(_ file: RealFile) async throws {
         let scratch = try Scratch()
         let source = try #require(Places.media) + "/" + file.name
         let output = scratch.file("out.mp4")
@@ -60,14 +60,14 @@ struct RealFileTests {
         let (before, after) = (Judge(source), Judge(output))
         var row = [file.testDescription]
         #expect(try after.decodeErrors() == "")
-        if file.hasVideo { row += try checkPictures(file, before, after) }
-        if file.hasAudio { row += try checkSound(file, before, after, result) }
+        if file.hasVideo { row += try checkFrames(file, before, after) }
+        if file.hasAudio { row += try checkAudio(file, before, after, result) }
         print("measured: " + row.joined(separator: " | "))
     }
 
-    private func checkPictures(_ file: RealFile, _ before: Judge, _ after: Judge) throws -> [String] {
-        let (source, hidden) = try before.pictures()
-        let (output, ownHidden) = try after.pictures()
+    private func checkFrames(_ file: RealFile, _ before: Judge, _ after: Judge) throws -> [String] {
+        let (source, hidden) = try before.frames()
+        let (output, ownHidden) = try after.frames()
         var expected = source
         var first = 0
         if let range = file.range, let start = Double(range.start), let end = Double(range.end) {
@@ -107,12 +107,12 @@ struct RealFileTests {
         #expect(matrix(a) == matrix(b))
     }
 
-    private func checkSound(_ file: RealFile, _ before: Judge, _ after: Judge, _ result: JobResult) throws
+    private func checkAudio(_ file: RealFile, _ before: Judge, _ after: Judge, _ result: JobResult) throws
         -> [String]
     {
         let rate = Int(try before.stream("a:0", "sample_rate")["sample_rate"] as? String ?? "") ?? 0
-        var source = try before.sound(rate: rate)
-        let output = try after.sound(rate: rate)
+        var source = try before.audio(rate: rate)
+        let output = try after.audio(rate: rate)
         if let range = file.range, let start = Double(range.start), let end = Double(range.end) {
             let (from, to) = (Int((start * Double(rate)).rounded()), Int((end * Double(rate)).rounded()))
             source = Array(source[min(from, source.count)..<min(to, source.count)])

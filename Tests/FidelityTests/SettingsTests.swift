@@ -9,7 +9,7 @@ import Publishing
 /// What `encode` and the job may ask for beyond codecs, each measured by a program that is not ours.
 @Suite struct SettingsTests {
     /// A source whose corners differ: red, green, blue, white; turned for display where asked.
-    private func picture(_ name: String, _ more: String..., in scratch: Scratch) throws {
+    private func frame(_ name: String, _ more: String..., in scratch: Scratch) throws {
         let corners =
             "color=black:s=160x120:r=25:d=1,drawbox=0:0:40:40:red:fill,drawbox=120:0:40:40:lime:fill,"
             + "drawbox=0:80:40:40:blue:fill,drawbox=120:80:40:40:white:fill"
@@ -60,11 +60,11 @@ import Publishing
     ])
     func picturesAreMadeAsAsked(_ encode: String, _ chain: String, _ width: Int, _ height: Int) async throws {
         let scratch = try Scratch()
-        try picture("a.mp4", in: scratch)
+        try frame("a.mp4", in: scratch)
         _ = try success(try await run(job(encode), in: scratch.path))
         let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "width,height")
         #expect(stream["width"] as? Int == width && stream["height"] as? Int == height)
-        #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 25)
+        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 25)
         let psnr = try likeness("o.mp4", "a.mp4", chain: chain, in: scratch)
         #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")
     }
@@ -72,7 +72,7 @@ import Publishing
     /// A turned source is turned by players; baked, it looks the same without being told to.
     @Test(arguments: [90, 180, 270]) func orientationIsBaked(_ degrees: Int) async throws {
         let scratch = try Scratch()
-        try picture("flat.mp4", in: scratch)
+        try frame("flat.mp4", in: scratch)
         try copyMovie(scratch.file("flat.mp4"), rotatedBy: degrees, to: scratch.file("a.mp4"))
         _ = try success(try await run(job("orientation: bake"), in: scratch.path))
         // ffmpeg turns its input by itself.
@@ -93,12 +93,12 @@ import Publishing
         #expect(try likeness("o.mp4", "a.mp4", chain: "bwdif=mode=send_frame", in: scratch) > 34)
         let out = Judge(scratch.file("o.mp4"))
         #expect(try out.stream("v:0", "field_order")["field_order"] as? String == "progressive")
-        #expect(try out.pictures().times.count == 25)
+        #expect(try out.frames().times.count == 25)
     }
 
     @Test func colorIsConvertedAndSaid() async throws {
         let scratch = try Scratch()
-        try picture(
+        try frame(
             "a.mp4", "-colorspace", "smpte170m", "-color_primaries", "smpte170m", "-color_trc", "smpte170m",
             "-color_range", "tv", in: scratch)
         _ = try success(
@@ -175,7 +175,7 @@ import Publishing
         let result = try success(try await run(yaml, in: scratch.path))
         let rate = Double(result.outputs[0].size) * 8 / 4
         #expect((300_000...520_000).contains(rate), "\(rate) bits a second")
-        #expect(try Judge(scratch.file("o.mkv")).pictures().times.count == 100)
+        #expect(try Judge(scratch.file("o.mkv")).frames().times.count == 100)
         #expect(scratch.contents.sorted() == ["a.mkv", "o.mkv"])
     }
 
@@ -195,7 +195,7 @@ import Publishing
         #expect(abs(loudness - wanted) <= 0.3, "\(loudness) LUFS")
         #expect(truePeak <= limit + 0.05, "\(truePeak) dBTP")
         #expect(result.outputs[0].loudness.count == 1)
-        let samples = try Judge(scratch.file("o.wav")).sound(rate: 44_100).count
+        let samples = try Judge(scratch.file("o.wav")).audio(rate: 44_100).count
         #expect(samples == 6 * 44_100)
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
     }
@@ -259,12 +259,12 @@ import Publishing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_f32le, gain: -6.02dB, filters: \"aphaser=decay=0,lowpass=f=20000\" } } ], destination: o.wav }\n  two: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_f32le, gain: -6.02dB } } ], destination: p.wav }\n"
         _ = try success(try await run(yaml, in: scratch.path), "two")
-        let before = try Judge(scratch.file("a.wav")).sound(rate: 48_000)
-        let after = try Judge(scratch.file("p.wav")).sound(rate: 48_000)
+        let before = try Judge(scratch.file("a.wav")).audio(rate: 48_000)
+        let after = try Judge(scratch.file("p.wav")).audio(rate: 48_000)
         #expect(before.count == after.count)
         let worst = zip(before, after).map { abs($0 * 0.5 - $1) }.max() ?? 1
         #expect(worst < 0.0002, "\(worst)")
-        #expect(try Judge(scratch.file("o.wav")).sound(rate: 48_000).count == before.count)
+        #expect(try Judge(scratch.file("o.wav")).audio(rate: 48_000).count == before.count)
     }
 
     /// The source's chapters move with the range; the job's own replace them.
@@ -302,12 +302,12 @@ import Publishing
 
     @Test func anOutputStopsAtItsLimit() async throws {
         let scratch = try Scratch()
-        try picture("a.mp4", in: scratch)
+        try frame("a.mp4", in: scratch)
         let result = try success(
             try await run(
                 job("fit: stretch, size: 160x120", more: ", limit: { duration: 0.4s }"), in: scratch.path))
         #expect(result.outputs[0].duration == MediaTime(value: 2, timescale: 5))
-        #expect(try Judge(scratch.file("o.mp4")).pictures().times.count == 10)
+        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 10)
     }
 
     /// A session that really hangs, in a filter that sleeps, ends with an error that says who waits for whom.

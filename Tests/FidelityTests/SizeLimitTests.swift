@@ -25,14 +25,14 @@ import Testing
 
     /// The output has the source's first frames, each at its time, and nothing that can't be decoded.
     private func expectPrefix(_ output: Judge, of source: Judge, isCopy: Bool) throws -> Int {
-        let (before, after) = (try source.decodedPictures(), try output.decodedPictures())
+        let (before, after) = (try source.decodedFrames(), try output.decodedFrames())
         #expect(after.count > 0 && after.count < before.count)
         // A transport stream counts from its first packet, which may be an encoder's delay.
         let shift = (after.first?.time ?? 0) - (before.first?.time ?? 0)
         #expect(abs(shift) < (output.path.hasSuffix(".ts") ? 0.022 : 0.0011))
-        for (picture, original) in zip(after, before) {
-            #expect(abs(picture.time - shift - original.time) < 0.0011)
-            if isCopy { #expect(picture.hash == original.hash) }
+        for (frame, original) in zip(after, before) {
+            #expect(abs(frame.time - shift - original.time) < 0.0011)
+            if isCopy { #expect(frame.hash == original.hash) }
         }
         #expect(try output.decodeErrors() == "")
         return after.count
@@ -78,8 +78,8 @@ import Testing
                 try expectSoundEnds(at: end, in: output)
             } else {
                 // Whole packets inside.
-                let sound = Double(try Judge(output).samples(channels: 1, rate: 48_000).count) / 48_000
-                #expect(sound <= end + 0.001 && sound > end - 0.045)
+                let audio = Double(try Judge(output).samples(channels: 1, rate: 48_000).count) / 48_000
+                #expect(audio <= end + 0.001 && audio > end - 0.045)
             }
         }
     }
@@ -113,7 +113,7 @@ import Testing
         #expect(try size(output) > limit * 2 / 3)
         _ = try expectPrefix(Judge(output), of: Judge(path), isCopy: video == "ffv1")
         let (wanted, found) = (
-            try Judge(path).sound(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
+            try Judge(path).audio(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
         )
         if container == "mp4" || container == "mov" {
             try expectSoundEnds(at: result.outputs[0].duration.seconds, in: output)
@@ -149,7 +149,7 @@ import Testing
         #expect(bytes > limit * 3 / 4)
         #expect(result.warnings.count == 1)
         let (wanted, found) = (
-            try Judge(path).sound(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
+            try Judge(path).audio(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
         )
         #expect(abs(Double(found.count) / 48_000 - result.outputs[0].duration.seconds) < 0.06)
         let shift = lag(Array(wanted.prefix(found.count)), found, reach: 1200)
@@ -247,7 +247,7 @@ import Testing
                 """, in: scratch.path))
         let (before, after) = (Judge(scratch.file("s.mp4")), Judge(scratch.file("o.mp4")))
         #expect(result.outputs[0].duration.seconds > 5 && result.outputs[0].duration.seconds < 19)
-        #expect(try after.decodedPictures().map(\.hash) == before.decodedPictures().map(\.hash))
+        #expect(try after.decodedFrames().map(\.hash) == before.decodedFrames().map(\.hash))
         #expect(try after.stream("v:1", "nb_frames")["nb_frames"] as? String == "25")
         let edit = try #require(try after.editDurations()[2])
         #expect(abs(edit.empty + edit.media - result.outputs[0].duration.seconds) < 0.0001)
@@ -259,14 +259,14 @@ import Testing
         ("testsrc2=s=160x120:r=1/480:d=960", "mp4", 500_000_000),
         ("testsrc2=s=160x120:r=1/480:d=960", "mkv", 1_000_000),
     ])
-    func picturesThatLast(_ picture: String, _ container: String, _ limit: Int) async throws {
+    func picturesThatLast(_ frame: String, _ container: String, _ limit: Int) async throws {
         let scratch = try Scratch()
-        let seconds = picture.split(separator: "=").last ?? ""
-        let isSlides = picture.contains("r=1/4:")
+        let seconds = frame.split(separator: "=").last ?? ""
+        let isSlides = frame.contains("r=1/4:")
         try ffmpeg(
-            "-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", "sine=r=48000:d=\(seconds)", "-f", "lavfi",
+            "-f", "lavfi", "-i", frame, "-f", "lavfi", "-i", "sine=r=48000:d=\(seconds)", "-f", "lavfi",
             "-i",
-            picture, "-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264", "-bf", "2", "-c:a", "aac",
+            frame, "-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264", "-bf", "2", "-c:a", "aac",
             "-b:a",
             "32k", scratch.file("s.mp4"))
         let result = try success(

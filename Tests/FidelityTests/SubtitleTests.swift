@@ -101,8 +101,8 @@ extension Judge {
         let all = try Judge(source).cues()
         #expect(all.count == 4)
         // Frames that are there go along, so that the clock is theirs.
-        let hasPictures = !["srt", "ass", "vtt"].contains(path.target)
-        let pictures = hasPictures ? "{ video: first, copy: true }," : ""
+        let hasVideo = !["srt", "ass", "vtt"].contains(path.target)
+        let frames = hasVideo ? "{ video: first, copy: true }," : ""
         for (name, range) in [("whole", ""), ("cut", "range: { start: 1, end: 3 }")] {
             let output = scratch.file("\(name).\(path.target)")
             _ = try success(
@@ -113,7 +113,7 @@ extension Judge {
                       it:
                         asset: \(source)
                         \(range.isEmpty ? "x-none: 0" : range)
-                        tracks: [\(pictures) { subtitle: first, \(path.action) }]
+                        tracks: [\(frames) { subtitle: first, \(path.action) }]
                         destination: \(output)
                     """, in: scratch.path))
             let (start, end) = range.isEmpty ? (0.0, 4.0) : (1.0, 3.0)
@@ -128,7 +128,7 @@ extension Judge {
                 #expect(abs(have.end - want.end) < 0.011, "\(name)")
                 #expect(plain(have.text) == plain(want.text))
             }
-            if hasPictures, path.target != "webm" || range.isEmpty {
+            if hasVideo, path.target != "webm" || range.isEmpty {
                 let tags = try Judge(output).stream("s:0", "codec_name:stream_tags=language")["tags"]
                 #expect(["ger", "deu"].contains((tags as? [String: String])?["language"]), "\(name)")
             }

@@ -80,11 +80,11 @@ import Media
         return (records, idler.most, order)
     }
 
-    private func sound(_ id: String, seconds: Int = 10, more: String = "") -> String {
+    private func audio(_ id: String, seconds: Int = 10, more: String = "") -> String {
         "  \(id): { asset: { pattern: smpte, duration: \(seconds)s, tone: 1kHz }, \(more) tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: \(id).wav }\n"
     }
 
-    private func pictures(_ id: String, size: String) -> String {
+    private func frames(_ id: String, size: String) -> String {
         "  \(id): { asset: { pattern: smpte, size: \(size), duration: 10s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: \(id).mp4 }\n"
     }
 
@@ -94,10 +94,10 @@ import Media
 
     @Test func processorsAreFullAndNotMore() async throws {
         let scratch = try Scratch()
-        let small = (0..<8).map { pictures("small\($0)", size: "320x180") }.joined()
+        let small = (0..<8).map { frames("small\($0)", size: "320x180") }.joined()
         #expect(try await run(small, budget: budget(cores: 4), atOnce: 4, in: scratch).most == 4)
         // A frame of 1080p keeps nine processors busy.
-        let large = (0..<4).map { pictures("large\($0)", size: "1920x1080") }.joined()
+        let large = (0..<4).map { frames("large\($0)", size: "1920x1080") }.joined()
         #expect(try await run(large, budget: budget(cores: 4), in: scratch).most == 1)
         #expect(try await run(large, budget: budget(cores: 4, jobs: 3), atOnce: 3, in: scratch).most == 3)
         #expect(try await run(large, budget: budget(cores: 18), atOnce: 2, in: scratch).most == 2)
@@ -129,7 +129,7 @@ import Media
     @Test func whatNeverBeginsIsNotCountedAsDone() async throws {
         let scratch = try Scratch()
         let (file, _) = decode(
-            "version: 1\njobs:\n" + (0..<4).map { sound("j\($0)") }.joined(), directory: scratch.path)
+            "version: 1\njobs:\n" + (0..<4).map { audio("j\($0)") }.joined(), directory: scratch.path)
         let result = BatchPlanner.plan([try #require(file)])
         let holder = Holder()
         let runner = BatchRunner(
@@ -150,7 +150,7 @@ import Media
     /// higher priority, doesn't wait for it.
     @Test func whatIsKnownBeginsFirst() async throws {
         let scratch = try Scratch()
-        let equals = (0..<5).map { sound("j\($0)") }.joined()
+        let equals = (0..<5).map { audio("j\($0)") }.joined()
         let one = budget(cores: 1)
         #expect(
             try await run(equals, budget: one, suiting: ["j3"], in: scratch).order == [
@@ -160,7 +160,7 @@ import Media
             try await run(equals, budget: one, suiting: [], in: scratch).order == [
                 "j0", "j1", "j2", "j3", "j4",
             ])
-        let longer = sound("long", seconds: 60) + sound("urgent", more: "priority: 1,") + equals
+        let longer = audio("long", seconds: 60) + audio("urgent", more: "priority: 1,") + equals
         #expect(
             try await run(longer, budget: one, suiting: ["j3"], in: scratch).order.prefix(3)
                 == ["urgent", "long", "j3"])
@@ -169,7 +169,7 @@ import Media
     /// An output on its way to disk takes no processor, but a slow disk is not given more and more of them.
     @Test func publishingTakesNoProcessor() async throws {
         let scratch = try Scratch()
-        let (file, _) = decode("version: 1\njobs:\n" + sound("a"), directory: scratch.path)
+        let (file, _) = decode("version: 1\njobs:\n" + audio("a"), directory: scratch.path)
         let parsed = try #require(file)
         let plan = try #require(BatchPlanner.plan([parsed]).plan.jobs.first)
         let cost = JobCost(plan)
@@ -193,7 +193,7 @@ import Media
 
     @Test func memoryBoundsWhatRunsAtOnce() async throws {
         let scratch = try Scratch()
-        let jobs = (0..<4).map { pictures("large\($0)", size: "1920x1080") }.joined()
+        let jobs = (0..<4).map { frames("large\($0)", size: "1920x1080") }.joined()
         let two = try await run(jobs, budget: budget(cores: 99, memory: 1000 << 20), atOnce: 2, in: scratch)
         #expect(two.most == 2 && two.records.count == 4)
         // One that fits nowhere runs alone.
@@ -202,7 +202,7 @@ import Media
 
     @Test func thereMustBeRoomForAllThatRuns() async throws {
         let scratch = try Scratch()
-        let jobs = (0..<4).map { sound("s\($0)") }.joined()
+        let jobs = (0..<4).map { audio("s\($0)") }.joined()
         let size = Int64(10 * 48_000 * 2)
         #expect(
             try await run(jobs, budget: budget(cores: 9), atOnce: 4, space: size * 9 / 2, in: scratch).most
@@ -210,7 +210,7 @@ import Media
         let tight = try await run(jobs, budget: budget(cores: 9), space: size * 3 / 2, in: scratch)
         #expect(tight.most == 1 && tight.order.count == 4)
         let none = try await run(
-            jobs + sound("short", seconds: 1), budget: budget(cores: 9), space: size / 2, in: scratch)
+            jobs + audio("short", seconds: 1), budget: budget(cores: 9), space: size / 2, in: scratch)
         #expect(none.order == ["short"])
         let failures = none.records.compactMap { record -> JobFailure? in
             if case .failed(let failure) = record.outcome { failure } else { nil }
@@ -222,7 +222,7 @@ import Media
     /// An output that is there needs no more room.
     @Test func whatIsUpToDateNeedsNoRoom() async throws {
         let scratch = try Scratch()
-        let (file, _) = decode("version: 1\njobs:\n" + sound("s"), directory: scratch.path)
+        let (file, _) = decode("version: 1\njobs:\n" + audio("s"), directory: scratch.path)
         let result = BatchPlanner.plan([try #require(file)])
         var policy = RunPolicy(budget: budget(cores: 1))
         for space in [nil, 1] as [Int64?] {
@@ -295,9 +295,9 @@ import Media
     @Test func priorityThenTheLongest() async throws {
         let scratch = try Scratch()
         let jobs =
-            sound("short", seconds: 1) + sound("long", seconds: 60)
-            + sound("urgent", seconds: 1, more: "priority: 1,")
-            + sound("last", seconds: 90, more: "priority: -1,") + sound("middle", seconds: 10)
+            audio("short", seconds: 1) + audio("long", seconds: 60)
+            + audio("urgent", seconds: 1, more: "priority: 1,")
+            + audio("last", seconds: 90, more: "priority: -1,") + audio("middle", seconds: 10)
         let result = try await run(jobs, budget: budget(cores: 1), in: scratch)
         #expect(result.order == ["urgent", "long", "middle", "short", "last"])
     }
@@ -305,7 +305,7 @@ import Media
     @Test func partsOfAPlanWeighTheSame() throws {
         let scratch = try Scratch()
         let jobs =
-            (1...40).map { sound("s\($0)", seconds: $0) }.joined() + sound("needs", more: "needs: [s1, s40],")
+            (1...40).map { audio("s\($0)", seconds: $0) }.joined() + audio("needs", more: "needs: [s1, s40],")
         let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
         let plan = BatchPlanner.plan([try #require(file)]).plan
         let parts = ShardPlanner.split(plan, into: 4)

@@ -4,6 +4,7 @@ import JobPlan
 import JobRun
 import JobSpec
 import LibAV
+import Locking
 import Media
 import TestSupport
 import Testing
@@ -170,6 +171,50 @@ import Publishing
         #expect(foretold.outputs[0].tracks[1].expected.samples == 48_000)
         let result = try success(try await run(yaml, in: scratch.path), "second")
         #expect(result.outputs[0].tracks.map(\.appendedSamples) == [26, 48_000])
+    }
+
+    /// Counts what is asked, and asks on.
+    private final class CountingProber: SourceProber {
+        private let prober = LocalProber()
+        let questions = Guarded<[ProbeRequest]>([])
+        var trials: TrialCache { prober.trials }
+        var environment: SourceEnvironment { prober.environment }
+
+        func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+            questions.withLock { $0.append(question) }
+            return try prober.answer(question)
+        }
+    }
+
+    /// However many jobs read images, these are looked at once.
+    @Test func imagesAreLookedAtOnce() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.2", scratch.file("f-%02d.png"))
+        let yaml = """
+            version: 1
+            assets:
+              frames: { images: "f-%02d.png", frame_rate: 25 }
+              card: { image: f-01.png, duration: 1s }
+            defaults: { tracks: [ { video: first, encode: { codec: ffv1 } } ] }
+            jobs:
+              a: { asset: frames, destination: a.mkv }
+              b: { asset: frames, destination: b.mkv }
+              c: { asset: { images: "f-%02d.png", frame_rate: 5 }, destination: c.mkv }
+              d: { asset: card, destination: d.mkv }
+              e: { asset: card, destination: e.mkv }
+            """
+        let (decoded, sink) = decode(yaml, directory: scratch.path)
+        let file = try #require(decoded, "\(rendered(sink, yaml))")
+        let prober = CountingProber()
+        let plan = BatchPlanner.plan([file], prober: prober).plan
+        #expect(plan.jobs.count == 5)
+        let looks = prober.questions.withLock { $0.filter { $0.path != nil } }
+        // At one rate, at another one, and the card.
+        #expect(looks.count == 3, "\(looks)")
+        #expect(plan.sourceFiles.count == 5 + 1)
+        var finder = SourceFinder()
+        #expect(finder.files(of: [file]).count == 5 + 1)
     }
 
     @Test func oneIsNoPlural() {

@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func findingsAreOfThePlansOutputs() throws {
-        let sound = try report()
+        let audio = try report()
         func checked(_ outcome: WorkOutcome, _ tracks: [Int]) -> WorkFindings? {
             guard
                 case .finished(let findings)? = ReplyValidator.checked(
@@ -111,7 +111,7 @@ import Testing
             else { return nil }
             return findings
         }
-        let good = outcome([[sound, sound], [sound]])
+        let good = outcome([[audio, audio], [audio]])
         #expect(checked(good, [2, 1])?.outputs.count == 2)
         #expect(
             checked(good, [2, 1])?.outputs.allSatisfy { $0.preview == nil } == true, "nobody asked for one")
@@ -127,8 +127,8 @@ import Testing
             }
             #expect(checked(outcome([[try report([name: 1 << 50])]]), [1]) != nil, "\(name)")
         }
-        #expect(checked(outcome([[sound]], stop: .zero), [1]) == nil)
-        #expect(checked(outcome([[sound]], stop: MediaTime(value: 1, timescale: 25)), [1]) != nil)
+        #expect(checked(outcome([[audio]], stop: .zero), [1]) == nil)
+        #expect(checked(outcome([[audio]], stop: MediaTime(value: 1, timescale: 25)), [1]) != nil)
         guard case .cancelled? = ReplyValidator.checked(.cancelled, tracks: [9], makesPreview: false) else {
             Issue.record("a cancel says nothing that could be wrong")
             return
@@ -148,7 +148,7 @@ import Testing
             case .finished(let checked)? = ReplyValidator.checked(
                 .finished(findings), tracks: [1], makesPreview: true)
         else {
-            Issue.record("it is sound")
+            Issue.record("it is audio")
             return
         }
         #expect(

@@ -42,7 +42,7 @@ import Publishing
         let far = try await copy(apart, to: scratch.file("far-out.mkv"), container: "mkv")
         #expect(far[0].appendedSamples == 1000)
         // Every sample of audio, whatever the packets it came in.
-        #expect(try Judge(scratch.file("far-out.mkv")).sound(rate: 8000).count == 320_000)
+        #expect(try Judge(scratch.file("far-out.mkv")).audio(rate: 8000).count == 320_000)
     }
 
     @Test func oneTrackFarShorter() async throws {
@@ -54,7 +54,7 @@ import Publishing
             "-preset", "ultrafast", source)
         let reports = try await copy(source, to: scratch.file("out.mp4"), container: "mp4")
         #expect(reports[0].appendedSamples == 1500)
-        #expect(try Judge(scratch.file("out.mp4")).pictures().times.count == 1500)
+        #expect(try Judge(scratch.file("out.mp4")).frames().times.count == 1500)
     }
 
     @Test func aSubtitleCueAnHourAway() async throws {

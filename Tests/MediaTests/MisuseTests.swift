@@ -128,7 +128,7 @@ import Publishing
         #expect(error == nil, "\(String(describing: error))")
         try output.publish(replacing: false)
         let judge = Judge(scratch.file("out.mp4"))
-        let times = try judge.pictures().times
+        let times = try judge.frames().times
         #expect(times.count == 62 && abs((times.first ?? 1) - 0) < 0.001, "\(times.count) \(times.prefix(3))")
         // The edit lists say what is heard; ffmpeg decodes the last packet whole.
         let edits = try judge.editDurations().compactMap { $0?.media }

@@ -59,7 +59,7 @@ import Publishing
         #expect(scratch.contents.isEmpty, "nothing is visible before it is published")
         try output.publish(replacing: false)
         #expect(scratch.contents == ["out.mp4"])
-        #expect(try Judge(scratch.file("out.mp4")).pictures().times.count == 100)
+        #expect(try Judge(scratch.file("out.mp4")).frames().times.count == 100)
         #expect(throws: PublishingError.destinationExists) {
             try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false)
         }

@@ -266,8 +266,8 @@ import Publishing
             Self.source(seconds: 8), [Form(), Form(limit: 200_000)], in: scratch)
         try await Self.complete(session)
         for output in outputs { try output.publish(replacing: false) }
-        #expect(try Judge(scratch.file("out-0.mkv")).pictures().times.count == 200)
-        let limited = try Judge(scratch.file("out-1.mkv")).pictures().times.count
+        #expect(try Judge(scratch.file("out-0.mkv")).frames().times.count == 200)
+        let limited = try Judge(scratch.file("out-1.mkv")).frames().times.count
         #expect((1..<200).contains(limited))
         #expect(outputs[1].size <= 200_000)
     }

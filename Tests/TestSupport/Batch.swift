@@ -1,14 +1,14 @@
 import LibAV
 import Media
-public import Diagnostics
-public import JobPlan
-public import JobRun
-public import JobSpec
+package import Diagnostics
+package import JobPlan
+package import JobRun
+package import JobSpec
 internal import Locking
 internal import YAMLDocument
 
 /// A job file decoded from text, with what was said of it.
-public func decode(
+package func decode(
     _ yaml: String, file: String = "jobs.yaml", directory: String = "/",
     files: any SpecFiles = SystemSpecFiles(), variables: [String: String] = [:], allowsNoJobs: Bool = false
 ) -> (file: JobFile?, sink: DiagnosticSink) {
@@ -24,28 +24,28 @@ public func decode(
 }
 
 /// Messages rendered for people, with excerpts.
-public func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
+package func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
     TextRenderer(sources: SourceTexts(file, yaml)).render(sink)
 }
 
 /// An observer that remembers what it hears.
-public final class Recorder: RunObserver {
+package final class Recorder: RunObserver {
     private let events = Guarded<[String]>([])
     /// Makes an empty one.
-    public init() {}
+    package init() {}
     /// What was heard, such as `started web`.
-    public var heard: [String] { events.withLock { $0 } }
+    package var heard: [String] { events.withLock { $0 } }
     /// Remembers.
-    public func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
+    package func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
     /// Remembers.
-    public func jobFinished(_ record: JobRecord) {
+    package func jobFinished(_ record: JobRecord) {
         events.withLock { $0.append("finished \(record.id)") }
     }
 }
 
 /// Plans and runs a job file given as text, in a folder; fails with the rendered messages where it is wrong.
 /// `endlessSpace` lets a job start whatever room it is likely to need.
-public func run(
+package func run(
     _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
     endlessSpace: Bool = false,
     observer: any RunObserver = Recorder()
@@ -65,7 +65,7 @@ public func run(
 }
 
 /// The one outcome of a run, as a success; otherwise an error that says why not.
-public func success(_ outcomes: [JobRecord], _ id: String? = nil) throws -> JobResult {
+package func success(_ outcomes: [JobRecord], _ id: String? = nil) throws -> JobResult {
     guard let found = outcomes.first(where: { id == nil || $0.id == id }) else {
         throw JudgeError(message: "no such job")
     }

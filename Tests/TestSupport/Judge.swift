@@ -54,7 +54,7 @@ public struct Judge: Sendable {
     }
 
     /// Times of all shown frames in seconds from time zero, sorted, and how many hidden ones come before.
-    public func pictures() throws -> (times: [Double], hidden: Int) {
+    public func frames() throws -> (times: [Double], hidden: Int) {
         let scale = try timescale("v:0")
         let frames =
             try probe(["-select_streams", "v:0", "-show_entries", "frame=pts,best_effort_timestamp"])[
@@ -113,7 +113,7 @@ public struct Judge: Sendable {
     }
 
     /// Mono samples from time zero on, each at its own time, at a rate.
-    public func sound(rate: Int) throws -> [Float] {
+    public func audio(rate: Int) throws -> [Float] {
         var samples = try samples(channels: 1, rate: rate)
         let frames =
             try probe([

@@ -10,6 +10,9 @@
 // renameat2(2) with RENAME_NOREPLACE, or without flags. 0, or -1 with errno.
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
 
+// copy_file_range(2): bytes copied, or -1 with errno. Both offsets move along.
+int64_t tandem_copy_range(int from, int64_t *from_offset, int to, int64_t *to_offset, uint64_t length);
+
 // sync_file_range(2): asks for writeback of a stretch of a file, and waits for none. 0, or -1 with errno.
 int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length);
 
@@ -48,8 +51,8 @@ int tandem_watch_signals(void);
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
 
 // recvmsg(2): bytes, and descriptors (closed on exec) where some came along. `*count` is room on entry, their number on
-// return. Bytes received, 0 at the end, or -1 with errno.
-long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count);
+// return. Bytes received, 0 at the end, or -1 with errno: EAGAIN where nothing is there and `waits` is 0.
+long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count, int waits);
 
 // Where the caller closed standard input, output or error, they are /dev/null: nothing else is to take their numbers.
 void tandem_fill_standard_files(void);

@@ -1,9 +1,13 @@
 public import Diagnostics
+internal import ExactStrings
+internal import LibAV
+package import FileSystem
+internal import Media
 
 /// All jobs of one call, in the order they may start.
 public struct BatchPlan: Codable, Sendable {
     /// The version of this form.
-    public var version = 1
+    package var version = 1
     /// The plans, every job after the ones it waits for.
     public var jobs: [JobPlan]
     /// Jobs whose outputs are up to date, without a look into their sources.
@@ -19,7 +23,7 @@ public struct BatchPlan: Codable, Sendable {
         public var destination: String
 
         /// Names one.
-        public init(id: String?, destination: String) {
+        package init(id: String?, destination: String) {
             self.id = id
             self.destination = destination
         }
@@ -30,14 +34,14 @@ public struct BatchPlan: Codable, Sendable {
         /// The job's id.
         public var id: String
         /// The job's id as the file has it.
-        public var base: String
+        package var base: String
         /// The job file.
         public var file: String
         /// What it published.
         public var outputs: [Output]
 
         /// Where one of them is.
-        public func destination(of id: String?) -> String? { outputs.first { $0.id == id }?.destination }
+        package func destination(of id: String?) -> String? { outputs.first { $0.id == id }?.destination }
     }
 
     /// A job that can't be carried out.
@@ -51,9 +55,29 @@ public struct BatchPlan: Codable, Sendable {
     }
 
     /// Makes a plan.
-    public init(jobs: [JobPlan], settled: [Settled] = [], refusals: [Refusal]) {
+    package init(jobs: [JobPlan], settled: [Settled] = [], refusals: [Refusal]) {
         self.jobs = jobs
         self.settled = settled
         self.refusals = refusals
+    }
+    /// Local files that its jobs read: as they were when it was made; images as they are now, however many jobs read them.
+    package var sourceFiles: [FileIdentity] {
+        var files: [FileIdentity] = []
+        var seen: Set<ExactString> = []
+        for input in jobs.flatMap(\.inputs) {
+            switch input.source {
+            case .file(_, let identity): files.append(identity)
+            case .images(let sequence, let identity):
+                guard seen.insert("\(identity) \(sequence.path)".exact).inserted else { continue }
+                files += sequence.files.compactMap { FileIdentity(path: $0) }
+            case .composition(let composition, _):
+                for case .file(let path) in composition.sources where !SourceLocation.isRemote(path) {
+                    guard seen.insert(path.exact).inserted else { continue }
+                    files += FileIdentity(path: path).map { [$0] } ?? []
+                }
+            case .pattern, .job: break
+            }
+        }
+        return files
     }
 }

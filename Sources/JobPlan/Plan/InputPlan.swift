@@ -1,39 +1,43 @@
-public import Diagnostics
+package import Diagnostics
 internal import ExactStrings
-public import JobSpec
-public import Media
-public import FileSystem
+package import JobSpec
+package import Media
+package import FileSystem
 
 /// One read of a source: what every output that is made of it has in common.
-public struct InputPlan: Codable, Hashable, Sendable {
+package struct InputPlan: Codable, Hashable, Sendable {
     /// Where media come from.
-    public enum Source: Codable, Hashable, Sendable {
+    package enum Source: Codable, Hashable, Sendable {
         /// A file by its absolute path or its URL, as it was when the plan was made.
         case file(path: String, identity: FileIdentity)
         /// A test signal.
         case pattern(TestPattern)
+        /// Images one after the other; what tells a change of any of their files.
+        case images(ImageSequence, identity: String)
+        /// Several sources on one time line; what tells a change of each of them, in their order.
+        case composition(Composition, identities: [String])
         /// What another job of the batch publishes, at an absolute path.
         case job(id: String, path: String)
     }
 
     /// Where media come from.
-    public var source: Source
+    package var source: Source
     /// How times are found out.
-    public var timing: AssetTiming
+    package var timing: AssetTiming
     /// What the source is; foretold where another job makes it.
-    public var sourceDescription: SourceDescription
+    package var sourceDescription: SourceDescription
     /// The range that is read; nil for all.
-    public var range: TimeRange?
+    package var range: TimeRange?
     /// Several ranges that are read instead, joined end to end in this order.
-    public var joinedRanges: [TimeRange]
+    package var joinedRanges: [TimeRange]
     /// The range that was asked for, where another is read.
-    public var requestedRange: TimeRange?
+    package var requestedRange: TimeRange?
     /// What becomes of damaged data.
-    public var damagePolicy: DamagePolicy
+    package var damagePolicy: DamagePolicy
     /// Where the range was written.
-    public var rangeLocation: SourceRange?
+    package var rangeLocation: SourceRange?
     /// How it is cut, where the job says.
-    public var cut: CutMode?
+    package var cut: CutMode?
 }
 
 extension InputPlan.Source {
@@ -49,23 +53,28 @@ extension InputPlan.Source {
 
 extension InputPlan {
     /// What is read.
-    public var assetSource: Asset.Source {
+    package var assetSource: Asset.Source {
         switch source {
         case .file(let path, _), .job(_, let path): .file(path)
         case .pattern(let pattern): .pattern(pattern)
+        case .images(let sequence, _): .images(sequence)
+        case .composition(let composition, _): .composition(composition)
         }
     }
 
     /// What is read, for people: a path, a URL or the name of a test signal.
-    public var sourceName: String {
+    package var sourceName: String {
         switch source {
         case .file(let path, _), .job(_, let path): path
         case .pattern(let pattern): "test signal \(pattern.name)"
+        case .images(let sequence, _): sequence.path
+        case .composition(let composition, _):
+            "a composition of \(composition.sources.count) source\(composition.sources.count == 1 ? "" : "s")"
         }
     }
 
     /// What of it is read, and how damage is treated.
-    public var extent: ReadingExtent {
+    package var extent: ReadingExtent {
         var extent = ReadingExtent(
             ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
         )

@@ -3,20 +3,35 @@ internal import LibAV
 internal import Media
 
 /// What a job takes of the machine while it runs: figures to share processors and memory by, not promises.
-public struct JobCost: Hashable, Sendable {
+package struct JobCost: Hashable, Sendable {
     /// Processors that it can keep busy.
-    public var cores: Double
+    package var cores: Double
     /// Bytes of memory.
-    public var memory: Int64
+    package var memory: Int64
     /// Seconds of one processor, about.
-    public var work: Double
+    package var work: Double
 
     /// Of a plan.
-    public init(_ plan: JobPlan) {
+    package init(_ plan: JobPlan) {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         var processors = 0.0
         let seconds = max(0, plan.expectedDuration.seconds)
-        for track in plan.outputs.flatMap(\.tracks) {
+        for output in plan.outputs where !output.isMovie {
+            // A waveform is a decode of its track; stills are found by seeking, a few frames each.
+            work += Double(output.images?.stills.count ?? 0) * 0.05
+            if case .encode(let encoding)? = output.tracks.first?.action,
+                let source = output.tracks.first?.source
+            {
+                let cells = Int64(output.images?.sheet.map { $0.columns * $0.rows } ?? 1)
+                let area = Int64(encoding.encoder.width) * Int64(encoding.encoder.height)
+                memory += area * cells * 12 + Int64(source.width) * Int64(source.height) * 24
+            }
+            if let size = output.waveform?.size { memory += Int64(size.width) * Int64(size.height) * 8 }
+            if output.waveform != nil, let track = output.tracks.first {
+                work += track.expected.timeRange.duration.seconds / 200
+            }
+        }
+        for track in plan.outputs.filter(\.isMovie).flatMap(\.tracks) {
             guard case .encode(let encoding) = track.action else {
                 work += seconds / 2000
                 continue

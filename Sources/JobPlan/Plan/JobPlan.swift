@@ -1,9 +1,8 @@
-public import Diagnostics
+package import Diagnostics
 internal import ExactStrings
-public import JobSpec
+package import JobSpec
 internal import LibAV
 public import Media
-public import FileSystem
 
 /// Everything that will happen to one job: a value. Printing it is `tandem plan`; a run carries it out and
 /// decides nothing anew.
@@ -11,24 +10,24 @@ public struct JobPlan: Codable, Hashable, Sendable {
     /// The job's id.
     public var id: String
     /// The job's id as the file has it, without what tells this run from its others.
-    public var base: String
+    package var base: String
     /// Jobs that must have succeeded first, by the ids that the file has.
-    public var needs: [String]
+    package var needs: [String]
     /// The job file as the user named it.
     public var file: String
     /// The job's place in the file.
-    public var location: SourceRange
+    package var location: SourceRange
     /// What is read: outputs that read the same of it share one.
-    public var inputs: [InputPlan]
+    package var inputs: [InputPlan]
     /// What is made, in the file's order.
     public var outputs: [OutputPlan]
     /// How a run treats it.
-    public var scheduling: JobScheduling
+    package var scheduling: JobScheduling
 }
 
 extension JobPlan {
     /// Each output with what it is made of.
-    public var tasks: [OutputTask] {
+    package var tasks: [OutputTask] {
         outputs.map { OutputTask(job: id, file: file, input: inputs[$0.input], output: $0) }
     }
 
@@ -45,13 +44,17 @@ extension JobPlan {
     }
 
     /// All its inputs and outputs refer to each other as they should: asked of a plan that comes from outside.
-    public var isSound: Bool {
+    package var isSound: Bool {
         !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
-            && Set(outputs.map(\.id)).count == outputs.count
+            && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isSound)
+            && imageSequences.allSatisfy(\.sequence.isSound)
+            && compositions.allSatisfy {
+                $0.isSound && $0.sources.count == $1.count && $0.fontFiles.allSatisfy(FontFinder.holds)
+            }
     }
 
     /// The same job with some of its outputs alone, and what they are made of.
-    public func only(_ isWanted: (OutputPlan) -> Bool) -> JobPlan {
+    package func only(_ isWanted: (OutputPlan) -> Bool) -> JobPlan {
         var plan = self
         plan.outputs = outputs.filter(isWanted)
         let used = inputs.indices.filter { index in plan.outputs.contains { $0.input == index } }
@@ -63,12 +66,12 @@ extension JobPlan {
     }
 
     /// Ids of jobs whose outputs it reads.
-    public var readJobs: Set<String> {
+    package var readJobs: Set<String> {
         Set(inputs.compactMap { if case .job(let id, _) = $0.source { id } else { nil } })
     }
 
     /// Paths and URLs of the files that it reads, each once.
-    public var sourcePaths: [String] {
+    package var sourcePaths: [String] {
         var paths: [String] = []
         for input in inputs {
             guard case .file(let path, _) = input.source, !paths.contains(where: { $0.exact == path.exact })
@@ -78,23 +81,63 @@ extension JobPlan {
         return paths
     }
 
-    /// Those of them that lie on this machine.
-    public var localSources: [String] { sourcePaths.filter { !SourceLocation.isRemote($0) } }
-
-    /// Local files that it reads, as they were.
-    public var sourceFiles: [FileIdentity] {
-        inputs.compactMap { if case .file(_, let identity) = $0.source { identity } else { nil } }
+    /// Compositions that it reads, and what tells a change of their sources.
+    package var compositions: [(composition: Composition, identities: [String])] {
+        inputs.compactMap {
+            if case .composition(let composition, let identities) = $0.source {
+                (composition, identities)
+            } else {
+                nil
+            }
+        }
     }
 
+    /// Files of which a worker asks for those that it needs next: there may be more than a process may have open.
+    package var requestedFiles: [RequestedFiles] {
+        imageSequences.map { .images($0.sequence.files) }
+            + compositions.flatMap { composition, _ in
+                var listed: [String] = []
+                var found: [RequestedFiles] = []
+                for source in composition.sources {
+                    switch source {
+                    case .file(let path) where !SourceLocation.isRemote(path): listed.append(path)
+                    case .images(let sequence): found.append(.images(sequence.files))
+                    case .file, .pattern: break
+                    }
+                }
+                return listed.isEmpty ? found : found + [.listed(listed)]
+            }
+    }
+
+    /// It reads something from a server.
+    package var readsRemote: Bool {
+        sourcePaths.contains(where: SourceLocation.isRemote)
+            || compositions.contains { composition, _ in
+                composition.sources.contains {
+                    if case .file(let path) = $0 { SourceLocation.isRemote(path) } else { false }
+                }
+            }
+    }
+
+    /// Images that it reads one after the other, and what tells a change of their files.
+    package var imageSequences: [(sequence: ImageSequence, identity: String)] {
+        inputs.compactMap {
+            if case .images(let sequence, let identity) = $0.source { (sequence, identity) } else { nil }
+        }
+    }
+
+    /// Those of them that lie on this machine.
+    package var localSources: [String] { sourcePaths.filter { !SourceLocation.isRemote($0) } }
+
     /// What is read, for people.
-    public var sourceName: String {
+    package var sourceName: String {
         var names: [String] = []
         for input in inputs where !names.contains(input.sourceName) { names.append(input.sourceName) }
         return names.joined(separator: ", ")
     }
 
     /// The same work without what is there for people: a short message to whoever does it.
-    public var bare: JobPlan {
+    package var bare: JobPlan {
         var plan = self
         plan.inputs = inputs.map(\.bare)
         plan.outputs = outputs.map(\.bare)
@@ -105,8 +148,8 @@ extension JobPlan {
     public var expectedDuration: MediaTime { outputs.map(\.expectedDuration).max() ?? .zero }
 
     /// Bytes that encoders note between two passes, at most; they lie beside the state, not at the destination.
-    public var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.tracks)) }
+    package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.tracks)) }
 
     /// One of its tracks is looked at once before it is encoded.
-    public var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
+    package var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
 }

@@ -1,7 +1,7 @@
 /// What becomes of one thing in a source.
-public struct LedgerEntry: Codable, Hashable, Sendable {
+package struct LedgerEntry: Codable, Hashable, Sendable {
     /// What becomes of it.
-    public enum Outcome: String, Codable, Sendable {
+    package enum Outcome: String, Codable, Sendable {
         /// Taken as it is.
         case copied
         /// Re-encoded.
@@ -10,11 +10,11 @@ public struct LedgerEntry: Codable, Hashable, Sendable {
         case left
     }
     /// The index of the track it is or belongs to; nil for the file's own.
-    public var track: Int?
+    package var track: Int?
     /// What it is: `video h264 1280x720`, `chapters`, `tag title`.
-    public var item: String
+    package var item: String
     /// What becomes of it.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// Why, or as what.
-    public var reason: String
+    package var reason: String
 }

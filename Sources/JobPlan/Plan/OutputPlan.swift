@@ -1,66 +1,73 @@
-public import Diagnostics
-public import JobSpec
+package import Diagnostics
+package import JobSpec
 public import LibAV
 public import Media
 
-/// One output of a job: a file that is published.
+/// One output of a job: a file that is published, or several stills.
 public struct OutputPlan: Codable, Hashable, Sendable {
     /// Its id under `outputs`; nil for the only one of a job.
     public var id: String?
     /// Its place in the file: the job's, where that describes it.
-    public var location: SourceRange
+    package var location: SourceRange
     /// Which of the job's inputs it is made of.
-    public var input: Int
+    package var input: Int
     /// The container's name.
     public var container: String
     /// The index goes to the front.
-    public var optimizesForNetwork: Bool
+    package var optimizesForNetwork: Bool
     /// How long the file's fragments are; nil for a file in one piece.
-    public var fragmentInterval: MediaTime?
+    package var fragmentInterval: MediaTime?
     /// The output's tags.
     public var metadata: [MetadataEntry]
     /// The keys among them that the job sets, in lower case: without them there is no output, without a source's own a
     /// warning.
-    public var askedTags: [String] = []
+    package var askedTags: [String] = []
     /// The output's file is as old as the source's.
-    public var keepsFileTimes = false
+    package var keepsFileTimes = false
     /// The output's chapters.
     public var chapters: [AssetChapter]
     /// Covers that go along, by their tracks in the source.
-    public var covers: [Int]
+    package var covers: [Int]
     /// Files that go along, by their tracks in the source.
-    public var attachments: [Int]
+    package var attachments: [Int]
     /// The absolute path of the output.
     public var destination: String
     /// Where the destination was written.
-    public var destinationLocation: SourceRange
+    package var destinationLocation: SourceRange
     /// What happens to somebody else's file there.
-    public var ifExists: IfExists
+    package var ifExists: IfExists
     /// Missing folders are made.
-    public var makesDirectories: Bool
+    package var makesDirectories: Bool
     /// The output's tracks in order.
-    public var tracks: [TrackPlan]
+    package var tracks: [TrackPlan]
+    /// Stills of the one track instead of a movie.
+    package var images: ImagesPlan?
+    /// A waveform of the one track instead of a movie.
+    package var waveform: WaveformPlan?
     /// What must hold of the output before it is published.
-    public var expectations: [Expectation]
+    package var expectations: [Expectation]
     /// What becomes of everything in the source.
-    public var ledger: [LedgerEntry]
+    package var ledger: [LedgerEntry]
     /// How long the output will be.
     public var expectedDuration: MediaTime
     /// Bytes that it will have, about; nil where nobody can say.
     public var expectedSize: Int64?
     /// Bytes that it has at most: it ends where no more fits.
-    public var sizeLimit: Int64?
+    package var sizeLimit: Int64?
     /// Where that was written.
-    public var sizeLimitLocation: SourceRange?
+    package var sizeLimitLocation: SourceRange?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
 }
 
 extension OutputPlan {
     /// The time of day of the output's first frame.
-    public var timecode: String? {
+    package var timecode: String? {
         tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
     }
+
+    /// It is tracks in a container.
+    package var isMovie: Bool { images == nil && waveform == nil }
 
     /// The same work without what is there for people: a short message to whoever does it.
     var bare: OutputPlan {
@@ -76,10 +83,10 @@ extension OutputPlan {
     }
 
     /// An output that is there can be judged by what is expected now: all that was read is what the plan says.
-    public var isJudgedAgain: Bool { sizeLimit == nil }
+    package var isJudgedAgain: Bool { sizeLimit == nil }
 
     /// One of its tracks is looked at once before it is encoded.
-    public var hasTwoPasses: Bool {
+    package var hasTwoPasses: Bool {
         tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }
     }
 }

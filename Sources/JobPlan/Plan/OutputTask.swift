@@ -1,27 +1,40 @@
-public import Media
+package import Media
 
 /// One output of a job and what it is made of: what is verified, judged, published and remembered by itself.
-public struct OutputTask: Codable, Hashable, Sendable {
+package struct OutputTask: Codable, Hashable, Sendable {
     /// The job's id.
-    public var job: String
+    package var job: String
     /// The job file as the user named it.
-    public var file: String
+    package var file: String
     /// What it is made of.
-    public var input: InputPlan
+    package var input: InputPlan
     /// What is made.
-    public var output: OutputPlan
+    package var output: OutputPlan
+    /// Which of its files is meant, from 0; no part of what is written of it.
+    package var part = 0
+
+    private enum CodingKeys: CodingKey {
+        case job, file, input, output
+    }
 
     /// Its name in messages, reports and the state: the job's, and behind a `/` its own where it has one. No job's id ends
     /// so: one with a `/` ends with `]`.
-    public var name: String { Self.name(job: job, output: output.id) }
+    package var name: String { Self.name(job: job, output: output.id) + (part == 0 ? "" : "#\(part + 1)") }
+
+    /// The name of the output that a file's name is of.
+    package static func whole(_ name: String) -> String {
+        guard let mark = name.lastIndex(of: "#") else { return name }
+        let number = name[mark...].dropFirst()
+        return !number.isEmpty && number.allSatisfy(\.isWholeNumber) ? String(name[..<mark]) : name
+    }
 
     /// The name of an output of a job.
-    public static func name(job: String, output: String?) -> String {
+    package static func name(job: String, output: String?) -> String {
         output.map { "\(job)/\($0)" } ?? job
     }
 
     /// The task of an output that ended early because it was full: what of it is read, and its chapters.
-    public func stopped(at end: MediaTime?) -> OutputTask {
+    package func stopped(at end: MediaTime?) -> OutputTask {
         guard let end else { return self }
         var task = self
         task.output.chapters = output.chapters.ending(at: end)

@@ -2,7 +2,7 @@ internal import BinaryCoding
 internal import Diagnostics
 internal import JobSpec
 internal import Media
-public import LibAV
+package import LibAV
 internal import FileSystem
 
 /// Tells whether an output would be made as it was made before: what is done, of which source, with which libraries.
@@ -10,20 +10,20 @@ internal import FileSystem
 /// Where something was written in a job file, why, and how a run treats the job are no part of it. What is expected of
 /// the output doesn't change it either, and is known apart: an output that is there can be judged. So is what becomes
 /// of damaged data, which matters where there was damage alone.
-public struct PlanDigest: Codable, Hashable, Sendable {
+package struct PlanDigest: Codable, Hashable, Sendable {
     /// One line a thing, for telling what changed. Sorted as they were noted.
-    public var parts: [MetadataEntry]
+    package var parts: [MetadataEntry]
     /// Everything else that the output depends on, down to each number; nil where an earlier version kept none.
-    public var details: [MetadataEntry]?
+    package var details: [MetadataEntry]?
     /// What is expected of the output, a line each.
-    public var expected: [String]?
+    package var expected: [String]?
     /// SHA-256 of all parts and details; of the expectations, where there are any, behind `+`. `~` stands between where
     /// damaged data were left out.
-    public var value: String
+    package var value: String
     private var skipsDamage: Bool?
 
     /// How what was made before stands to a plan.
-    public enum Standing: Sendable {
+    package enum Standing: Sendable {
         /// It is what the plan asks for.
         case current
         /// It is what the plan makes; what is expected of it wasn't judged.
@@ -33,7 +33,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     }
 
     /// Of a plan whose source exists. `content` is the digest of the source's bytes, where it goes by those.
-    public init(_ task: OutputTask, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
+    package init(_ task: OutputTask, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
         throws
     {
         let parts = Self.told(of: task, content: content, programs: programs)
@@ -52,14 +52,14 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     }
 
     /// The same once it was carried out, and damaged data were left out.
-    public var afterDamage: PlanDigest {
+    package var afterDamage: PlanDigest {
         var digest = self
         digest.value = Self.made(value) + "~" + value.dropFirst(Self.made(value).count)
         return digest
     }
 
     /// How an output stands to the plan, by the digest that was kept of it.
-    public func standing(of kept: String) -> Standing {
+    package func standing(of kept: String) -> Standing {
         let isDamaged = kept.contains("~")
         guard Self.made(kept) == Self.made(value), !isDamaged || skipsDamage == true else { return .other }
         let judged = value.split(separator: "+").dropFirst().first
@@ -69,7 +69,7 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     private static func made(_ value: String) -> Substring { value.prefix { $0 != "~" && $0 != "+" } }
 
     /// What changed from an earlier one to this, one line a thing.
-    public func changes(since before: PlanDigest) -> [String] {
+    package func changes(since before: PlanDigest) -> [String] {
         var told = PartChanges(from: before.parts, to: parts)
         if Self.made(value) == Self.made(before.value) {
             return standing(of: before.value) == .other
@@ -99,14 +99,14 @@ public struct PlanDigest: Codable, Hashable, Sendable {
     }
 
     /// What is expected now and wasn't judged, one line a thing.
-    public func expectationChanges(since before: PlanDigest) -> [String] {
+    package func expectationChanges(since before: PlanDigest) -> [String] {
         let (old, new) = (before.expected ?? [], expected ?? [])
         return new.filter { !old.contains($0) }.map { "expectation \($0) is new" }
             + old.filter { !new.contains($0) }.map { "expectation \($0) is gone" }
     }
 
     /// The program and FFmpeg's libraries.
-    public static let programs: [MetadataEntry] =
+    package static let programs: [MetadataEntry] =
         [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
     private static func told(
@@ -122,12 +122,24 @@ public struct PlanDigest: Codable, Hashable, Sendable {
             parts += Self.parts(of: identity, content: content, keepsTimes: plan.keepsFileTimes)
         case .pattern(let pattern):
             parts.append(MetadataEntry(key: "source", value: "test signal \(pattern.name)"))
+        case .images(let sequence, let identity):
+            parts.append(MetadataEntry(key: "source", value: content == nil ? sequence.path : "images"))
+            parts.append(MetadataEntry(key: "source images", value: "\(sequence.files.count)"))
+            parts.append(MetadataEntry(key: "source files", value: content ?? identity))
+        case .composition(let composition, let identities):
+            parts.append(MetadataEntry(key: "source", value: "composition"))
+            parts += composition.digest(identities: content == nil ? identities : nil)
+            if let content { parts.append(MetadataEntry(key: "source files", value: content)) }
         case .job(let id, _): parts.append(MetadataEntry(key: "source", value: "job \(id)"))
         }
         parts.append(MetadataEntry(key: "container", value: plan.container))
         let stretches = input.extent.ranges.map { "\($0.start) s to \($0.end) s" }
         parts.append(
             MetadataEntry(key: "range", value: stretches.isEmpty ? "all" : stretches.joined(separator: ", ")))
+        if let images = plan.images {
+            let times = images.stills.map { "\($0.time)" }
+            parts.append(MetadataEntry(key: "stills", value: times.joined(separator: ", ") + " s"))
+        }
         for (index, track) in plan.tracks.enumerated() {
             let name = "track \(index)"
             switch track.action {
@@ -181,8 +193,15 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         input.sourceDescription.tracks = []
         input.sourceDescription.metadata = []
         input.sourceDescription.chapters = []
-        if case .file(let path, _) = input.source {
-            input.source = .job(id: "", path: isByContent ? "" : path)
+        switch input.source {
+        case .file(let path, _): input.source = .job(id: "", path: isByContent ? "" : path)
+        case .images(var sequence, _):
+            if isByContent { sequence.path = "" }
+            input.source = .images(sequence, identity: "")
+        case .composition(var composition, _):
+            if isByContent { composition.forgetPaths() }
+            input.source = .composition(composition, identities: [])
+        case .pattern, .job: break
         }
         return input
     }
@@ -191,6 +210,10 @@ public struct PlanDigest: Codable, Hashable, Sendable {
         var output = output
         // Where the output goes, its own mark and the memory tell.
         (output.id, output.input, output.destination) = (nil, 0, "")
+        if let count = output.images?.stills.count {
+            for index in 0..<count { output.images?.stills[index].destination = nil }
+            if output.images?.sheet?.index != nil { output.images?.sheet?.index = "" }
+        }
         for index in output.tracks.indices {
             output.tracks[index].askedTags = []
             // What a setting is counts, not who said it.
@@ -210,12 +233,12 @@ public struct PlanDigest: Codable, Hashable, Sendable {
 }
 
 /// The libraries behind FFmpeg's encoders, whose versions FFmpeg itself doesn't tell.
-public enum EncoderLibraries {
+package enum EncoderLibraries {
     /// All shared libraries of this process, by the names of their files.
-    public static let loaded: [String] = LoadedLibraries.names
+    package static let loaded: [String] = LoadedLibraries.names
 
     /// Those that an output's encoders stand on, by the names of their files: `libx264.so.164`.
-    public static func used(by plan: OutputPlan) -> [MetadataEntry] {
+    package static func used(by plan: OutputPlan) -> [MetadataEntry] {
         let names = Set(
             plan.tracks.compactMap { track -> String? in
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }

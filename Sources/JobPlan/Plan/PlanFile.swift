@@ -1,63 +1,63 @@
 internal import Diagnostics
 internal import ExactStrings
-public import FoundationEssentials
-public import LibAV
+package import FoundationEssentials
+package import LibAV
 
 /// The program's own version.
-public enum ProgramVersion {
+package enum ProgramVersion {
     /// As `tandem --version` prints it.
-    public static let current = "0.1.0"
+    package static let current = "0.1.0"
 }
 
 /// A plan on disk: everything that a later run needs to carry out exactly that, or to say why it can't.
-public struct PlanFile: Codable, Sendable {
+package struct PlanFile: Codable, Sendable {
     /// A job file or one that it includes, as it was.
-    public struct Spec: Codable, Hashable, Sendable {
+    package struct Spec: Codable, Hashable, Sendable {
         /// The file as it was named.
-        public var path: String
+        package var path: String
         /// What was in it.
-        public var digest: String
+        package var digest: String
         /// Notes a file.
-        public init(path: String, digest: String) {
+        package init(path: String, digest: String) {
             self.path = path
             self.digest = digest
         }
     }
 
     /// What the file is.
-    public var kind = "tandem-plan"
+    package var kind = "tandem-plan"
     /// The version of its form.
-    public var version = 1
+    package var version = 1
     /// The program that made it.
-    public var program = ProgramVersion.current
+    package var program = ProgramVersion.current
     /// FFmpeg's libraries, as loaded.
-    public var libraries: [MetadataEntry] = LibraryVersions.all
+    package var libraries: [MetadataEntry] = LibraryVersions.all
     /// The job files that it was made of.
-    public var files: [String]
+    package var files: [String]
     /// Those and what they include.
-    public var specs: [Spec]
+    package var specs: [Spec]
     /// `--set`.
-    public var variables: [String: String]
+    package var variables: [String: String]
     /// The plan.
-    public var plan: BatchPlan
+    package var plan: BatchPlan
     /// Which part of a larger plan it is; nil for all of one.
-    public var shard: Shard?
+    package var shard: Shard?
 
     /// A part of a plan.
-    public struct Shard: Codable, Hashable, Sendable {
+    package struct Shard: Codable, Hashable, Sendable {
         /// Which one, from 0.
-        public var index: Int
+        package var index: Int
         /// How many there are.
-        public var count: Int
+        package var count: Int
         /// Makes one.
-        public init(index: Int, count: Int) {
+        package init(index: Int, count: Int) {
             self.index = index
             self.count = count
         }
     }
 
     /// A plan to be written.
-    public init(files: [String], specs: [Spec], variables: [String: String], plan: BatchPlan) {
+    package init(files: [String], specs: [Spec], variables: [String: String], plan: BatchPlan) {
         self.files = files
         self.specs = specs
         self.variables = variables
@@ -65,12 +65,12 @@ public struct PlanFile: Codable, Sendable {
     }
 
     /// As JSON, stable from run to run.
-    public func data() throws -> Data {
+    package func data() throws -> Data {
         try JSONForm.data(of: self)
     }
 
     /// Reads one; throws where it is none.
-    public static func read(_ data: Data) throws -> PlanFile {
+    package static func read(_ data: Data) throws -> PlanFile {
         let file = try JSONForm.value(PlanFile.self, of: data)
         guard file.plan.jobs.allSatisfy(\.isSound) else {
             throw DecodingError.dataCorrupted(
@@ -80,7 +80,7 @@ public struct PlanFile: Codable, Sendable {
     }
 
     /// Why the program or its libraries are not those that the plan was made with; nil where they are.
-    public var environmentProblem: String? {
+    package var environmentProblem: String? {
         guard kind == "tandem-plan", version == 1 else { return "it is no plan of this version" }
         if program != ProgramVersion.current {
             return "it was made by tandem \(program), and this is \(ProgramVersion.current)"
@@ -92,7 +92,7 @@ public struct PlanFile: Codable, Sendable {
     }
 
     /// Why the job files are not as they were; nil where they are.
-    public func specProblem(now: [Spec]) -> String? {
+    package func specProblem(now: [Spec]) -> String? {
         for was in specs {
             guard let found = now.first(where: { $0.path.exact == was.path.exact }) else {
                 return "\(was.path) is no longer part of it"
@@ -103,7 +103,7 @@ public struct PlanFile: Codable, Sendable {
     }
 
     /// Why what would be done now is not what was planned; nil where it is the same.
-    public func planProblem(now: BatchPlan) -> String? {
+    package func planProblem(now: BatchPlan) -> String? {
         let current = Dictionary(
             now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
         for was in plan.jobs {
@@ -127,9 +127,9 @@ public struct PlanFile: Codable, Sendable {
 }
 
 /// Tells whether a text changed. Nobody is kept from making two texts of one digest; plans are not secrets.
-public enum ContentDigest {
+package enum ContentDigest {
     /// FNV-1a of 64 bits, and the length.
-    public static func of(_ bytes: some Sequence<UInt8>) -> String {
+    package static func of(_ bytes: some Sequence<UInt8>) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         var count = 0
         for byte in bytes {

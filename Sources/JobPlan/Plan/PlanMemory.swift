@@ -1,7 +1,7 @@
-public import JobSpec
+package import JobSpec
 
 /// What earlier runs left behind, as far as a plan must know it.
-public protocol PlanMemory: Sendable {
+package protocol PlanMemory: Sendable {
     /// A job need not even be planned: it succeeded with this job file, of this source, and its outputs are untouched.
     func isSettled(_ question: SettledQuestion) -> Bool
     /// A file at a destination was published for a job file, though it has no mark of its own.
@@ -13,46 +13,46 @@ public protocol PlanMemory: Sendable {
 }
 
 /// A job before it is planned.
-public struct SettledQuestion: Sendable {
+package struct SettledQuestion: Sendable {
     /// Its file.
-    public var file: JobFile
+    package var file: JobFile
     /// The job.
-    public var job: JobSpec
+    package var job: JobSpec
     /// Its source; nil for test signals.
-    public var source: String?
+    package var source: String?
     /// Where its outputs go.
-    public var outputs: [BatchPlan.Output]
+    package var outputs: [BatchPlan.Output]
 }
 
 /// Nothing is remembered.
-public struct NoMemory: PlanMemory {
+package struct NoMemory: PlanMemory {
     /// Makes one.
-    public init() {}
+    package init() {}
     /// Never.
-    public func isMade(by task: OutputTask) -> Bool { false }
+    package func isMade(by task: OutputTask) -> Bool { false }
     /// Nobody asks.
-    public func owner(ofFile path: String, at destination: String) -> String? { nil }
+    package func owner(ofFile path: String, at destination: String) -> String? { nil }
     /// Never.
-    public func isSettled(_ question: SettledQuestion) -> Bool { false }
+    package func isSettled(_ question: SettledQuestion) -> Bool { false }
     /// Never.
-    public func owns(_ path: String, for file: String) -> Bool { false }
+    package func owns(_ path: String, for file: String) -> Bool { false }
 }
 
 /// What is remembered for a dry run, which plans every job: a settled one too.
-public struct FullPlanMemory: PlanMemory {
+package struct FullPlanMemory: PlanMemory {
     private let base: any PlanMemory
 
     /// Of what a run would have.
-    public init(_ base: any PlanMemory) { self.base = base }
+    package init(_ base: any PlanMemory) { self.base = base }
 
     /// Never.
-    public func isSettled(_ question: SettledQuestion) -> Bool { false }
+    package func isSettled(_ question: SettledQuestion) -> Bool { false }
     /// As the run's.
-    public func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
+    package func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
     /// As the run's.
-    public func isMade(by task: OutputTask) -> Bool { base.isMade(by: task) }
+    package func isMade(by task: OutputTask) -> Bool { base.isMade(by: task) }
     /// As the run's.
-    public func owner(ofFile path: String, at destination: String) -> String? {
+    package func owner(ofFile path: String, at destination: String) -> String? {
         base.owner(ofFile: path, at: destination)
     }
 }

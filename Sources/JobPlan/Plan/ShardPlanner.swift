@@ -1,9 +1,9 @@
 /// Splits a plan into parts that can be carried out apart, on other machines: jobs that wait for each other stay together,
 /// and the parts take about as long.
-public enum ShardPlanner {
+package enum ShardPlanner {
     /// The jobs of each part, by their places in the plan, in its order. There are never more parts than groups of jobs
     /// that hang together, but always as many as asked for: the last ones may be empty.
-    public static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {
+    package static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {
         var groups = DisjointSets(count: plan.jobs.count)
         var byID: [[String]: Int] = [:]
         var byBase: [[String]: [Int]] = [:]

@@ -1,12 +1,12 @@
-public import Diagnostics
+package import Diagnostics
 internal import JobSpec
-public import LibAV
-public import Media
+package import LibAV
+package import Media
 
 /// One track of an output.
-public struct TrackPlan: Codable, Hashable, Sendable {
+package struct TrackPlan: Codable, Hashable, Sendable {
     /// What is done. What there is to say of it is kept apart: of ten thousand tracks most are copied.
-    public enum Action: Codable, Hashable, Sendable {
+    package enum Action: Codable, Hashable, Sendable {
         /// Packets as they are.
         case copy
         /// Packets as they are but for the edges of the range.
@@ -18,24 +18,24 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     }
 
     /// How a track is re-encoded.
-    public struct Encoding: Codable, Hashable, Sendable {
+    package struct Encoding: Codable, Hashable, Sendable {
         /// The codec's name in job files.
-        public var codec: String
+        package var codec: String
         /// Everything the encoder is opened with.
-        public var encoder: EncoderConfiguration
+        package var encoder: EncoderConfiguration
         /// In what form frames are read.
-        public var video: VideoOutputSettings?
+        package var video: VideoOutputSettings?
         /// In what form audio is read.
-        public var audio: AudioOutputSettings?
+        package var audio: AudioOutputSettings?
         /// The loudness that audio is brought to, after it was measured.
-        public var loudness: LoudnessTarget?
+        package var loudness: LoudnessTarget?
         /// Everything is looked at once before.
-        public var hasTwoPasses: Bool
+        package var hasTwoPasses: Bool
         /// The settings for people, each with where it came from.
-        public var settings: [Setting]
+        package var settings: [Setting]
         /// What of the encoder's colour the job says itself: `primaries`, `transfer`, `matrix`, `range`. Without them there
         /// is no output, without a source's own a warning.
-        public var askedColor: [String] = []
+        package var askedColor: [String] = []
 
         /// The bit rate is another than was thought usual.
         mutating func take(bitRate: Int64) {
@@ -47,9 +47,9 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     }
 
     /// A resolved setting.
-    public struct Setting: Codable, Hashable, Sendable {
+    package struct Setting: Codable, Hashable, Sendable {
         /// Where a setting came from.
-        public enum Origin: String, Codable, Sendable {
+        package enum Origin: String, Codable, Sendable {
             /// The job says it.
             case job
             /// Named settings say it.
@@ -64,11 +64,11 @@ public struct TrackPlan: Codable, Hashable, Sendable {
             case `default`
         }
         /// Its key.
-        public var key: String
+        package var key: String
         /// Its value.
-        public var value: String
+        package var value: String
         /// Where it came from.
-        public var origin: Origin
+        package var origin: Origin
     }
 
     /// What the output's track will be.
@@ -84,25 +84,25 @@ public struct TrackPlan: Codable, Hashable, Sendable {
     }
 
     /// The source's track.
-    public var source: SourceDescription.Track
+    package var source: TrackDescription
     /// Several tracks of the source become this one; `source` is then what they have in common.
-    public var mix: AudioMix?
+    package var mix: AudioMix?
     /// What is done.
-    public var action: Action
+    package var action: Action
     /// What comes of it.
-    public var expected: Expectation
+    package var expected: Expectation
     /// How the output's frames are to be rotated for display.
-    public var transform: DisplayTransform?
+    package var transform: DisplayTransform?
     /// The rule's place in the file.
-    public var location: SourceRange
+    package var location: SourceRange
     /// Tags of the track.
-    public var metadata: [MetadataEntry]
+    package var metadata: [MetadataEntry]
     /// The keys among them that the rule sets, in lower case.
-    public var askedTags: [String] = []
+    package var askedTags: [String] = []
     /// Dispositions by libav's names.
-    public var disposition: [String]
+    package var disposition: [String]
     /// Kinds of side data that go along.
-    public var sideData: [String]
+    package var sideData: [String]
 }
 
 extension TrackPlan {

@@ -1,9 +1,9 @@
-public import LibAV
-public import Media
+package import LibAV
+package import Media
 
 /// Looks into sources for a planner: in this process, or in one whose end is not this one's. Whoever makes a source may
 /// mean ill, and to open it is to run a parser over it.
-public protocol SourceProber: Sendable {
+package protocol SourceProber: Sendable {
     /// Through what sources are reached, and beneath what everything lies.
     var environment: SourceEnvironment { get }
     /// What was found of settings: a thousand jobs ask the same.
@@ -13,11 +13,13 @@ public protocol SourceProber: Sendable {
 }
 
 /// What a planner must know of a source.
-public struct ProbeRequest: Codable, Hashable, Sendable {
+package struct ProbeRequest: Codable, Hashable, Sendable {
     /// What it is about.
-    public enum Matter: Codable, Hashable, Sendable {
+    package enum Matter: Codable, Hashable, Sendable {
         /// What there is in it.
         case description(AssetTiming)
+        /// What there is in images that are shown one after the other; the first one is looked into.
+        case images(ImageSequence)
         /// Whether the packets of a track say when they are shown.
         case presentationTimes(track: Int)
         /// Whether the order of a track's times lets its packets be copied. All of them are read.
@@ -27,12 +29,17 @@ public struct ProbeRequest: Codable, Hashable, Sendable {
         /// How several ranges of a track of frames can be taken as they are, one after the other. The encoder
         /// makes edges, where there are any; nil for the one that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
+        /// When a track's key frames are shown, at most so many. All its packets are read.
+        case keyFrames(track: Int, limit: Int)
+        /// When scenes of a track begin, at most so many: where a frame differs from the one before by more than `difference`
+        /// thousandths. All its frames are decoded.
+        case scenes(track: Int, difference: Int, limit: Int)
         /// Whether filters or an encoder take some settings; no source is looked into.
         case trial(SettingsTrial)
     }
 
     /// Whether a cut's edges may be re-encoded.
-    public enum CutEdges: Codable, Hashable, Sendable {
+    package enum CutEdges: Codable, Hashable, Sendable {
         /// No: packets are copied or not.
         case none
         /// Yes, by this encoder; nil for the one that is nearest to the source.
@@ -40,22 +47,27 @@ public struct ProbeRequest: Codable, Hashable, Sendable {
     }
 
     /// An absolute path, or a URL; nil where the question is about no source.
-    public var path: String?
+    package var path: String?
     /// What is asked.
-    public var matter: Matter
+    package var matter: Matter
 
     /// Headers alone tell the answer.
-    public var isBrief: Bool { if case .description(.fast) = matter { true } else { false } }
+    package var isBrief: Bool {
+        switch matter {
+        case .description(.fast), .images: true
+        default: false
+        }
+    }
 
     /// Asks.
-    public init(path: String?, matter: Matter) {
+    package init(path: String?, matter: Matter) {
         self.path = path
         self.matter = matter
     }
 }
 
 /// What a source has to say.
-public enum ProbeResponse: Codable, Sendable {
+package enum ProbeResponse: Codable, Sendable {
     /// What there is in it.
     case description(SourceDescription)
     /// The packets say when they are shown.
@@ -64,47 +76,49 @@ public enum ProbeResponse: Codable, Sendable {
     case order(OrderProblem?)
     /// How it can be cut; nil where the track is gone.
     case cut(CutPossibilities?)
+    /// When key frames or the first frames of scenes are shown, in order.
+    case keyFrames([MediaTime])
     /// What came of a trial.
     case verdict(SettingsTrial.Verdict)
 }
 
 /// How a range of a track of frames can be taken as it is.
-public struct CutPossibilities: Codable, Sendable {
+package struct CutPossibilities: Codable, Sendable {
     /// What stands against its packets as they are.
-    public var problem: CutScan.Problem?
+    package var problem: CutScan.Problem?
     /// The same where leading frames of its first key frame are left out.
-    public var problemWithoutLeading: CutScan.Problem?
+    package var problemWithoutLeading: CutScan.Problem?
     /// The greatest key frame not after its start; nil where there is none.
-    public var outwardStart: MediaTime?
+    package var outwardStart: MediaTime?
     /// The first clean end not before its own; nil for the track's.
-    public var outwardEnd: MediaTime?
+    package var outwardEnd: MediaTime?
     /// How it is cut to the frame, where that was asked for and can be.
-    public var smart: SmartCut?
+    package var smart: SmartCut?
     /// Why it can't.
-    public var obstacle: SmartCut.Obstacle?
+    package var obstacle: SmartCut.Obstacle?
 }
 
 /// Why a source can't be looked into, for people.
-public struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
     /// The reason.
-    public var description: String
+    package var description: String
     /// Makes one.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Looks in this process.
-public struct LocalProber: SourceProber {
+package struct LocalProber: SourceProber {
     private let media: MediaEnvironment
     /// What was found of settings.
-    public let trials = TrialCache()
+    package let trials = TrialCache()
     /// Through what sources are reached.
-    public var environment: SourceEnvironment { media.sources }
+    package var environment: SourceEnvironment { media.sources }
 
     /// Makes one.
-    public init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
+    package init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
     /// Opens the source.
-    public func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+    package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
             if case .trial(let trial) = question.matter { return .verdict(trial.carryOut()) }
             guard let path = question.path else { throw SourceProblem("a question about no source") }
@@ -113,6 +127,10 @@ public struct LocalProber: SourceProber {
                 return .description(
                     SourceDescription(
                         try Asset(.file(path), timing: timing, environment: media).loadSynchronously()))
+            case .images(let sequence):
+                return .description(
+                    SourceDescription(
+                        try Asset(.images(sequence), environment: media).loadSynchronously()))
             case .presentationTimes(let track):
                 let found = try contents(path).tracks.first { $0.index == track }
                 return .presentationTimes(
@@ -121,6 +139,20 @@ public struct LocalProber: SourceProber {
             case .order(let track):
                 let found = try contents(path).tracks.first { $0.index == track }
                 return .order(try found?.orderProblem(path: path, environment: media))
+            case .keyFrames(let track, let limit):
+                let contents = try contents(path)
+                guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                    return .keyFrames([])
+                }
+                return .keyFrames(
+                    try contents.keyFrameTimes(of: found, path: path, environment: environment, limit: limit))
+            case .scenes(let track, let difference, let limit):
+                guard let found = try contents(path).tracks.first(where: { $0.index == track }) else {
+                    return .keyFrames([])
+                }
+                return .keyFrames(
+                    try SceneDetector(asset: Asset(.file(path), environment: media), track: found).times(
+                        difference: Double(difference) / 1000, limit: limit))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
@@ -189,7 +221,7 @@ extension CutPossibilities {
 
 extension SourceProber {
     /// What there is in a source.
-    public func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
+    package func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
         -> SourceDescription
     {
         let answer = try answer(ProbeRequest(path: path, matter: .description(timing)))
@@ -222,6 +254,34 @@ extension SourceProber {
                 matter: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
         guard case .cut(let possibilities) = answer else { throw .notAnswered }
         return possibilities
+    }
+
+    /// What there is in images that are shown one after the other.
+    func description(of sequence: ImageSequence) throws(SourceProblem) -> SourceDescription {
+        let answer = try answer(ProbeRequest(path: sequence.files[0], matter: .images(sequence)))
+        guard case .description(let description) = answer, description.tracks.count == 1,
+            description.duration == sequence.duration
+        else { throw .notAnswered }
+        return description
+    }
+
+    /// When a track's key frames are shown.
+    func keyFrames(_ track: Int, of path: String, limit: Int) throws(SourceProblem) -> [MediaTime] {
+        let answer = try answer(
+            ProbeRequest(path: path, matter: .keyFrames(track: track, limit: limit)))
+        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .notAnswered }
+        return times
+    }
+
+    /// When scenes of a track begin, without the first.
+    func scenes(
+        _ track: Int, of path: String, difference: Int, limit: Int
+    ) throws(SourceProblem) -> [MediaTime] {
+        let answer = try answer(
+            ProbeRequest(
+                path: path, matter: .scenes(track: track, difference: difference, limit: limit)))
+        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .notAnswered }
+        return times
     }
 
     /// How several ranges of a track can be taken as they are, one after the other; nil where the track is gone.

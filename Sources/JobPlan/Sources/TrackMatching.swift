@@ -1,7 +1,8 @@
 internal import JobSpec
 internal import LibAV
+internal import Media
 
-extension SourceDescription.Track {
+extension TrackDescription {
     /// Nobody knows its format: there is no codec, or nothing was found out of it. It is taken by its number alone, so that
     /// the file's other tracks can be used.
     var isUnknown: Bool {
@@ -43,7 +44,7 @@ extension SourceDescription.Track {
 
 extension SourceDescription {
     /// The tracks of a kind that a selection takes.
-    func tracks(of type: MediaType, matching selection: TrackSelection) -> [Track] {
+    func tracks(of type: MediaType, matching selection: TrackSelection) -> [TrackDescription] {
         let tracks = tracks(of: type)
         switch selection {
         case .first: return tracks.filter { !$0.isUnknown }.prefix(1).map { $0 }

@@ -1,16 +1,16 @@
-public import Diagnostics
-public import JobSpec
+package import Diagnostics
+package import JobSpec
 internal import Locking
 internal import Media
 
 /// What was found of settings, so that each is tried once.
-public final class TrialCache: Sendable {
+package final class TrialCache: Sendable {
     private let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
     /// More distinct settings than any batch has; the rest is tried without being remembered.
     private static let capacity = 4096
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     subscript(trial: SettingsTrial) -> SettingsTrial.Verdict? {
         get { known.withLock { $0[trial] } }
@@ -48,7 +48,7 @@ extension SourceProber {
     }
 
     /// Tries what some files say, each setting once, and tells what is wrong with it where it stands.
-    public func tryOut(_ files: [JobFile]) -> DiagnosticSink {
+    package func tryOut(_ files: [JobFile]) -> DiagnosticSink {
         var sink = DiagnosticSink()
         for check in files.flatMap(\.settingsChecks) {
             guard let problem = problem(with: check.trial) else { continue }

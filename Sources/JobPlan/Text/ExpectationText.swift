@@ -1,10 +1,10 @@
 internal import Diagnostics
-public import JobSpec
+package import JobSpec
 internal import LibAV
 
 extension Expectation.Check {
     /// For people: `duration 100.4 s, give or take 0.04 s`.
-    public var text: String {
+    package var text: String {
         switch self {
         case .duration(let wanted, let within): "duration \(wanted) s, give or take \(within) s"
         case .frames(let count): counted(count, "frame")

@@ -1,16 +1,16 @@
 internal import Diagnostics
 internal import LibAV
-internal import Media
+package import Media
 
 /// What tracks are called in ledgers and comments.
-public enum LedgerText {
+package enum LedgerText {
     /// Kind, codec, size or rate, language.
-    public static func name(_ track: SourceDescription.Track) -> String {
+    package static func name(_ track: TrackDescription) -> String {
         TextRenderer.printable(plainName(track))
     }
 
     /// The same as it stands in plans; what prints it takes care of what a source wrote into it.
-    static func plainName(_ track: SourceDescription.Track) -> String {
+    static func plainName(_ track: TrackDescription) -> String {
         if track.isAttachedPicture { return "cover \(track.codec)" }
         var parts = [track.mediaType.rawValue, track.codec == "none" ? "unknown codec" : track.codec]
         if track.mediaType == .video { parts.append("\(track.width)x\(track.height)") }

@@ -1,13 +1,13 @@
 internal import Diagnostics
 internal import JobSpec
 internal import LibAV
-public import Media
+package import Media
 
 /// Renders a plan for people.
-public enum PlanText {
+package enum PlanText {
     /// The whole plan, with totals.
     /// `reasons`: why an output would be made.
-    public static func render(_ plan: BatchPlan, reasons: (OutputTask) -> RunReasons) -> String {
+    package static func render(_ plan: BatchPlan, reasons: (OutputTask) -> RunReasons) -> String {
         var text = ""
         var current = 0
         for job in plan.jobs {
@@ -41,6 +41,7 @@ public enum PlanText {
         if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(input))")
+        if case .composition(let composition, _) = input.source { lines += TimelineText.lines(composition) }
         if let shared = sharing(output, in: job) { lines.append("  read       \(shared)") }
         if let range = input.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")
@@ -55,13 +56,18 @@ public enum PlanText {
             )
         }
         var container = output.container
+        if let images = output.images { container += ", " + told(images) }
+        if let waveform = output.waveform { container = waveform.text }
         if output.optimizesForNetwork { container += ", index in front" }
         if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
         if output.ifExists != .fail {
             container += ", if the destination exists: \(output.ifExists.rawValue)"
         }
-        lines.append("  container  \(container)")
-        for (index, track) in output.tracks.enumerated() { lines += render(track, index) }
+        lines.append("  \(pad(output.isMovie ? "container" : "format", 10)) \(container)")
+        if let images = output.images { lines += files(images, of: output) }
+        for (index, track) in output.tracks.enumerated() {
+            lines += render(track, index, areStills: output.images != nil)
+        }
         lines.append("  ledger")
         lines += ledger(output.ledger)
         for expectation in output.expectations { lines.append("  expects    \(expectation.check.text)") }
@@ -70,7 +76,9 @@ public enum PlanText {
         }
         if output.keepsFileTimes { lines.append("  file time  the source's") }
         for note in output.notes { lines.append("  note       \(note)") }
-        var expected = "  expected   \(time(output.expectedDuration))"
+        var expected = "  expected   "
+        let length = output.waveform == nil ? time(output.expectedDuration) : "a waveform"
+        expected += output.images.map { counted($0.stills.count, "still") } ?? length
         if let size = output.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
         return lines.map { SafeText.line($0) + "\n" }.joined()
@@ -112,7 +120,7 @@ public enum PlanText {
         }
     }
 
-    private static func render(_ track: TrackPlan, _ index: Int) -> [String] {
+    private static func render(_ track: TrackPlan, _ index: Int, areStills: Bool) -> [String] {
         let name = LedgerText.plainName(track.source)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
@@ -125,7 +133,10 @@ public enum PlanText {
                 "    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)",
             ]
         case .encode(let encoding):
-            var lines = ["  track \(index)    \(name) → \(encoding.codec); \(expectation(track.expected))"]
+            let told =
+                areStills
+                ? counted(track.expected.frames ?? 0, "frame") : expectation(track.expected)
+            var lines = ["  track \(index)    \(name) → \(encoding.codec); \(told)"]
             for input in track.mix?.inputs ?? [] {
                 lines.append("    \(pad("mixed in", 18)) track \(input.track), \(volume(input.volume))")
             }
@@ -165,17 +176,24 @@ public enum PlanText {
             let tone = pattern.toneFrequency.map { ", tone \($0) Hz" } ?? ", silent"
             return
                 "test signal \(pattern.name) \(pattern.width)x\(pattern.height), \(pattern.frameRate) frames/s, \(pattern.duration) s\(tone)"
+        case .images(let sequence, _):
+            let what =
+                sequence.numbers.map { "\(counted($0.count, "image")) from \($0.first) on" } ?? "an image"
+            return
+                "\(sequence.path) (\(what), \(sequence.frameRate) frames/s, \(time(sequence.duration)))"
+        case .composition(let composition, _):
+            return "\(input.sourceName), \(time(composition.duration))"
         case .job(let id, let path):
             return "what the job \(id) publishes: \(path) (foretold)"
         }
     }
 
-    private static func pad(_ text: String, _ width: Int) -> String {
+    static func pad(_ text: String, _ width: Int) -> String {
         text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
     }
 
     /// As `57.5 kB`.
-    public static func bytes(_ count: Int64) -> String {
+    package static func bytes(_ count: Int64) -> String {
         func one(_ value: Double) -> String {
             let tenths = Int((max(0, min(value, 1e12)) * 10).rounded())
             return "\(tenths / 10).\(tenths % 10)"
@@ -187,12 +205,11 @@ public enum PlanText {
     }
 
     /// As `1:30.5`.
-    public static func time(_ time: MediaTime) -> String {
-        let millis = max(0, time.ticks(in: Rational(1, 1000)))
-        let (hours, minutes, seconds) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60)
-        let fraction = millis % 1000 == 0 ? "" : "." + String(String(millis % 1000 + 1000).dropFirst())
-        let two = { (value: Int64) in value < 10 ? "0\(value)" : "\(value)" }
-        return hours > 0
-            ? "\(hours):\(two(minutes)):\(two(seconds))\(fraction)" : "\(minutes):\(two(seconds))\(fraction)"
+    package static func time(_ time: MediaTime) -> String {
+        let clock = ClockText(time)
+        let fraction = clock.milliseconds == 0 ? "" : "." + ClockText.padded(clock.milliseconds, to: 3)
+        let rest = ":\(ClockText.padded(clock.seconds, to: 2))\(fraction)"
+        return clock.hours > 0
+            ? "\(clock.hours):\(ClockText.padded(clock.minutes, to: 2))\(rest)" : "\(clock.minutes)\(rest)"
     }
 }

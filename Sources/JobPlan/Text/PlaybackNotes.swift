@@ -1,4 +1,5 @@
 internal import LibAV
+internal import Media
 
 /// What many players can't play of an output: right as a file, and often not what is wanted.
 enum PlaybackNotes {
@@ -19,7 +20,7 @@ enum PlaybackNotes {
 
     private static func trouble(_ codec: String, _ format: PixelFormat, _ color: ColorDescription) -> String?
     {
-        guard codec == "h264" else { return nil }
+        guard let name = BitstreamTraits.of(codec).playsPlainAs else { return nil }
         var parts: [String] = []
         if format.bitDepth > 8 { parts.append("\(format.bitDepth) bits") }
         switch format.chromaSubsampling {
@@ -27,12 +28,12 @@ enum PlaybackNotes {
         case (2, 1): parts.append("4:2:2")
         default: if format.isRGB { parts.append("RGB") }
         }
-        if ["smpte2084", "arib-std-b67"].contains(color.transfer) {
+        if color.isHighRange {
             parts.append("HDR (\(color.transfer ?? ""))")
         }
         guard !parts.isEmpty else { return nil }
         return
-            "H.264 with \(parts.joined(separator: ", ")) isn't played by browsers and most hardware: `pixel_format: yuv420p`"
+            "\(name) with \(parts.joined(separator: ", ")) isn't played by browsers and most hardware: `pixel_format: yuv420p`"
             + (parts.last?.hasPrefix("HDR") == true ? " and `color: { transfer: bt709, … }`" : "")
             + ", or another codec, is"
     }

@@ -3,9 +3,9 @@ internal import LibAV
 internal import Media
 
 /// Renders what is known of a source for people.
-public enum ProbeText {
+package enum ProbeText {
     /// A few lines for the file, then one or two a track.
-    public static func render(_ source: SourceDescription, name: String) -> String {
+    package static func render(_ source: SourceDescription, name: String) -> String {
         let about = source.isDurationExact ? "" : "about "
         var lines = [
             name, "  container  \(source.container), \(source.fileSize) bytes",
@@ -31,7 +31,7 @@ public enum ProbeText {
         return lines.map { SafeText.line($0) + "\n" }.joined()
     }
 
-    private static func details(_ track: SourceDescription.Track) -> String {
+    private static func details(_ track: TrackDescription) -> String {
         if track.isAttachedPicture { return "" }
         var parts: [String] = ["\(track.timeRange.start) s to \(track.timeRange.end) s"]
         if let count = track.sampleCount { parts.append(counted(count, "sample")) }

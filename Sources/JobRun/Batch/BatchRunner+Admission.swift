@@ -2,6 +2,7 @@ internal import Diagnostics
 internal import Dispatch
 internal import ExactStrings
 internal import JobPlan
+internal import LibAV
 internal import JobSpec
 internal import Media
 internal import Synchronization
@@ -38,7 +39,10 @@ extension BatchRunner {
     private func room(for job: JobPlan, without kept: Set<ExactString>) -> Room {
         var room = Room(fills: [])
         for output in job.outputs where !kept.contains(output.destination.exact) {
-            guard let size = output.expectedSize else { continue }
+            guard
+                let size = output.expectedSize.map({ $0.adding(upToLimit: output.files.count > 1 ? $0 : 0) })
+            else { continue }
+            // Several files are made as one, and then taken apart.
             add(size, at: output.destination, to: &room) { free in
                 "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"
             }
@@ -66,5 +70,14 @@ extension BatchRunner {
     struct Room {
         var fills: [RunPolicy.FreeSpace]
         var lack: String?
+    }
+
+    /// A file that was not foretold, since the source is another than was thought, where another output goes.
+    func takenName(of plan: JobPlan, beyond foretold: JobPlan) -> String? {
+        let known = Set(foretold.outputs.flatMap(\.files).map(\.exact))
+        return plan.outputs.flatMap(\.files).first { path in
+            let (folder, name) = Self.split(path)
+            return !known.contains(path.exact) && namesByFolder[folder.exact]?.contains(name) == true
+        }
     }
 }

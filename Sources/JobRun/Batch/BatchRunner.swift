@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Dispatch
 internal import ExactStrings
 public import JobPlan
-public import JobSpec
+package import JobSpec
 internal import LibAV
 internal import Media
 internal import Synchronization
@@ -38,7 +38,7 @@ public struct RunningJob: Sendable {
 /// Carries out a batch: several jobs at a time, each job after the ones it waits for, in one dispatch group.
 ///
 /// An actor on a queue of its own: what jobs call back, timers and signals are put on that queue in their order.
-public actor BatchRunner {
+package actor BatchRunner {
     private let plan: BatchPlan
     private let files: [JobFile]
     let policy: RunPolicy
@@ -49,7 +49,7 @@ public actor BatchRunner {
     private let sources: Set<SourceFileKey>
     private let control = QueueExecutor(label: "tandem.batch")
     /// Its queue (`Actor`).
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
     private let group = DispatchGroup()
     private var queue: JobQueue
     private var budget: ResourceBudget
@@ -86,14 +86,14 @@ public actor BatchRunner {
     private let begun = DispatchTime.now()
     /// Folders in which what dead runs left was looked for.
     private var cleaned: Set<ExactString> = []
-    private let namesByFolder: [ExactString: Set<String>]
+    let namesByFolder: [ExactString: Set<String>]
     /// Seconds of work, as far as they can be foretold: for telling how long the rest takes.
     private let workInAll: Double
     private var workDone = 0.0
 
     /// A runner of a plan. `files` are the job files it was made of; `performer` does the work and `prober` looks into sources that
     /// jobs made, in this process or in others; `state` remembers.
-    public init(
+    package init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
         performer: any WorkPerformer, prober: any SourceProber,
         observer: any RunObserver
@@ -112,8 +112,8 @@ public actor BatchRunner {
         queue = JobQueue(plan, work: work)
         workInAll = plan.jobs.reduce(0) { $0 + work($1) }
         var names: [ExactString: Set<String>] = [:]
-        for output in plan.jobs.flatMap(\.outputs) {
-            let (folder, name) = Self.split(output.destination)
+        for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) {
+            let (folder, name) = Self.split(path)
             names[folder.exact, default: []].insert(name)
         }
         namesByFolder = names
@@ -123,16 +123,16 @@ public actor BatchRunner {
                 + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
         // Before anybody can cancel.
         for _ in plan.jobs { group.enter() }
-        sources = Set(plan.jobs.flatMap(\.sourceFiles).map { SourceFileKey($0) })
+        sources = Set(plan.sourceFiles.map { SourceFileKey($0) })
     }
 
-    private static func split(_ path: String) -> (folder: String, name: String) {
+    static func split(_ path: String) -> (folder: String, name: String) {
         let slash = path.lastSlash ?? path.startIndex
         return (String(path[..<slash]), String(path[slash...].dropFirst()))
     }
 
     /// Runs everything; returns what became of each job, in the order they ended.
-    public func run() async -> [JobRecord] {
+    package func run() async -> [JobRecord] {
         for settled in plan.settled { note(settled) }
         for refusal in plan.refusals { refuse(refusal) }
         admit()
@@ -152,7 +152,7 @@ public actor BatchRunner {
     }
 
     /// No further job is started; running ones go on to their end.
-    public nonisolated func stopAdmitting() {
+    package nonisolated func stopAdmitting() {
         later { runner in
             runner.stop = runner.stop ?? "the run was interrupted"
             runner.admit()
@@ -160,7 +160,7 @@ public actor BatchRunner {
     }
 
     /// Cancels what runs and starts nothing more.
-    public nonisolated func cancel() { later { $0.cancelAll() } }
+    package nonisolated func cancel() { later { $0.cancelAll() } }
 
     private func cancelAll() {
         stop = stop ?? "the run was interrupted"
@@ -178,7 +178,7 @@ public actor BatchRunner {
     /// What runs now, in the order of their starts, with how many jobs have ended (those that never begin don't) and how many
     /// there are, and about how
     /// many seconds all of it still takes.
-    public nonisolated func snapshot() -> (
+    package nonisolated func snapshot() -> (
         running: [RunningJob], finished: Int, total: Int, remaining: Double?
     ) {
         control.queue.sync { assumeIsolated { $0.told } }
@@ -288,17 +288,22 @@ public actor BatchRunner {
     ) {
         guard let (job, cost) = replanning.removeValue(forKey: key) else { return }
         switch result {
-        case .success(let plan): launch(plan, cost, room)
+        case .success(let plan):
+            guard let taken = takenName(of: plan, beyond: job) else { return launch(plan, cost, room) }
+            refuse(job, cost, "another output of this call goes to \(taken)", .destinationCollision)
         case .failure(let error):
             let first = error.diagnostics.first
-            budget.give(back: cost)
-            finish(
-                job,
-                .failed(
-                    JobFailure(
-                        first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)))
-            admit()
+            refuse(job, cost, first?.message ?? "\(error)", first?.rule, at: first?.range)
         }
+    }
+
+    /// A job whose source was made and doesn't serve.
+    private func refuse(
+        _ job: JobPlan, _ cost: JobCost, _ why: String, _ rule: Rule?, at place: SourceRange? = nil
+    ) {
+        budget.give(back: cost)
+        finish(job, .failed(JobFailure(why, at: place ?? job.location, rule: rule)))
+        admit()
     }
 
     private func launch(_ plan: JobPlan, _ cost: JobCost, _ room: Room) {

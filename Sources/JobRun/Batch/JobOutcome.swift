@@ -1,4 +1,4 @@
-public import Diagnostics
+package import Diagnostics
 internal import JobPlan
 internal import JobSpec
 public import Media
@@ -75,7 +75,7 @@ public struct OutputResult: Sendable {
     /// Bytes.
     public var size: Int64
     /// Size and time of the output as it was published, as one word.
-    public var output: String
+    package var output: String
     /// How long the output lasts.
     public var duration: MediaTime
     /// What was done with each track.
@@ -87,7 +87,20 @@ public struct OutputResult: Sendable {
     /// Tracks whose loudness was changed.
     public var loudness: [Normalization] = []
     /// What a report shows of it, where it is to.
-    public var preview: JobPreview?
+    package var preview: JobPreview?
+
+    /// Its stills.
+    public var stills: [Still] = []
+
+    /// A still that was made.
+    public struct Still: Codable, Sendable {
+        /// The time that was asked for, on the output's time line.
+        public var requested: MediaTime
+        /// When the frame comes on screen, on the source's.
+        public var actual: MediaTime
+        /// The absolute path of its file; nil where all are one.
+        public var path: String?
+    }
 
     /// What was measured of a track before, and what comes of it.
     public struct Normalization: Codable, Sendable {
@@ -105,20 +118,20 @@ public struct JobFailure: Error, Codable, Sendable {
     /// The reason in one line.
     public var message: String
     /// The part of the job file.
-    public var location: SourceRange
+    package var location: SourceRange
     /// A stable rule, where a rule says it.
-    public var rule: Rule?
+    package var rule: Rule?
     /// It can pass by itself, such as a server that doesn't answer: worth another attempt.
     public var isTransient: Bool
     /// What was expected and measured, where that is why it failed.
-    public var expectations: [JudgedExpectation] = []
+    package var expectations: [JudgedExpectation] = []
     /// What became of outputs that are not as expected, as the ends of sentences, by their ids; empty for the only one.
-    public var kept: [String: String] = [:]
+    package var kept: [String: String] = [:]
     /// What a report shows of an output that is not as expected.
-    public var preview: JobPreview?
+    package var preview: JobPreview?
 
     /// What to say of it and where: each expectation that failed at its own line, anything else at once.
-    public var diagnostics: [(rule: Rule, message: String, location: SourceRange)] {
+    package var diagnostics: [(rule: Rule, message: String, location: SourceRange)] {
         let failed = expectations.filter { !$0.holds }
         guard rule == .expectationFailed, let first = failed.first else {
             return [(rule ?? .jobFailed, message, location)]
@@ -135,7 +148,7 @@ public struct JobFailure: Error, Codable, Sendable {
     }
 
     /// Makes a failure.
-    public init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {
+    package init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {
         self.message = message
         self.location = location
         self.rule = rule

@@ -18,13 +18,13 @@ public struct JobRecord: Sendable {
     /// Wall-clock seconds that it took.
     public var seconds: Double = 0
     /// Which of the places that run side by side it had, from 0.
-    public var lane = 0
+    package var lane = 0
     /// How often it was begun.
     public var attempts = 0
     /// What a person should know of the outputs; of those that are up to date, what was said when they were made.
     public var warnings: [String] = []
     /// Of those, what was said of outputs when they were made before, by their ids; empty for the only one.
-    public var kept: [String: [String]] = [:]
+    package var kept: [String: [String]] = [:]
 
     /// A plan is large, and records are many.
     private final class Box: Sendable {

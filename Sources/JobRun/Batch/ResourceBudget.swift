@@ -1,28 +1,28 @@
 internal import FoundationEssentials
 internal import Glibc
-public import JobPlan
+package import JobPlan
 
 /// What of the machine a batch may use, and what its running jobs take of it.
-public struct ResourceBudget: Sendable {
+package struct ResourceBudget: Sendable {
     /// Processors.
-    public let cores: Int
+    package let cores: Int
     /// Bytes of memory.
-    public let memory: Int64
+    package let memory: Int64
     /// At most so many jobs at a time, whatever they cost; nil lets their costs decide.
-    public let jobs: Int?
+    package let jobs: Int?
     private var usedCores = 0.0
     private var usedMemory: Int64 = 0
     private var running = 0
 
     /// A budget with nothing in use.
-    public init(cores: Int, memory: Int64, jobs: Int? = nil) {
+    package init(cores: Int, memory: Int64, jobs: Int? = nil) {
         self.cores = max(1, cores)
         self.memory = memory
         self.jobs = jobs
     }
 
     /// This machine's processors and four fifths of the memory that is free now.
-    public static func ofThisMachine(jobs: Int? = nil) -> ResourceBudget {
+    package static func ofThisMachine(jobs: Int? = nil) -> ResourceBudget {
         ResourceBudget(
             cores: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), memory: availableMemory / 5 * 4, jobs: jobs)
     }
@@ -36,11 +36,11 @@ public struct ResourceBudget: Sendable {
     }
 
     /// The most jobs that can run at a time.
-    public var mostJobs: Int { jobs ?? cores }
+    package var mostJobs: Int { jobs ?? cores }
 
     /// A job of that cost may start now: a processor has nothing to do, and there is memory for it. One that is too
     /// large for any budget starts alone.
-    public func admits(_ cost: JobCost) -> Bool {
+    package func admits(_ cost: JobCost) -> Bool {
         if running == 0 { return true }
         guard usedMemory + cost.memory <= memory else { return false }
         if let jobs { return running < jobs }
@@ -49,19 +49,19 @@ public struct ResourceBudget: Sendable {
     }
 
     /// It starts.
-    public mutating func take(_ cost: JobCost) {
+    package mutating func take(_ cost: JobCost) {
         running += 1
         usedCores += cost.cores
         usedMemory += cost.memory
     }
 
     /// It goes on without processors: all that is left is to bring its output to disk; or it needs them again.
-    public mutating func wait(_ cost: JobCost, for disk: Bool) {
+    package mutating func wait(_ cost: JobCost, for disk: Bool) {
         usedCores += disk ? -cost.cores : cost.cores
     }
 
     /// It has ended, without processors where it waited for its disk.
-    public mutating func give(back cost: JobCost, afterWaiting: Bool = false) {
+    package mutating func give(back cost: JobCost, afterWaiting: Bool = false) {
         running -= 1
         usedCores -= afterWaiting ? 0 : cost.cores
         usedMemory -= cost.memory

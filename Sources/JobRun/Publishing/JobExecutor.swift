@@ -82,6 +82,8 @@ final class JobExecutor: @unchecked Sendable {
         queue.async { @Sendable in
             let end: @Sendable (JobOutcome) -> Void = { outcome in
                 self.timer?.cancel()
+                // It holds what it tells, which is this.
+                self.running.withLock { $0.work = nil }
                 completion(outcome)
             }
             do {
@@ -124,12 +126,13 @@ final class JobExecutor: @unchecked Sendable {
         _ onWork: @escaping @Sendable () -> Void, _ onPublish: @escaping @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
-        for output in plan.outputs where !root.holds(output.destination) {
+        for output in plan.outputs {
+            guard let outside = output.files.first(where: { !root.holds($0) }) else { continue }
             throw JobFailure(
-                "the destination lies outside --root: \(output.destination)",
+                "the destination lies outside --root: \(outside)",
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
-        try checkSource(when: "since it was planned")
+        try SourceCheck(plan).check(when: "since it was planned")
         var (wanted, judged): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
         for task in plan.tasks {
             var publisher = OutputPublisher(task: task, sources: sources, state: state)
@@ -138,8 +141,11 @@ final class JobExecutor: @unchecked Sendable {
             switch standing {
             case .current:
                 guard let digest else { continue }
-                state?.adopt(task)
-                state?.succeeded(task, digest: digest, seconds: state?.seconds(of: task) ?? 0)
+                for part in task.files {
+                    state?.adopt(part)
+                    state?.succeeded(part, digest: digest, seconds: state?.seconds(of: part) ?? 0)
+                }
+                state?.succeeded(whole: task)
             case .unjudged where task.output.isJudgedAgain:
                 if let digest { judged.append((publisher, digest)) }
             case .unjudged, .other: wanted.append(publisher)
@@ -150,7 +156,7 @@ final class JobExecutor: @unchecked Sendable {
         var skips: [SkippedOutput] = []
         wanted = try wanted.filter { publisher in
             do {
-                _ = try publisher.replacesExisting()
+                for part in publisher.parts { _ = try part.replacesExisting() }
                 return true
             } catch let error as SkippedOutput {
                 skips.append(error)
@@ -320,7 +326,7 @@ final class JobExecutor: @unchecked Sendable {
                     throw MediaError.misuse("\(findings.outputs.count) findings of \(making.count) outputs")
                 }
                 // Somebody else made the same meanwhile: one of the two is enough.
-                if findings.isAsExpected, making.allSatisfy(\.publisher.isMadeAlready) {
+                if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {
                     discard()
                     return rest
                 }
@@ -341,39 +347,33 @@ final class JobExecutor: @unchecked Sendable {
     /// Publishes all outputs or none: what can fail is done before the first has its name, and where another can't have its
     /// own after all, those that have theirs give them back.
     private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
-        try checkSource(when: "while it was read")
+        try SourceCheck(plan).check(when: "while it was read")
         let failure = failure(of: findings) { index in
             guard keepsFailed else { return nil }
             return making[index].publisher.keep(making[index].file)
         }
         if let failure { throw failure }
-        for index in making.indices {
-            try making[index].publisher.prepare(making[index].file, findings.outputs[index])
-        }
-        let published = try TemporaryFile.publishTogether(making.map(\.file)) { index, keepsReplaced in
-            try making[index].publisher.publish(making[index].file, keepsReplaced: keepsReplaced)
-        }
-        return published.map { index in
-            let (publisher, file) = making[index]
-            if let digest = publisher.digest {
-                state?.succeeded(publisher.task, digest: digest, seconds: elapsed)
+        var pieces: [(output: Int, publisher: OutputPublisher, file: TemporaryFile)] = []
+        for (index, (publisher, file)) in making.enumerated() {
+            for piece in try publisher.pieces(of: file, findings.outputs[index], in: root) {
+                pieces.append((index, piece.publisher, piece.file))
             }
-            return publisher.result(file, findings.outputs[index])
         }
-    }
-
-    private func checkSource(when: String) throws {
-        for input in plan.inputs {
-            guard case .file(let path, let identity) = input.source else { continue }
-            // Of what a server has, only who fetched it can tell; its worker reads it to the length that was planned.
-            if SourceLocation.isRemote(path) { continue }
-            guard let now = FileIdentity(path: path) else {
-                throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
-            }
-            guard now == identity else {
-                throw JobFailure(
-                    "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
-            }
+        for index in pieces.indices {
+            if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+            try pieces[index].publisher.prepare(pieces[index].file, findings.outputs[pieces[index].output])
+        }
+        let published = try TemporaryFile.publishTogether(pieces.map(\.file)) { index, keepsReplaced in
+            try pieces[index].publisher.publish(pieces[index].file, keepsReplaced: keepsReplaced)
+        }
+        for index in published {
+            guard let digest = pieces[index].publisher.digest else { continue }
+            state?.succeeded(pieces[index].publisher.task, digest: digest, seconds: elapsed)
+        }
+        return making.indices.compactMap { index in
+            state?.succeeded(whole: making[index].publisher.task)
+            let files = published.map { pieces[$0] }.filter { $0.output == index }.map(\.file)
+            return files.isEmpty ? nil : making[index].publisher.result(files, findings.outputs[index])
         }
     }
 }

@@ -16,7 +16,7 @@ struct SkippedOutput: Error {
 
 /// Puts one output of a job where it belongs, and nothing else in danger.
 struct OutputPublisher {
-    let task: OutputTask
+    private(set) var task: OutputTask
     /// The sources of the whole call: none of them is ever replaced.
     let sources: Set<SourceFileKey>
     let state: RunState?
@@ -24,6 +24,41 @@ struct OutputPublisher {
     var digest: PlanDigest?
 
     private var output: OutputPlan { task.output }
+
+    /// What publishes each of its files.
+    var parts: [OutputPublisher] {
+        task.files.map { part in
+            var publisher = self
+            publisher.task = part
+            return publisher
+        }
+    }
+
+    /// The files that are published, out of the one that was made.
+    func pieces(
+        of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
+    ) throws -> [(publisher: OutputPublisher, file: TemporaryFile)] {
+        let parts = parts
+        guard parts.count > 1 else { return [(self, file)] }
+        // One behind the other, or the same again: no more is copied than was written.
+        var end: Int64 = 0
+        var last: TemporaryFile.Part?
+        let isInOrder = findings.parts.allSatisfy { part in
+            if part == last { return true }
+            defer { (end, last) = (part.offset + part.length, part) }
+            return part.offset == end
+        }
+        guard findings.parts.count == parts.count, isInOrder, end <= file.size else {
+            throw MediaError.misuse("\(findings.parts.count) files were made of \(parts.count)")
+        }
+        let pieces = try zip(parts, findings.parts).map { publisher, part in
+            let piece = try TemporaryFile(destination: publisher.output.destination, in: root)
+            try piece.fill(from: file, part)
+            return (publisher, piece)
+        }
+        file.empty()
+        return pieces
+    }
 
     /// What is at the destination was made by just this plan, and is not to be made anew.
     var isMadeAlready: Bool {
@@ -59,7 +94,8 @@ struct OutputPublisher {
         // Where somebody was quicker, whose file it is decides again.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
-            if replaces, isMadeAlready {
+            // Of several files all are made, or none: a part would be told as the whole.
+            if replaces, isMadeAlready, output.files.count == 1 {
                 file.discard()
                 return false
             }
@@ -81,21 +117,25 @@ struct OutputPublisher {
     }
 
     /// What is told of it.
-    func result(_ file: TemporaryFile, _ findings: OutputFindings) -> OutputResult {
+    func result(_ files: [TemporaryFile], _ findings: OutputFindings) -> OutputResult {
         let lines = JobWarnings(task: task, findings: findings).lines
         return OutputResult(
-            id: output.id, destination: output.destination, size: file.size, output: file.fingerprint,
+            id: output.id, destination: output.destination, size: files.reduce(0) { $0 + $1.size },
+            output: files.first?.fingerprint ?? "?",
             duration: findings.tracks.map(\.end).max() ?? .zero, tracks: findings.tracks,
             warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
-            expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview)
+            expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview,
+            stills: zip(output.images?.stills ?? [], findings.stills).map {
+                OutputResult.Still(requested: $0.time, actual: $1, path: $0.destination)
+            })
     }
 
     /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
     /// same job is replaced. Tells what came of it.
     func keep(_ file: TemporaryFile) -> String {
         let name = output.destination.pathParts.last ?? "output"
-        let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
-        let kept = String(name[..<dot] + ".failed" + name[dot...])
+        let (stem, ending) = name.nameParts
+        let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
         let path = String(output.destination.dropLast(name.count)) + kept
         let isOurs =
             DestinationPath.isKeptFailure(of: task.name, at: path)

@@ -2,14 +2,14 @@ internal import Diagnostics
 internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
-public import JobPlan
+package import JobPlan
 internal import Locking
 
 /// Writes what happens as JSON lines, as it happens: `run_started`, `job_planned`, `job_started`, `progress`,
 /// `job_finished`, `run_finished`. A job is announced before it finishes; fields are only ever added.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only.
-public final class EventWriter: RunObserver, @unchecked Sendable {
+package final class EventWriter: RunObserver, @unchecked Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "tandem.events")
     private var timer: (any DispatchSourceTimer)?
@@ -38,6 +38,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         var seconds: Double?
         var size: Int64?
         var duration: Double?
+        var stills: [RunReport.Still]?
         var expectations: [RunReport.Expected]?
         var warnings: [String]?
         var running: [Running]?
@@ -54,6 +55,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
             var outcome: String?
             var size: Int64?
             var duration: Double?
+            var stills: [RunReport.Still]?
         }
 
         struct Running: Encodable, Equatable {
@@ -66,7 +68,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     /// Opens a file for it; `-` is standard output. Nil where it can't be written.
-    public init?(path: String) {
+    package init?(path: String) {
         descriptor =
             path == "-" ? dup(STDOUT_FILENO) : Self.open(path)
         if descriptor < 0 { return nil }
@@ -83,7 +85,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     deinit { close(descriptor) }
 
     /// The run begins, with these jobs.
-    public func begin(_ plan: BatchPlan, files: [String], runner: BatchRunner) {
+    package func begin(_ plan: BatchPlan, files: [String], runner: BatchRunner) {
         var event = Event(event: "run_started", time: Self.now)
         event.files = files
         event.jobs = plan.jobs.count + plan.settled.count + plan.refusals.count
@@ -121,14 +123,14 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     /// See `RunObserver`.
-    public func jobStarted(_ plan: JobPlan) {
+    package func jobStarted(_ plan: JobPlan) {
         var event = Event(event: "job_started", time: Self.now)
         (event.job, event.file) = (plan.id, plan.file)
         write(event)
     }
 
     /// See `RunObserver`.
-    public func jobFinished(_ record: JobRecord) {
+    package func jobFinished(_ record: JobRecord) {
         let entries = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs
         guard let job = entries.first else { return }
         var event = Event(event: "job_finished", time: Self.now)
@@ -139,11 +141,12 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
         )
         if entries.count == 1, job.id == record.id {
             (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
+            event.stills = job.stills
         } else {
             event.outputs = entries.map {
                 Event.Output(
                     id: $0.id, destination: $0.destination, outcome: $0.outcome, size: $0.size,
-                    duration: $0.duration)
+                    duration: $0.duration, stills: $0.stills)
             }
         }
         let expectations = entries.flatMap(\.expectations)
@@ -153,7 +156,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     /// The run is over. Tells what could not be written, if anything.
-    public func end(_ records: [JobRecord], status: String) -> String? {
+    package func end(_ records: [JobRecord], status: String) -> String? {
         queue.sync {
             timer?.cancel()
             timer = nil
@@ -168,7 +171,7 @@ public final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     /// All of a run that ended before its first job began.
-    public func tell(_ report: RunReport) {
+    package func tell(_ report: RunReport) {
         var event = Event(event: "run_started", time: Self.now)
         (event.files, event.jobs) = (report.files, 0)
         write(event)

@@ -1,18 +1,19 @@
+internal import Diagnostics
 internal import ExactStrings
 internal import FoundationEssentials
-public import JobPlan
+package import JobPlan
 internal import LibAV
 
 /// A run as one page that needs nothing else: no script, no font, no frame from outside. It reads on a phone, in the
 /// dark and on paper.
-public enum HTMLRenderer {
+package enum HTMLRenderer {
     /// Jobs with all their details; beyond that many, those that went well are lines of a table.
     private static let detailed = 500
     /// Outputs that are shown with frames: each makes the page some 30 kB longer.
-    public static let previews = 200
+    package static let previews = 200
 
     /// What there is to show of a run's outputs.
-    public static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
+    package static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
         var found: [JobKey: JobPreview] = [:]
         for record in records {
             for (name, preview) in record.outcome.previews(ofJob: record.id) {
@@ -23,7 +24,7 @@ public enum HTMLRenderer {
     }
 
     /// The page.
-    public static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
+    package static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
         let details = { (job: RunReport.Job, isOpen: Bool) in
             Self.details(job, previews[JobKey(file: job.file, id: job.id)], isOpen: isOpen)
         }
@@ -184,7 +185,8 @@ public enum HTMLRenderer {
         if let source = job.source { facts.append(("Source", source)) }
         if let destination = job.destination { facts.append(("Destination", destination)) }
         if let size = job.size, let duration = job.duration {
-            facts.append(("Output", "\(PlanText.bytes(size)), \(seconds(duration)) of media"))
+            let length = job.stills.map { counted($0.count, "still") } ?? "\(seconds(duration)) of media"
+            facts.append(("Output", "\(PlanText.bytes(size)), \(length)"))
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
         text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")
@@ -196,6 +198,7 @@ public enum HTMLRenderer {
                 job.expectations.map { [$0.holds ? "holds" : "fails", $0.expected, $0.measured, $0.place] },
                 caption: "Expectations")
         }
+        if let stills = job.stills { text += table(of: stills) }
         if !job.tracks.isEmpty {
             text += "<h3>Tracks</h3>\n"
             text += rows(
@@ -221,6 +224,18 @@ public enum HTMLRenderer {
                 caption: "What became of everything in the source")
         }
         return text + "</div>\n</details>\n"
+    }
+
+    /// No more than a person looks through; all are in the report's JSON.
+    private static func table(of stills: [RunReport.Still]) -> String {
+        func time(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
+        let shown = stills.prefix(200)
+        var text = "<h3>Stills</h3>\n"
+        text += rows(
+            ["Asked for", "On screen from", "File"],
+            shown.map { [time($0.requested), time($0.actual), $0.file ?? ""] }, caption: "Stills")
+        if stills.count > shown.count { text += "<p>and \(stills.count - shown.count) more</p>\n" }
+        return text
     }
 
     private static func rows(_ head: [String], _ rows: [[String]], caption: String) -> String {

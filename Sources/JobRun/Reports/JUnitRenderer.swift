@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import ExactStrings
 
 /// A run as JUnit's XML: a suite a job file, a case an output, and one an expectation.
-public enum JUnitRenderer {
+package enum JUnitRenderer {
     /// The document.
-    public static func render(_ report: RunReport) -> String {
+    package static func render(_ report: RunReport) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         var files = report.files
         for job in report.jobs where !files.contains(job.file) { files.append(job.file) }

@@ -4,15 +4,15 @@ internal import Glibc
 
 /// A file that is written for other programs: a report, events, a plan. Only what Tandem wrote before, or nothing, is
 /// replaced; what is no regular file is written to.
-public enum ReportFile {
+package enum ReportFile {
     /// Why one can't be written, for people.
-    public struct Problem: Error, CustomStringConvertible {
+    package struct Problem: Error, CustomStringConvertible {
         /// The reason.
-        public let description: String
+        package let description: String
     }
 
     /// Why a file must not be written over; nil where it may be, or where nothing is.
-    public static func problem(_ path: String) -> String? {
+    package static func problem(_ path: String) -> String? {
         var (own, target) = (stat(), stat())
         if lstat(path, &own) == 0, own.st_mode & S_IFMT == S_IFLNK {
             // What a stranger's link leads to would be made, or filled where it is empty.
@@ -55,7 +55,7 @@ public enum ReportFile {
     }
 
     /// Writes it, whole or not at all where it is a regular file, with the mode that it had.
-    public static func write(_ bytes: [UInt8], to path: String) throws(Problem) {
+    package static func write(_ bytes: [UInt8], to path: String) throws(Problem) {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG { return try pour(bytes, into: path) }

@@ -1,103 +1,115 @@
-public import FoundationEssentials
-public import JobPlan
-public import Diagnostics
+package import FoundationEssentials
+package import JobPlan
+package import Diagnostics
 internal import JobSpec
-public import LibAV
+package import LibAV
 internal import Media
 internal import FileSystem
 internal import Publishing
 
 /// What became of a run, whole: a value from which `report.json`, JUnit and the HTML report are written.
 /// Fields are only ever added.
-public struct RunReport: Codable, Sendable {
+package struct RunReport: Codable, Sendable {
     /// The version of its form.
-    public var version = 1
+    package var version = 1
     /// The program and its version.
-    public var program = "tandem \(ProgramVersion.current)"
+    package var program = "tandem \(ProgramVersion.current)"
     /// FFmpeg's libraries.
-    public var libraries: [MetadataEntry] = LibraryVersions.all
+    package var libraries: [MetadataEntry] = LibraryVersions.all
     /// The job files.
-    public var files: [String]
+    package var files: [String]
     /// When the run began, seconds since 1970.
-    public var begun: Double
+    package var begun: Double
     /// How long it took, in seconds.
-    public var seconds: Double
+    package var seconds: Double
     /// `succeeded`, `failed` or `interrupted`.
-    public var status: String
+    package var status: String
     /// Its jobs: failures first, then in the order they ended. Of a job with several outputs that has succeeded, each output
     /// by itself.
-    public var jobs: [Job]
+    package var jobs: [Job]
 
     /// One job of it, or one output of a job.
-    public struct Job: Codable, Sendable {
+    package struct Job: Codable, Sendable {
         /// Its id; the job's and the output's, as `web/hd`, where it is one of several outputs.
-        public var id: String
+        package var id: String
         /// Its file.
-        public var file: String
+        package var file: String
         /// Its line there; 0 where it is not known.
-        public var line: Int
+        package var line: Int
         /// `succeeded`, `up-to-date`, `skipped`, `failed`, `cancelled` or `not-run`.
-        public var outcome: String
+        package var outcome: String
         /// Why it failed, was skipped or not run.
-        public var reason: String?
+        package var reason: String?
         /// The rule that a failure goes by.
-        public var rule: String?
+        package var rule: String?
         /// What of the job file asked for what failed: `jobs.yaml:3:5`.
-        public var place: String?
+        package var place: String?
         /// Seconds from the run's begin to its own.
-        public var begun: Double?
+        package var begun: Double?
         /// How long it took, in seconds.
-        public var seconds: Double
+        package var seconds: Double
         /// Which of the places that run side by side it had.
-        public var lane: Int
+        package var lane: Int
         /// How often it was begun.
-        public var attempts: Int
+        package var attempts: Int
         /// What it read.
-        public var source: String?
+        package var source: String?
         /// Where its output is.
-        public var destination: String?
+        package var destination: String?
         /// Size and time of the output as it was published, as one word.
-        public var output: String?
+        package var output: String?
         /// Bytes of the output.
-        public var size: Int64?
+        package var size: Int64?
         /// How long the output lasts, in seconds.
-        public var duration: Double?
+        package var duration: Double?
+        /// The output's stills; nil of a movie.
+        package var stills: [Still]?
         /// The output's tracks.
-        public var tracks: [Track] = []
+        package var tracks: [Track] = []
         /// What became of everything in the source.
-        public var ledger: [LedgerEntry] = []
+        package var ledger: [LedgerEntry] = []
         /// What was expected and measured.
-        public var expectations: [Expected] = []
+        package var expectations: [Expected] = []
         /// Things that a person should know.
-        public var warnings: [String] = []
+        package var warnings: [String] = []
+    }
+
+    /// A still.
+    package struct Still: Codable, Hashable, Sendable {
+        /// The time that was asked for, in seconds on the output's time line.
+        package var requested: Double
+        /// When its frame comes on screen, in seconds on the source's.
+        package var actual: Double
+        /// The absolute path of its file; nil where all are one.
+        package var file: String?
     }
 
     /// One track of an output.
-    public struct Track: Codable, Sendable {
+    package struct Track: Codable, Sendable {
         /// What it is: `video h264 1280x720`.
-        public var source: String
+        package var source: String
         /// What was done: `copied`, `libx264`, …
-        public var action: String
+        package var action: String
         /// The settings with where each came from.
-        public var settings: [TrackPlan.Setting]
+        package var settings: [TrackPlan.Setting]
         /// Frames, samples or packets.
-        public var samples: Int?
+        package var samples: Int?
     }
 
     /// An expectation beside what was measured.
-    public struct Expected: Codable, Sendable {
+    package struct Expected: Codable, Sendable {
         /// What must hold.
-        public var expected: String
+        package var expected: String
         /// What was found.
-        public var measured: String
+        package var measured: String
         /// It holds.
-        public var holds: Bool
+        package var holds: Bool
         /// Where it was written.
-        public var place: String
+        package var place: String
     }
 
     /// Of a run's records.
-    public init(_ records: [JobRecord], files: [String], begun: Double, seconds: Double, status: String) {
+    package init(_ records: [JobRecord], files: [String], begun: Double, seconds: Double, status: String) {
         self.files = files
         self.begun = begun
         self.seconds = seconds
@@ -107,7 +119,7 @@ public struct RunReport: Codable, Sendable {
     }
 
     /// Of a run that ended before its first job began: what stood against it, each as something that failed.
-    public init(
+    package init(
         problems: [Diagnostic], files: [String], begun: Double, seconds: Double, status: String
     ) {
         self.init([], files: files, begun: begun, seconds: seconds, status: status)
@@ -192,6 +204,11 @@ public struct RunReport: Codable, Sendable {
             job.size = result.size
             job.duration = result.duration.seconds
             job.output = result.output
+            if task.output.images != nil {
+                job.stills = result.stills.map {
+                    Still(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
+                }
+            }
             job.expectations = result.expectations.map(expected)
         } else if record.outcome.isSuccess {
             job.output = TemporaryFile.fingerprint(path: task.output.destination)
@@ -224,7 +241,7 @@ public struct RunReport: Codable, Sendable {
     }
 
     /// As JSON, stable from run to run.
-    public func json() throws -> Data {
+    package func json() throws -> Data {
         try JSONForm.data(of: self)
     }
 }
@@ -242,7 +259,7 @@ extension RunReport {
 
 extension RunReport.Job {
     /// Its output is published and up to date.
-    public var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
+    package var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
 
     /// What another process wrote is possible.
     var isSound: Bool {
@@ -270,7 +287,7 @@ extension RunReport.Job {
 
 extension JobOutcome {
     /// One word for programs.
-    public var word: String {
+    package var word: String {
         switch self {
         case .succeeded: "succeeded"
         case .upToDate: "up-to-date"

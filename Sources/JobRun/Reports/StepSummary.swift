@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import JobPlan
 
 /// A run in Markdown, for the summary of a CI step.
-public enum StepSummary {
+package enum StepSummary {
     /// Figures, then what failed, at most fifty jobs.
-    public static func render(_ report: RunReport) -> String {
+    package static func render(_ report: RunReport) -> String {
         var counts: [String: Int] = [:]
         for job in report.jobs { counts[job.outcome, default: 0] += 1 }
         let figures = counts.sorted { $0.key < $1.key }.map {

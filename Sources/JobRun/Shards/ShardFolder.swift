@@ -1,31 +1,31 @@
 internal import Diagnostics
 internal import FoundationEssentials
 internal import Glibc
-public import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
-public import FileSystem
+package import FileSystem
 
 /// A folder that several machines share: a plan in parts, which never change, and what became of each.
 ///
 /// Nothing in it is ever written twice: parts are made once, results get names of their own, and each is whole or absent.
 /// So a part that is carried out twice, even at the same time, does no harm, and there is no lock and no database.
-public struct ShardFolder: Sendable {
+package struct ShardFolder: Sendable {
     /// Its path.
-    public let path: String
+    package let path: String
     /// Beneath what its files and the outputs lie that its results name.
     private let root: PathRoot
 
     /// A folder by its path.
-    public init(path: String, beneath root: PathRoot) {
+    package init(path: String, beneath root: PathRoot) {
         self.path = path
         self.root = root
     }
 
     /// What of it can't be used, and why.
-    public struct Problem: Error, Sendable, CustomStringConvertible {
+    package struct Problem: Error, Sendable, CustomStringConvertible {
         /// One line for people.
-        public let description: String
+        package let description: String
         init(_ description: String) { self.description = description }
     }
 
@@ -33,7 +33,7 @@ public struct ShardFolder: Sendable {
     private var results: String { path + "/results" }
 
     /// Writes the parts. The folder is made; one that has anything in it is left alone.
-    public func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
+    package func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
         if let found = try? FileManager.default.contentsOfDirectory(atPath: path), !found.isEmpty {
             throw Problem("\(path) is not empty, and parts of a plan are never changed")
         }
@@ -51,7 +51,7 @@ public struct ShardFolder: Sendable {
     }
 
     /// One part.
-    public func shard(_ index: Int) throws(Problem) -> PlanFile {
+    package func shard(_ index: Int) throws(Problem) -> PlanFile {
         guard let data = contents(of: name(ofShard: index)) else {
             let what = index == 0 ? "is no plan in parts" : "has no part \(index)"
             throw Problem("\(path) \(what): \(name(ofShard: index)) can't be read")
@@ -72,7 +72,7 @@ public struct ShardFolder: Sendable {
     }
 
     /// All parts.
-    public func shards() throws(Problem) -> [PlanFile] {
+    package func shards() throws(Problem) -> [PlanFile] {
         let first = try shard(0)
         var all = [first]
         for index in 1..<max(1, first.shard?.count ?? 1) { all.append(try shard(index)) }
@@ -91,7 +91,7 @@ public struct ShardFolder: Sendable {
     private static let shown = ".previews"
 
     /// Writes what became of a part, under a name of its own.
-    public func write(
+    package func write(
         _ report: RunReport, previews: [JobKey: JobPreview], ofShard index: Int
     ) throws(Problem) {
         var host = [CChar](repeating: 0, count: 256)
@@ -120,7 +120,7 @@ public struct ShardFolder: Sendable {
     }
 
     /// Everything that was ever written about parts. A result that can't be read is nobody's.
-    public func reports() -> [RunReport] {
+    package func reports() -> [RunReport] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
             guard let data = contents(of: results + "/" + name) else { return nil }
@@ -133,7 +133,7 @@ public struct ShardFolder: Sendable {
     }
 
     /// What the parts' own pages show of outputs that still stand, of so many at most.
-    public func previews(of report: RunReport, most: Int) -> [JobKey: JobPreview] {
+    package func previews(of report: RunReport, most: Int) -> [JobKey: JobPreview] {
         let outputs = Dictionary(
             report.jobs.filter(\.isDone).compactMap { job in
                 job.output.map { (JobKey(file: job.file, id: job.id), $0) }
@@ -155,7 +155,7 @@ public struct ShardFolder: Sendable {
 
     /// What became of the plan as a whole: of each job the best that is known, and only what still stands. A job of which
     /// nothing is known, or whose output is gone or changed, is `not-run`.
-    public func collect() throws(Problem) -> RunReport {
+    package func collect() throws(Problem) -> RunReport {
         let shards = try shards()
         var found: [[String]: RunReport.Job] = [:]
         let reports = reports()

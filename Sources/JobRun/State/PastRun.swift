@@ -1,33 +1,33 @@
 /// A run of the past.
-public struct PastRun: Codable, Sendable {
+package struct PastRun: Codable, Sendable {
     /// Its number in its folder.
-    public var number: Int64
+    package var number: Int64
     /// Seconds since 1970.
-    public var begun: Double
+    package var begun: Double
     /// Seconds since 1970; nil where it died.
-    public var ended: Double?
+    package var ended: Double?
     /// The job files.
-    public var files: String
+    package var files: String
     /// Jobs that were done.
-    public var done: Int
+    package var done: Int
     /// Jobs whose outputs were up to date.
-    public var current: Int
+    package var current: Int
     /// Jobs that failed.
-    public var failed: Int
+    package var failed: Int
     /// `succeeded`, `failed`, `interrupted`, `running`, or `died`.
-    public var status: String
+    package var status: String
 
     /// A job that did not go well.
-    public struct Attempt: Codable, Sendable {
+    package struct Attempt: Codable, Sendable {
         /// The job file.
-        public var file: String
+        package var file: String
         /// The job's id.
-        public var job: String
+        package var job: String
         /// How it ended.
-        public var outcome: String
+        package var outcome: String
         /// Why.
-        public var message: String
+        package var message: String
         /// How long it took.
-        public var seconds: Double
+        package var seconds: Double
     }
 }

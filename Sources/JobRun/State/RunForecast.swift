@@ -1,13 +1,13 @@
 internal import ExactStrings
-public import JobPlan
-public import JobSpec
+package import JobPlan
+package import JobSpec
 
 /// Which outputs of a plan would be made, and why.
-public struct RunForecast: Sendable {
+package struct RunForecast: Sendable {
     private var reasons: [JobKey: RunReasons] = [:]
 
     /// Of a plan, by what earlier runs left behind.
-    public init(
+    package init(
         _ plan: BatchPlan, files: [JobFile], state: RunState, prober: any SourceProber
     ) throws(StateError) {
         // Where outputs that would be made go: who reads them reads something new.
@@ -38,7 +38,7 @@ public struct RunForecast: Sendable {
     }
 
     /// Why an output would be made.
-    public func reasons(for task: OutputTask) -> RunReasons {
+    package func reasons(for task: OutputTask) -> RunReasons {
         reasons[JobKey(file: task.file, id: task.name)] ?? RunReasons(lines: [])
     }
 }

@@ -11,7 +11,7 @@ internal import Publishing
 /// What happens in a run, as it is remembered.
 extension RunState {
     /// A run begins.
-    public func begin() throws(StateError) {
+    package func begin() throws(StateError) {
         for (place, store) in stores {
             try store.begin(
                 files: folders.filter { $0.value == place }.keys.sorted().map(\.text).joined(separator: " "))
@@ -36,7 +36,16 @@ extension RunState {
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
                 shortcut: shortcut,
                 digest: digest.value, destination: task.output.destination, output: output, seconds: seconds),
-            digest: digest)
+            // What it is made of is said once, with the first of its files.
+            digest: task.part == 0 ? digest : nil)
+    }
+
+    /// All files of an output are there: those that it had beyond them are no longer asked for.
+    func succeeded(whole task: OutputTask) {
+        guard task.output.images != nil, let store = store(of: task.file) else { return }
+        store.note(
+            StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
+            files: task.output.files.count)
     }
 
     /// A job ended otherwise.
@@ -48,7 +57,7 @@ extension RunState {
     }
 
     /// The run is over; tells what could not be written.
-    public func end(_ records: [JobRecord], status: String) -> [StateError] {
+    package func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
         for (place, store) in stores {
             let own = records.filter { folders[$0.file.exact] == place }

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-public import JobPlan
+package import JobPlan
 internal import LibAV
 
 /// What reports said of outputs is kept with the state, so that those that were up to date are shown as when they were
@@ -7,7 +7,7 @@ internal import LibAV
 extension RunState {
     /// Keeps what a report says of outputs that were made, and puts in what was said of those that were up to date, where
     /// they are still the same. At most so many previews are shown. Losing it costs no run anything.
-    public func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], most: Int) {
+    package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], most: Int) {
         var made: [StateFolder: [(StateStore.JobName, StateStore.Said)]] = [:]
         var asked: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
         for (index, job) in report.jobs.enumerated() {

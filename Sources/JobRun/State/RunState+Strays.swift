@@ -1,19 +1,19 @@
 internal import ExactStrings
 internal import Glibc
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
 internal import FileSystem
-public import Publishing
+package import Publishing
 
 /// What earlier runs did and left behind.
 extension RunState {
     // MARK: What was
 
     /// The latest runs of all folders, newest first.
-    public func history(limit: Int) throws(StateError) -> [(
+    package func history(limit: Int) throws(StateError) -> [(
         folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt]
     )] {
         var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
@@ -39,9 +39,13 @@ extension RunState {
     }
 
     /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now: `asked` are the
-    /// destinations of all jobs. What somebody changed since, what another job file made its own, and what is a source is
-    /// not listed.
-    public func strays(asked: Set<DestinationPath>, sources: Set<SourceFileKey>) -> [Stray] {
+    /// destinations of all jobs; of outputs of stills those that they last had are. What somebody changed since, what another job file
+    /// made its own, and what is a source is not listed.
+    package func strays(
+        asked: Set<DestinationPath>, stills: Set<JobKey> = [], sources: Set<SourceFileKey>
+    ) -> [Stray] {
+        let templates = asked.compactMap { StillTemplate($0.path) }
+        let asked = asked.union(destinations(of: stills))
         var strays: [Stray] = []
         var seen: Set<ExactString> = []
         for (place, known) in known {
@@ -54,6 +58,9 @@ extension RunState {
                 guard let file = owners[record.job.file.exact], isLeft(record, of: file, in: place) else {
                     continue
                 }
+                // What another job made a job that names its stills so may make its own.
+                let isOfJob = stills.contains { $0.id == OutputTask.whole(record.job.id) && $0.file == file }
+                if !isOfJob, templates.contains(where: { $0.matches(record.destination) }) { continue }
                 guard let path = DestinationPath(record.destination), !asked.contains(path),
                     seen.insert(record.destination.exact).inserted,
                     let identity = FileIdentity(path: record.destination),
@@ -64,6 +71,20 @@ extension RunState {
             }
         }
         return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
+    }
+
+    /// Where the files of outputs of stills are that were made last.
+    private func destinations(of stills: Set<JobKey>) -> [DestinationPath] {
+        if stills.isEmpty { return [] }
+        return folders.flatMap { file, place -> [DestinationPath] in
+            guard let name = names[file], let records = known[place]?.records else { return [] }
+            return records.values.compactMap { record in
+                guard record.job.file.exact == name.exact,
+                    stills.contains(JobKey(file: file.text, id: OutputTask.whole(record.job.id)))
+                else { return nil }
+                return DestinationPath(record.destination)
+            }
+        }
     }
 
     /// An output is as it was published, and still that job file's.
@@ -86,7 +107,7 @@ extension RunState {
     }
 
     /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.
-    public func remove(_ stray: Stray) throws(StateError) -> Bool {
+    package func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard
             let record = known[stray.folder]?.published(name, at: stray.path),
@@ -103,14 +124,31 @@ extension RunState {
     }
 }
 
+/// A destination that names each still by its number or its time.
+private struct StillTemplate {
+    private let before: String
+    private let after: String
+
+    /// Nil where nothing in it is of each still.
+    init?(_ path: String) {
+        let marks = [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time]
+        guard let first = marks.compactMap({ path.firstRange(of: $0)?.lowerBound }).min(),
+            let last = marks.compactMap({ path.ranges(of: $0).last?.upperBound }).max()
+        else { return nil }
+        (before, after) = (String(path[..<first]), String(path[last...]))
+    }
+
+    func matches(_ path: String) -> Bool { path.hasPrefix(before) && path.hasSuffix(after) }
+}
+
 /// An output that was published and is no longer asked for.
-public struct Stray: Sendable {
+package struct Stray: Sendable {
     /// The job file's name in the state.
-    public var file: String
+    package var file: String
     /// The job that made it.
-    public var job: String
+    package var job: String
     /// Its absolute path.
-    public var path: String
+    package var path: String
     /// Where it is remembered.
-    public var folder: StateFolder
+    package var folder: StateFolder
 }

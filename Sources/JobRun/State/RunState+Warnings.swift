@@ -10,7 +10,7 @@ internal import Media
 extension RunState {
     /// The same records, those of outputs that are up to date with what was said when they were made. It is kept as long as
     /// the output is the same.
-    public func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
+    package func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
             guard let place = folders[record.file.exact], let store = stores[place] else { return record }
             func name(_ output: String?) -> StateStore.JobName {

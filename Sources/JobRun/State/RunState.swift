@@ -1,15 +1,15 @@
-public import ExactStrings
+package import ExactStrings
 internal import Glibc
-public import JobPlan
+package import JobPlan
 internal import JobSpec
-public import LibAV
+package import LibAV
 internal import Locking
 internal import Media
 internal import FileSystem
 internal import Publishing
 
 /// By what a source is known to be the same.
-public enum FingerprintMode: String, Sendable, CaseIterable {
+package enum FingerprintMode: String, Sendable, CaseIterable {
     /// Size, time of last change and inode.
     case stat
     /// The SHA-256 of its bytes.
@@ -21,7 +21,7 @@ public enum FingerprintMode: String, Sendable, CaseIterable {
 /// A job is up to date when the digest of its plan is the one that its output was made with, and the output is as it
 /// was left. Two ways lead there: by what the job file says, before the source is even looked into (`isSettled`), and by
 /// the plan itself (`isCurrent`), which also finds what the store has lost in the output's own mark.
-public final class RunState: PlanMemory, Sendable {
+package final class RunState: PlanMemory, Sendable {
     /// An output, and whose it is by its name in the store; nil where that isn't known.
     struct Owned: Hashable, Sendable {
         var output: String
@@ -68,7 +68,7 @@ public final class RunState: PlanMemory, Sendable {
 
     /// Opens the state of some job files. `specs`: what each of them says, as a digest of everything that its jobs were
     /// decoded from; a file without one is never taken by its shortcut. `isReading` writes nothing.
-    public init(
+    package init(
         files: [String], folder: StateFolder?, environment: SourceEnvironment,
         specs: [ExactString: String], mode: FingerprintMode = .stat,
         isForced: Bool = false, isReading: Bool = false
@@ -122,7 +122,7 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// Remembers nothing but what outputs say themselves.
-    public init(isForced: Bool, environment: SourceEnvironment) {
+    package init(isForced: Bool, environment: SourceEnvironment) {
         self.environment = environment
         (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
         mode = .stat
@@ -141,15 +141,15 @@ public final class RunState: PlanMemory, Sendable {
     func spec(of file: String) -> String { specs[file.exact] ?? "" }
 
     /// The folders that are used.
-    public var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
+    package var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
 
     /// Folders whose state was damaged: begun anew, or where nothing is written, not heeded.
-    public let damaged: [StateFolder]
+    package let damaged: [StateFolder]
 
     // MARK: What is up to date
 
     /// See `PlanMemory`.
-    public func owns(_ path: String, for file: String) -> Bool {
+    package func owns(_ path: String, for file: String) -> Bool {
         // What has a mark says itself whose it is.
         guard let now = TemporaryFile.fingerprint(path: path), DestinationPath.mark(at: path) == nil,
             let place = folders[file.exact], let outputs = known[place]?.outputs[path.exact]
@@ -161,7 +161,7 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// See `PlanMemory`.
-    public func isMade(by task: OutputTask) -> Bool {
+    package func isMade(by task: OutputTask) -> Bool {
         guard let mark = DestinationPath.mark(at: task.output.destination), !mark.digest.isEmpty else {
             return false
         }
@@ -169,12 +169,12 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// See `PlanMemory`.
-    public func owner(ofFile path: String, at destination: String) -> String? {
+    package func owner(ofFile path: String, at destination: String) -> String? {
         Self.owner(path, at: destination)
     }
 
     /// See `PlanMemory`.
-    public func isSettled(_ question: SettledQuestion) -> Bool {
+    package func isSettled(_ question: SettledQuestion) -> Bool {
         let file = question.file.path
         guard let spec = specs[file.exact] else { return false }
         var text = "\(spec)\n"
@@ -205,8 +205,26 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// The digest of an output's plan, and how what is at its destination stands to it.
-    public func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
+    package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
         guard let digest = digest(of: task) else { return (nil, .other) }
+        // Of several files one that is not current is enough.
+        var (found, worst) = (digest, PlanDigest.Standing.current)
+        for part in task.files {
+            let (own, standing) = self.standing(part, by: digest)
+            if case .current = standing {
+                if own.value != digest.value { found = own }
+            } else {
+                worst = standing
+            }
+            if case .other = worst { return (digest, .other) }
+        }
+        return (found, worst)
+    }
+
+    /// How one file stands to the plan.
+    private func standing(
+        _ task: OutputTask, by digest: PlanDigest
+    ) -> (digest: PlanDigest, standing: PlanDigest.Standing) {
         guard !isForced, let now = TemporaryFile.fingerprint(path: task.output.destination) else {
             return (digest, .other)
         }
@@ -243,9 +261,19 @@ public final class RunState: PlanMemory, Sendable {
     /// Nil where the source can't be read.
     private func digest(of task: OutputTask) -> PlanDigest? {
         var content: String?
-        if mode == .content, case .file(let path, let identity) = task.input.source {
-            guard let found = self.content(path, identity, file: task.file) else { return nil }
-            content = found
+        if mode == .content {
+            switch task.input.source {
+            case .file(let path, let identity):
+                guard let found = self.content(path, identity, file: task.file) else { return nil }
+                content = found
+            case .images(let sequence, _):
+                guard let found = self.content(sequence, file: task.file) else { return nil }
+                content = found
+            case .composition(let composition, _):
+                guard let found = self.content(composition, file: task.file) else { return nil }
+                content = found
+            case .pattern, .job: break
+            }
         }
         return try? PlanDigest(task, content: content)
     }
@@ -258,6 +286,35 @@ public final class RunState: PlanMemory, Sendable {
             let content = try? store.content(path: path, identity: word)
         else { return nil }
         return try? PlanDigest(task, content: content)
+    }
+
+    private func content(_ composition: Composition, file: String) -> String? {
+        var hasher = SHA256Hasher()
+        for source in composition.sources {
+            switch source {
+            case .file(let path):
+                guard let identity = FileIdentity(path: path), let one = content(path, identity, file: file)
+                else { return nil }
+                hasher.update("\(one)\n")
+            case .images(let sequence):
+                guard let one = content(sequence, file: file) else { return nil }
+                hasher.update("\(one)\n")
+            case .pattern: hasher.update("pattern\n")
+            }
+        }
+        return hasher.finish()
+    }
+
+    private func content(_ sequence: ImageSequence, file: String) -> String? {
+        var hasher = SHA256Hasher()
+        for path in sequence.files {
+            guard let identity = FileIdentity(path: path), let one = content(path, identity, file: file)
+            else {
+                return nil
+            }
+            hasher.update("\(one)\n")
+        }
+        return hasher.finish()
     }
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
@@ -273,7 +330,22 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// Why an output would be made, a line each, or what of it would be judged; empty where it is up to date.
-    public func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
+    package func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
+        // One plan, one digest: that of thousands of stills is as long as they are many.
+        var known: PlanDigest??
+        for part in task.files {
+            let reasons = try reasons(forFile: part) {
+                if known == nil { known = .some(digest(of: task)) }
+                return known ?? nil
+            }
+            if !reasons.lines.isEmpty { return reasons }
+        }
+        return RunReasons(lines: [])
+    }
+
+    private func reasons(
+        forFile task: OutputTask, by makeDigest: () -> PlanDigest?
+    ) throws(StateError) -> RunReasons {
         let mark = DestinationPath.mark(at: task.output.destination)
         let now = TemporaryFile.fingerprint(path: task.output.destination)
         let record = record(task.file, task.name)
@@ -282,11 +354,12 @@ public final class RunState: PlanMemory, Sendable {
         let unknown = RunReasons(lines: [now == nil ? "it never ran" : "nothing is known of an earlier run"])
         // A digest is half of what a plan takes, and here there is nothing to hold it against.
         if isNew, mode == .stat { return unknown }
-        let (found, standing) = standing(task)
-        guard let digest = found else { return RunReasons(lines: ["the source can't be read"]) }
+        guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }
+        let (digest, standing) = standing(task, by: whole)
         let before: PlanDigest?
         if let record, let store = store(of: task.file) {
-            before = try store.digest(of: record.job)
+            let output = StateStore.JobName(file: record.job.file, id: OutputTask.whole(record.job.id))
+            before = try store.digest(of: output)
         } else {
             before = nil
         }
@@ -311,10 +384,10 @@ public final class RunState: PlanMemory, Sendable {
     }
 
     /// Seconds that the job took when it last made the output.
-    public func seconds(of task: OutputTask) -> Double? { record(task.file, task.name)?.seconds }
+    package func seconds(of task: OutputTask) -> Double? { record(task.file, task.name)?.seconds }
 
     /// Seconds that a job took when it last ran; nil where one of its outputs was never made.
-    public func seconds(of plan: JobPlan) -> Double? {
+    package func seconds(of plan: JobPlan) -> Double? {
         let all = plan.tasks.map { seconds(of: $0) }
         return all.contains { $0 == nil } ? nil : all.compactMap { $0 }.max()
     }

@@ -13,9 +13,6 @@ final class StateDatabase: @unchecked Sendable {
     private let since = Guarded<DispatchTime?>(nil)
     private let watch: any DispatchSourceTimer
 
-    /// The number in `user_version`; another one is another program's.
-    private static let version = 2
-
     /// Opens a database, and makes its tables where there are none. What takes longer than `limit` seconds is
     /// interrupted, and counts as damage.
     init(path: String, limit: Double = 60) throws {
@@ -42,19 +39,22 @@ final class StateDatabase: @unchecked Sendable {
     deinit { watch.cancel() }
 
     private func prepare() throws {
-        let found = try read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-        guard found == 0 || found == Self.version else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
-        if found == 0 {
-            try write { db in
-                for statement in StateSchema.statements { try db.execute(sql: statement) }
-                try db.execute(sql: "PRAGMA user_version = \(Self.version)")
+        // Whoever could put a view in a table's place, or a trigger behind one, would have this process compute it: nothing is read of a
+        // database that has anything else than ours.
+        let (known, isNewer) = try read { db in
+            let known = try StateSchema.statements(of: db)
+            guard known.isSubset(of: StateSchema.known) else {
+                throw DatabaseError(resultCode: .SQLITE_NOTADB)
             }
+            return (known, try StateSchema.migrator.hasBeenSuperseded(db))
         }
-        // Whoever could put a view in a table's place, or a trigger behind one, would have this process compute it.
-        let known = try read {
-            try String.fetchSet($0, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        if isNewer { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+        if known == StateSchema.known { return }
+        // Not while `since` is set: it is the migrator's own transaction, over no more rows than there are.
+        try StateSchema.migrator.migrate(connection)
+        guard try read(StateSchema.statements) == StateSchema.known else {
+            throw DatabaseError(resultCode: .SQLITE_NOTADB)
         }
-        guard known == Set(StateSchema.statements) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
     }
 
     /// Reads in one transaction.

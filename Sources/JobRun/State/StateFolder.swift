@@ -2,26 +2,26 @@ internal import Diagnostics
 internal import ExactStrings
 internal import Glibc
 internal import LibAV
-public import FileSystem
+package import FileSystem
 
 /// The folder in which a batch remembers what it did: `.tandem` beside the job file, unless another one is named.
-public struct StateFolder: Hashable, Sendable {
+package struct StateFolder: Hashable, Sendable {
     private let exactPath: ExactString
     /// Nobody named it: it lies where a repository may have brought it along.
     private let isBesideJobFile: Bool
     private let isOutsideRoot: Bool
 
     /// Its absolute path.
-    public var path: String { exactPath.text }
+    package var path: String { exactPath.text }
 
     /// A folder by its path.
-    public init(path: String) {
+    package init(path: String) {
         exactPath = path.exact
         (isBesideJobFile, isOutsideRoot) = (false, false)
     }
 
     /// The one beside a job file, which is believed beneath a root alone.
-    public init(besideJobFile file: String, beneath root: PathRoot) {
+    package init(besideJobFile file: String, beneath root: PathRoot) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
         exactPath = (folder + "/.tandem").exact
@@ -40,7 +40,7 @@ public struct StateFolder: Hashable, Sendable {
     }
 
     /// Its path from the root on.
-    public var absolute: String { Self.absolute(path) }
+    package var absolute: String { Self.absolute(path) }
 
     /// The absolute form of a path, links of what exists resolved.
     static func absolute(_ path: String) -> String {
@@ -105,21 +105,21 @@ extension StateFolder {
 }
 
 /// Why the state can't be used.
-public struct StateError: Error, Sendable, CustomStringConvertible {
+package struct StateError: Error, Sendable, CustomStringConvertible {
     /// One line for people.
-    public let description: String
+    package let description: String
     init(_ description: String) { self.description = description }
 }
 
 /// Holds a state folder for one run. The kernel gives it back, however the run ends.
-public final class StateLock: Sendable {
+package final class StateLock: Sendable {
     private let descriptor: Int32
     /// What is held.
-    public let folder: StateFolder
+    package let folder: StateFolder
 
     /// Takes it, for job files that others are told of; throws where another run has it, or where the folder can't be
     /// written. With `onWait`, which is told who has it, it is waited for.
-    public init(
+    package init(
         _ folder: StateFolder, for files: [String], onWait: ((_ holder: String) -> Void)? = nil
     ) throws(StateError) {
         self.folder = folder

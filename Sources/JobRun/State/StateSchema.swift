@@ -1,7 +1,32 @@
+internal import GRDB
+
 /// The tables of the state's database. A database with anything else in it is not ours.
 enum StateSchema {
-    /// Everything that the database has, as it stands there.
-    static let statements = [
+    /// How a database of any earlier program, or an empty one, becomes this one's: a later change is one more migration, and keeps what is
+    /// remembered.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("2") { db in
+            // Databases of the time before migrations have the same tables, and a number.
+            let there = try statements(of: db)
+            for statement in tables where !there.contains(statement) { try db.execute(sql: statement) }
+        }
+        return migrator
+    }
+
+    /// What a database has.
+    static func statements(of db: Database) throws -> Set<String> {
+        try String.fetchSet(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    }
+
+    /// Everything that the database has: what migrations make of an empty one, their own notes among it.
+    static let known: Set<String> = {
+        let made = try? DatabaseQueue()
+        if let made { try? migrator.migrate(made) }
+        return (try? made?.read { try statements(of: $0) }) ?? []
+    }()
+
+    private static let tables = [
         """
         CREATE TABLE jobs (
             file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,

@@ -51,6 +51,20 @@ extension StateStore {
         }
     }
 
+    /// What an output had beyond its files is remembered for `clean`.
+    static func leave(filesOf name: JobName, beyond count: Int, _ db: Database) throws {
+        // Names that begin so, by the key: a look at all jobs for each output would be their square.
+        let beyond = """
+            FROM jobs WHERE file = ?1 AND id > ?2 || '#' AND id < ?2 || '$'
+                AND substr(id, length(?2) + 2) NOT GLOB '*[^0-9]*' AND CAST(substr(id, length(?2) + 2) AS INTEGER) > ?3
+            """
+        let arguments: StatementArguments = [name.file, name.id, count]
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO former SELECT destination, file, id, output \(beyond)",
+            arguments: arguments)
+        try db.execute(sql: "DELETE \(beyond)", arguments: arguments)
+    }
+
     /// Outputs that were about to be published, by their paths.
     static func intents(_ db: Database) throws -> [ExactString: Intent] {
         var intents: [ExactString: Intent] = [:]

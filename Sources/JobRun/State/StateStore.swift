@@ -54,6 +54,7 @@ final class StateStore: @unchecked Sendable {
 
     private struct Pending: Sendable {
         var records: [(record: Record, parts: String)] = []
+        var wholes: [(name: JobName, files: Int)] = []
         var attempts: [(name: JobName, outcome: String, message: String, seconds: Double)] = []
         var isScheduled = false
         var run: Int64 = 0
@@ -162,10 +163,15 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// A job succeeded.
-    func note(_ record: Record, digest: PlanDigest) {
-        let parts = (try? JSONEncoder().encode(digest)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    func note(_ record: Record, digest: PlanDigest?) {
+        let parts =
+            digest.flatMap { try? JSONEncoder().encode($0) }.map { String(decoding: $0, as: UTF8.self) }
+            ?? "{}"
         later { $0.records.append((record, parts)) }
     }
+
+    /// An output has so many files, and none beyond them.
+    func note(_ name: JobName, files: Int) { later { $0.wholes.append((name, files)) } }
 
     /// A job ended otherwise.
     func note(_ name: JobName, outcome: String, message: String, seconds: Double) {
@@ -266,15 +272,16 @@ final class StateStore: @unchecked Sendable {
     }
 
     private func flush() {
-        let (records, attempts, run) = pending.withLock { pending in
+        let (records, wholes, attempts, run) = pending.withLock { pending in
             defer {
                 pending.records = []
+                pending.wholes = []
                 pending.attempts = []
                 pending.isScheduled = false
             }
-            return (pending.records, pending.attempts, pending.run)
+            return (pending.records, pending.wholes, pending.attempts, pending.run)
         }
-        if records.isEmpty, attempts.isEmpty { return }
+        if records.isEmpty, wholes.isEmpty, attempts.isEmpty { return }
         do {
             try database.write { db in
                 let put = try db.cachedStatement(
@@ -293,6 +300,7 @@ final class StateStore: @unchecked Sendable {
                         record.destination, record.output, record.seconds,
                     ])
                 }
+                for (name, files) in wholes { try Self.leave(filesOf: name, beyond: files, db) }
                 let note = try db.cachedStatement(sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
                 for (name, outcome, message, seconds) in attempts {
                     try note.execute(arguments: [run, name.file, name.id, outcome, message, seconds])

@@ -1,13 +1,13 @@
 internal import Diagnostics
 internal import JobPlan
-public import JobSpec
+package import JobSpec
 internal import LibAV
 internal import Media
 
 /// An expectation beside what was measured.
 public struct JudgedExpectation: Codable, Sendable {
     /// What must hold.
-    public var expectation: Expectation
+    package var expectation: Expectation
     /// What was found.
     public var measured: String
     /// It holds.

@@ -1,25 +1,25 @@
 internal import JobPlan
 internal import LibAV
-public import Media
+package import Media
 
 /// What a report shows of a finished output beside its source, for people.
-public struct JobPreview: Codable, Sendable {
+package struct JobPreview: Codable, Sendable {
     /// The same moment of source and output.
-    public struct Pair: Codable, Sendable {
+    package struct Pair: Codable, Sendable {
         /// The source's frame; nil where there is none.
-        public var source: Thumbnail?
+        package var source: Thumbnail?
         /// The output's.
-        public var output: Thumbnail?
+        package var output: Thumbnail?
     }
 
     /// Moments of the first track of frames.
-    public var pairs: [Pair] = []
+    package var pairs: [Pair] = []
     /// The output's first track of audio.
-    public var waveform: Waveform?
+    package var waveform: Waveform?
     /// The whole output.
-    public var bitRate: BitRateCurve?
+    package var bitRate: BitRateCurve?
     /// What could not be looked at, and why: no failure of the job.
-    public var problems: [String] = []
+    package var problems: [String] = []
 }
 
 /// Looks at a finished output before it is published.

@@ -9,7 +9,7 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The work of one job: for each of its inputs loudness, passes and session, then the check of each output.
+/// The work of one job: the tasks of its graph, each when what it needs is done.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
 final class JobWork: WorkHandle, @unchecked Sendable {
@@ -20,17 +20,34 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private struct Running {
         var session: ReencodeSession?
-        var normalizer: LoudnessNormalizer?
-        var isCancelled = false
-        /// Sessions that have ended, and what the one that runs is of.
-        var sessionsDone = 0
+        var other: (any OutputWork)?
+        /// Which input the session is of.
         var input = 0
+        /// Long tasks that have ended.
+        var longDone = 0
     }
+    private let graph: WorkGraph
+    private let longInAll: Int
+    /// The tasks that are done, by their places in the graph; touched on `queue` only.
+    private var done: Set<Int> = []
+    /// What first passes noted, of each input, until its second one has ended; touched on `queue` only.
+    private var passes: [Int: (files: PassFiles, tracks: [TrackPlace: EncoderPass])] = [:]
+    /// Told once; touched on `queue` only.
+    private var completion: (@Sendable (WorkOutcome) -> Void)?
     /// What was found of each track's loudness; touched on `queue` only.
     private var loudness: [TrackPlace: LoudnessNormalizer.Result] = [:]
+    /// What a session tells of a movie that it wrote.
+    private struct Written {
+        var reports: [TrackReport]
+        var evidence: [CutEvidence]
+        var stop: MediaTime?
+    }
+    /// Movies that are written and not verified yet; touched on `queue` only.
+    private var written: [Int: Written] = [:]
     /// What was found of the outputs that are whole, by their places; touched on `queue` only.
     private var found: [Int: OutputFindings] = [:]
     private let running = Guarded(Running())
+    private let cancellation = Cancellation()
 
     /// Hears that the output is whole, before it is looked at for a report.
     private let onChecked: @Sendable (WorkFindings) -> Void
@@ -43,33 +60,34 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         self.order = order
         self.environment = environment
         self.onChecked = onChecked
+        graph = order.plan.workGraph(onlyJudges: order.onlyJudges)
+        longInAll = max(1, graph.nodes.count(where: \.task.isLong))
     }
 
     /// Begins; `completion` is called once, on a private queue.
     func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
         queue.async { @Sendable in
-            do {
-                try self.begin(completion)
-            } catch {
-                completion(self.outcome(of: error))
-            }
+            self.completion = completion
+            self.settleMemory()
+            self.advance()
         }
     }
 
     /// Cancels at once; the completion still comes.
     func cancel() {
-        let (session, normalizer) = running.withLock { running in
-            running.isCancelled = true
-            return (running.session, running.normalizer)
-        }
-        session?.cancel()
-        normalizer?.cancel()
+        cancellation.cancel()
     }
 
     var progress: WorkProgress {
-        let state = running.withLock { ($0.session, $0.sessionsDone, $0.input) }
-        guard let session = state.0 else { return WorkProgress() }
-        let outputs = plan.outputs.filter { $0.input == state.2 }
+        let (session, other, input, longDone) = running.withLock {
+            ($0.session, $0.other, $0.input, $0.longDone)
+        }
+        func told(_ fraction: Double, media: Double = 0) -> WorkProgress {
+            WorkProgress(fraction: min(1, (Double(longDone) + fraction) / Double(longInAll)), media: media)
+        }
+        if let other { return told(other.fraction) }
+        guard let session else { return told(0) }
+        let outputs = plan.outputs.filter { $0.input == input && $0.isMovie }
         let media = session.progress.seconds
         let total = outputs.map(\.expectedDuration).max()?.seconds ?? 0
         var fraction = total > 0 ? min(1, media / total) : 0
@@ -77,220 +95,176 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             output.sizeLimit.map { Double(writer.writtenBytes) / Double($0) } ?? 0
         }
         fraction = max(fraction, min(1, full.min() ?? 0))
-        return WorkProgress(
-            fraction: min(1, (Double(state.1) + fraction) / Double(sessionsInAll)), media: media)
-    }
-
-    /// One for each input, and one more for each whose tracks are looked at once before.
-    private var sessionsInAll: Int {
-        plan.inputs.indices.reduce(0) { count, input in
-            count + 1 + (plan.outputs.contains { $0.input == input && $0.hasTwoPasses } ? 1 : 0)
-        }
+        return told(fraction, media: media)
     }
 
     private func outcome(of error: any Error) -> WorkOutcome {
-        if running.withLock({ $0.isCancelled }) || error is CancellationError { return .cancelled }
-        if let failure = error as? JobFailure { return .failed(failure) }
-        return .failed(
-            JobFailure(
-                (isOfSource(error) ? "\(sourceName), \(error)" : "\(error)") + remedy(for: error),
-                at: location(of: error),
-                isTransient: Transience.isTransient(error)))
+        if cancellation.isCancelled || error is CancellationError { return .cancelled }
+        return .failed(WorkFailures(plan: plan).failure(of: error))
     }
 
-    /// What can be done about it.
-    private func remedy(for error: any Error) -> String {
-        switch error as? MediaError {
-        case .damaged?, .truncated?: break
-        case .reading(_, _, let error)? where error.isInvalidData: break
-        default: return ""
-        }
-        return plan.inputs.contains { $0.damagePolicy == .fail }
-            ? " (`on_damage: skip` leaves out what is damaged, and says how much)" : ""
-    }
-
-    private func isOfSource(_ error: any Error) -> Bool {
-        switch error as? MediaError {
-        case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
-            .undecodable,
-            .noPackets:
-            true
-        default: false
-        }
-    }
-
-    private var sourceName: String {
-        if case .pattern? = plan.inputs.first?.source { return plan.sourceName }
-        return plan.sourceName.pathParts.last ?? plan.sourceName
-    }
-
-    /// Which part of the job file asked for what failed.
-    private func location(of error: any Error) -> SourceRange {
-        let only = plan.outputs.count == 1 ? plan.outputs.first : nil
-        let tracks = plan.outputs.flatMap { output in output.tracks.enumerated().map { ($0, $1) } }
-        if error is SystemError || error is PublishingError {
-            return only?.destinationLocation ?? plan.location
-        }
-        switch error as? MediaError {
-        case .writing: return only?.destinationLocation ?? plan.location
-        case .nothingFits, .overLimit:
-            return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
-        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
-            .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
-            .undecodable(let track, _), .unorderedTimes(let track, _), .hiddenBetween(let track, _),
-            .noPackets(let track, _), .lostPackets(let track, _, _),
-            .changedHeaders(let track, _):
-            return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
-                ?? plan.location
-        case .encoding(let track, _), .unfit(let track, _, _, _):
-            // Each writer counts its own tracks: of several outputs' it may be any.
-            let meant = Set(
-                tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
-            return meant.count == 1 ? meant.first ?? plan.location : plan.location
-        default: return plan.location
-        }
-    }
-
-    /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care.
+    /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care, and where few frames are
+    /// made, to fetch it anew would cost more than they do.
     private func settleMemory() {
-        let isCopy = plan.outputs.flatMap(\.tracks).allSatisfy {
+        let isCopy = plan.outputs.filter(\.isMovie).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
         }
         if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
-    private func begin(_ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
-        settleMemory()
-        if order.onlyJudges { return completion(.finished(try judge())) }
-        try make(input: 0, completion)
+    /// Carries out what can be begun, one after the other: a task that goes on by itself comes back here when it has ended. More at a time
+    /// would need the memory of each.
+    private func advance() {
+        do {
+            while let index = graph.next(done: done) {
+                guard try carryOut(graph.nodes[index].task, at: index) else { return }
+                end(index)
+            }
+            finish(.finished(try findings()))
+        } catch {
+            finish(outcome(of: error))
+        }
     }
 
-    /// Makes the outputs of an input, then those of the next ones.
-    private func make(input: Int, _ completion: @escaping @Sendable (WorkOutcome) -> Void) throws {
-        guard plan.inputs.indices.contains(input) else { return completion(.finished(try findings())) }
-        running.withLock { $0.input = input }
-        let builder = SessionBuilder(plan: plan, input: input, environment: environment)
-        try measureLoudness(builder)
-        guard let scratch = order.scratch else {
-            return try encode(builder, passes: [:], files: nil, completion)
+    private func end(_ index: Int) {
+        done.insert(index)
+        let isLong = graph.nodes[index].task.isLong
+        running.withLock { running in
+            (running.session, running.other) = (nil, nil)
+            if isLong { running.longDone += 1 }
         }
+    }
+
+    private func finish(_ outcome: WorkOutcome) {
+        passes = [:]
+        completion.take()?(outcome)
+    }
+
+    /// True when it is done; otherwise it goes on by itself.
+    private func carryOut(_ task: WorkTask, at index: Int) throws -> Bool {
+        switch task {
+        case .measure(let output, let track):
+            try measure(TrackPlace(output: output, track: track))
+        case .firstPass(let input):
+            try lookFirst(at: input, index)
+            return false
+        case .encode(let input):
+            try encode(input, index)
+            return false
+        case .make(let output): try make(output)
+        case .verify(let output): try verify(output)
+        case .judge(let output): try judge(output)
+        }
+        return true
+    }
+
+    private func builder(_ input: Int) -> SessionBuilder {
+        SessionBuilder(plan: plan, input: input, environment: environment)
+    }
+
+    // MARK: Tasks
+
+    /// The first of two passes over audio that is to be brought to a loudness.
+    private func measure(_ place: TrackPlace) throws {
+        let (normalizer, encoding) = try builder(plan.outputs[place.output].input).normalizer(of: place)
+        try cancellation.begin { normalizer.cancel() }
+        let encoder = encoding.encoder
+        loudness[place] = try normalizer.chain(
+            after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
+            sampleRate: encoder.sampleRate)
+    }
+
+    private func lookFirst(at input: Int, _ index: Int) throws {
+        guard let scratch = order.scratch else { throw MediaError.misuse("two passes and no scratch file") }
         let files = try PassFiles()
         // What the first pass writes is nobody's.
-        guard let first = try builder.buildFirstPass(scratch: scratch, files: files) else {
-            return try encode(builder, passes: [:], files: nil, completion)
+        let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
+        try run(first.session, of: input, index) {
+            // The output has room where this was.
+            scratch.empty()
+            var tracks: [TrackPlace: EncoderPass] = [:]
+            for (place, input) in zip(first.tracks, first.session.writer.inputs) {
+                let track = self.plan.outputs[place.output].tracks[place.track]
+                if case .encode(let encoding) = track.action {
+                    try files.check(place, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
+                }
+                tracks[place] = .second(statistics: files.path(of: place), text: input.passStatistics)
+            }
+            self.passes[input] = (files, tracks)
         }
-        try begin(first.session)
-        first.session.start { @Sendable outcome in
+    }
+
+    private func encode(_ input: Int, _ index: Int) throws {
+        let builder = builder(input)
+        let session = try builder.build(
+            files: order.outputs, loudness: loudness, passes: passes[input]?.tracks ?? [:])
+        try run(session, of: input, index) {
+            self.passes[input] = nil
+            var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
+            for (place, writer) in zip(builder.outputs, session.writers) {
+                let count = self.plan.outputs[place].tracks.count
+                self.written[place] = Written(
+                    reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
+                    stop: writer.stop)
+                (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
+            }
+        }
+    }
+
+    /// Runs a task's session; what is left of the task is done when it has ended.
+    private func run(
+        _ session: ReencodeSession, of input: Int, _ index: Int,
+        then body: @escaping @Sendable () throws -> Void
+    ) throws {
+        running.withLock { ($0.session, $0.input) = (session, input) }
+        try cancellation.begin { session.cancel() }
+        session.start { @Sendable outcome in
             self.queue.async { @Sendable in
                 do {
                     switch outcome {
                     case .cancelled: throw CancellationError()
                     case .failed(let error): throw error
-                    case .completed: break
+                    case .completed: try body()
                     }
-                    // The output has room where this was.
-                    scratch.empty()
-                    self.running.withLock { $0.sessionsDone += 1 }
-                    var passes: [TrackPlace: EncoderPass] = [:]
-                    for (place, input) in zip(first.tracks, first.session.writer.inputs) {
-                        let track = self.plan.outputs[place.output].tracks[place.track]
-                        if case .encode(let encoding) = track.action {
-                            try files.check(
-                                place, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
-                        }
-                        passes[place] = .second(
-                            statistics: files.path(of: place), text: input.passStatistics)
-                    }
-                    try self.encode(builder, passes: passes, files: files, completion)
+                    self.end(index)
                 } catch {
-                    completion(self.outcome(of: error))
+                    return self.finish(self.outcome(of: error))
                 }
+                self.advance()
             }
         }
     }
 
-    /// The session that makes the outputs of an input. `files` are kept until it has ended.
-    private func encode(
-        _ builder: SessionBuilder, passes: [TrackPlace: EncoderPass], files: PassFiles?,
-        _ completion: @escaping @Sendable (WorkOutcome) -> Void
-    ) throws {
-        let session = try builder.build(files: order.outputs, loudness: loudness, passes: passes)
-        try begin(session)
-        session.start { @Sendable outcome in
-            self.queue.async { @Sendable in
-                withExtendedLifetime(files) {
-                    do {
-                        try self.end(outcome, of: session, builder)
-                        self.running.withLock { $0.sessionsDone += 1 }
-                        try self.make(input: builder.input + 1, completion)
-                    } catch {
-                        completion(self.outcome(of: error))
-                    }
-                }
-            }
-        }
+    private func make(_ output: Int) throws {
+        let work = try builder(plan.outputs[output].input).work(
+            output, file: order.outputs[output], cancellation: cancellation)
+        running.withLock { $0.other = work }
+        found[output] = try work.make()
     }
 
-    private func begin(_ session: ReencodeSession) throws {
-        let goesOn = running.withLock { running in
-            running.session = session
-            return !running.isCancelled
-        }
-        guard goesOn else { throw CancellationError() }
-    }
+    private var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
-    /// The first of two passes over audio that is to be brought to a loudness.
-    private func measureLoudness(_ builder: SessionBuilder) throws {
-        for (place, normalizer, encoding) in try builder.normalizers() {
-            let goesOn = running.withLock { running in
-                running.normalizer = normalizer
-                return !running.isCancelled
-            }
-            guard goesOn else { throw CancellationError() }
-            let encoder = encoding.encoder
-            loudness[place] = try normalizer.chain(
-                after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
-                sampleRate: encoder.sampleRate)
-        }
-    }
-
-    /// Looks at each output of a session that has ended.
-    private func end(_ outcome: SessionOutcome, of session: ReencodeSession, _ builder: SessionBuilder) throws
-    {
-        switch outcome {
-        case .cancelled: throw CancellationError()
-        case .failed(let error): throw error
-        case .completed: break
-        }
-        var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
-        for (index, writer) in zip(builder.outputs, session.writers) {
-            let count = plan.outputs[index].tracks.count
-            found[index] = try check(
-                index, reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
-                stop: writer.stop)
-            (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
-        }
-    }
-
-    private var isCancelled: @Sendable () -> Bool { { self.running.withLock { $0.isCancelled } } }
-
-    /// Holds what is there against what is expected of it.
-    private func judge() throws -> WorkFindings {
-        let outputs = try zip(plan.tasks, order.outputs).map { task, file in
-            let judged = try ExpectationJudge(
-                task: task, path: file.reopenPath, size: file.size, environment: environment,
-                isCancelled: isCancelled
-            ).judge()
-            return OutputFindings(tracks: [], stop: nil, expectations: judged, loudness: [], preview: nil)
-        }
+    /// What of an output is as it was expected.
+    private func judged(_ task: OutputTask, _ file: TemporaryFile) throws -> [JudgedExpectation] {
+        let judged = try ExpectationJudge(
+            task: task, path: file.reopenPath, size: file.size, environment: environment,
+            isCancelled: isCancelled
+        ).judge()
         if isCancelled() { throw CancellationError() }
-        return WorkFindings(outputs: outputs)
+        return judged
+    }
+
+    private func judge(_ output: Int) throws {
+        found[output] = OutputFindings(
+            expectations: try judged(plan.tasks[output], order.outputs[output]))
     }
 
     /// Reads a finished file back: is it what was planned, and what was expected?
-    private func check(
-        _ index: Int, reports: [TrackReport], evidence: [CutEvidence], stop: MediaTime?
-    ) throws -> OutputFindings {
+    private func verify(_ index: Int) throws {
+        guard let written = written.removeValue(forKey: index) else {
+            throw MediaError.misuse("an output that was not written")
+        }
+        let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)
         let (output, file) = (task.output, order.outputs[index])
         // libavformat takes such a file for none.
@@ -305,19 +279,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
         let losses: [String]
         switch OutputVerifier(
-            task: task, reports: reports, cutEvidence: evidence, stop: stop, environment: environment,
+            task: task, reports: reports, cutEvidence: written.evidence, stop: stop, environment: environment,
             isCancelled: isCancelled
         ).verdict(path: file.reopenPath) {
         case .whole(let found): losses = found
         case .wrong(let problem): throw JobFailure(said(problem, of: output), at: output.location)
         }
-        let judged = try ExpectationJudge(
-            task: task, path: file.reopenPath, size: file.size, environment: environment,
-            isCancelled: isCancelled
-        ).judge()
-        if isCancelled() { throw CancellationError() }
-        return OutputFindings(
-            tracks: reports, stop: stop, losses: losses, expectations: judged,
+        found[index] = OutputFindings(
+            tracks: reports, stop: stop, losses: losses, expectations: try judged(task, file),
             loudness: loudness.filter { $0.key.output == index }.sorted { $0.key.track < $1.key.track }.map {
                 OutputResult.Normalization(
                     track: $0.key.track, before: $0.value.before, after: $0.value.after)
@@ -334,7 +303,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { found[$0] })
         guard order.makesPreview else { return findings }
         onChecked(findings)
-        for (index, task) in plan.tasks.enumerated() {
+        for (index, task) in plan.tasks.enumerated() where task.output.isMovie {
             let task = task.stopped(at: findings.outputs[index].stop)
             findings.outputs[index].preview = try PreviewMaker(
                 task: task, path: order.outputs[index].reopenPath, environment: environment,

@@ -162,7 +162,7 @@ struct OutputVerifier {
     private func soundProblem(
         _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
-        guard track.editEnd != nil || encoding.encoder.encoder.hasPrefix("pcm_") else { return nil }
+        guard track.editEnd != nil || track.format.parameters.traits.isPCM else { return nil }
         let unit = Rational(1, max(1, encoding.encoder.sampleRate))
         let samples = track.timeRange.duration.ticks(in: unit)
         let expected = Int64(report.appendedSamples + report.filledSamples)

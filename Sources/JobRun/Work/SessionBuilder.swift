@@ -15,8 +15,10 @@ struct SessionBuilder {
     let environment: MediaEnvironment
 
     private var source: InputPlan { plan.inputs[input] }
-    /// The outputs that are made of it, by their places in the plan.
-    var outputs: [Int] { plan.outputs.indices.filter { plan.outputs[$0].input == input } }
+    /// The movies that are made of it, by their places in the plan.
+    var outputs: [Int] {
+        plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMovie }
+    }
 
     /// `files` are those of all the plan's outputs, `loudness` is what was found of each track.
     func build(
@@ -25,14 +27,7 @@ struct SessionBuilder {
     ) throws -> ReencodeSession {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
-        // Whether a file here changed the supervisor sees; what a server has is seen here alone.
-        if case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
-            contents.fileSize != identity.size
-        {
-            throw JobFailure(
-                "the source changed since it was planned: \(path) has \(contents.fileSize) bytes, and had \(identity.size)",
-                at: plan.location, rule: .sourceUnreadable)
-        }
+        try checkRemote(contents)
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
         let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0]) }
@@ -40,9 +35,7 @@ struct SessionBuilder {
         let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
         for (index, writer) in zip(outputs, writers) {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
-                guard let found = contents.tracks.first(where: { $0.index == track.source.index }),
-                    found.mediaType == track.source.mediaType
-                else { throw MediaError.misuse("source track \(track.source.index) is no longer there") }
+                let found = try Self.track(of: track, in: contents)
                 let place = TrackPlace(output: index, track: position)
                 try add(
                     track, of: found, in: contents, filters: loudness[place]?.filters, pass: passes[place],
@@ -50,6 +43,41 @@ struct SessionBuilder {
             }
         }
         return session
+    }
+
+    /// Whether a file here changed the supervisor sees; what a server has is seen here alone.
+    private func checkRemote(_ contents: AssetContents) throws {
+        guard case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
+            contents.fileSize != identity.size
+        else { return }
+        throw JobFailure(
+            "the source changed since it was planned: \(path) has \(contents.fileSize) bytes, and had \(identity.size)",
+            at: plan.location, rule: .sourceUnreadable)
+    }
+
+    private static func track(of planned: TrackPlan, in contents: AssetContents) throws -> AssetTrack {
+        guard let found = contents.tracks.first(where: { $0.index == planned.source.index }),
+            found.mediaType == planned.source.mediaType
+        else { throw MediaError.misuse("source track \(planned.source.index) is no longer there") }
+        return found
+    }
+
+    /// What makes an output that is no movie.
+    func work(_ index: Int, file: TemporaryFile, cancellation: Cancellation) throws -> any OutputWork {
+        let output = plan.outputs[index]
+        guard let planned = output.tracks.first, case .encode(let encoding) = planned.action else {
+            throw MediaError.misuse("an output without its track")
+        }
+        let asset = Asset(source.assetSource, timing: .fast, environment: environment)
+        let contents = try asset.loadSynchronously()
+        try checkRemote(contents)
+        let source = OutputSource(
+            task: plan.tasks[index], asset: asset, track: try Self.track(of: planned, in: contents),
+            planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
+            cancellation: cancellation)
+        if let images = output.images { return StillWork(source, images: images) }
+        if let waveform = output.waveform { return WaveformWork(source, waveform: waveform) }
+        throw MediaError.misuse("an output of no kind")
     }
 
     private func writer(for output: OutputPlan, to file: TemporaryFile) throws -> AssetWriter {
@@ -71,12 +99,10 @@ struct SessionBuilder {
         return writer
     }
 
-    /// A session that looks at the tracks of two passes alone; what it writes is of no use. With those tracks; nil where
-    /// there are none.
+    /// A session that looks at the tracks of two passes alone; what it writes is of no use. With those tracks.
     func buildFirstPass(
         scratch: TemporaryFile, files: PassFiles
-    ) throws -> (session: ReencodeSession, tracks: [TrackPlace])? {
-        guard outputs.contains(where: { plan.outputs[$0].hasTwoPasses }) else { return nil }
+    ) throws -> (session: ReencodeSession, tracks: [TrackPlace]) {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
@@ -102,83 +128,45 @@ struct SessionBuilder {
         return (session, tracks)
     }
 
-    /// What measures the loudness of each track that is to be brought to one.
-    func normalizers() throws -> [(
-        place: TrackPlace, normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding
-    )] {
-        var wanted: [(TrackPlace, TrackPlan, TrackPlan.Encoding, LoudnessTarget)] = []
-        for index in outputs {
-            for (position, track) in plan.outputs[index].tracks.enumerated() {
-                guard case .encode(let encoding) = track.action, let target = encoding.loudness else {
-                    continue
-                }
-                wanted.append((TrackPlace(output: index, track: position), track, encoding, target))
-            }
+    /// What measures the loudness of a track that is to be brought to one, and how the track is encoded.
+    func normalizer(
+        of place: TrackPlace
+    ) throws -> (normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding) {
+        let track = plan.outputs[place.output].tracks[place.track]
+        guard case .encode(let encoding) = track.action, let target = encoding.loudness else {
+            throw MediaError.misuse("a track without a loudness")
         }
-        guard !wanted.isEmpty else { return [] }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
-        let contents = try asset.loadSynchronously()
-        return wanted.compactMap { place, track, encoding, target in
-            let container = ContainerType.named(plan.outputs[place.output].container)
-            let isLossless = CodecCatalog.codec(encoding.codec, of: .audio)?.isLossless ?? false
-            let lossy =
-                isLossless
-                ? nil
-                : container.map {
-                    LoudnessNormalizer.LossyEncoding(
-                        configuration: encoding.encoder, input: encoding.audio ?? AudioOutputSettings(),
-                        container: $0)
-                }
-            return contents.tracks.first { $0.index == track.source.index }.map {
-                (
-                    place,
-                    LoudnessNormalizer(
-                        asset: asset, track: $0, mix: track.mix, extent: source.extent, target: target,
-                        encoding: lossy),
-                    encoding
-                )
+        let found = try Self.track(of: track, in: asset.loadSynchronously())
+        let isLossless = CodecCatalog.codec(encoding.codec, of: .audio)?.isLossless ?? false
+        let lossy =
+            isLossless
+            ? nil
+            : ContainerType.named(plan.outputs[place.output].container).map {
+                LoudnessNormalizer.LossyEncoding(
+                    configuration: encoding.encoder, input: encoding.audio ?? AudioOutputSettings(),
+                    container: $0)
             }
-        }
+        let normalizer = LoudnessNormalizer(
+            asset: asset, track: found, mix: track.mix, extent: source.extent, target: target, encoding: lossy
+        )
+        return (normalizer, encoding)
     }
 
     private func add(
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
         pass: EncoderPass?, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
     ) throws {
-        let settings: ReaderOutputSettings
-        let input: AssetWriterInput
-        var sampleTimeBase: Rational?
-        switch track.action {
-        case .copy:
-            let isExact =
-                source.mediaType != .audio
-                || self.source.joinedRanges.isEmpty
-                    && (writer.container.hasEditLists || self.source.range == nil)
-            settings = isExact ? .passthrough : .wholePackets
-            sampleTimeBase = countedTimeBase(of: source, in: writer.container)
-            input = AssetWriterInput(
-                mediaType: source.mediaType,
-                settings: .passthrough(source.format, timeBase: sampleTimeBase ?? source.timeBase))
-        case .subtitle(let codec):
-            settings = .subtitle(codec)
-            input = AssetWriterInput(
-                mediaType: .subtitle,
-                settings: .passthrough(try codec.outputFormat(of: source), timeBase: source.timeBase))
-        case .smartCut(let cut):
-            settings = .smartCut(cut)
-            input = AssetWriterInput(
-                mediaType: source.mediaType,
-                settings: .passthrough(try cut.outputFormat(of: source), timeBase: cut.tick))
-        case .encode(let encoding):
-            var audio = encoding.audio ?? AudioOutputSettings()
-            if let filters { audio.filters = filters }
-            settings =
-                source.mediaType == .video
-                ? .video(encoding.video ?? VideoOutputSettings()) : .audio(audio)
-            var encoder = encoding.encoder
-            encoder.pass = pass
-            input = AssetWriterInput(mediaType: source.mediaType, settings: .encode(encoder))
+        var settings = try TrackSettings(track, of: source, from: self.source, in: writer.container)
+        if let filters, case .audio(var audio) = settings.reader {
+            audio.filters = filters
+            settings.reader = .audio(audio)
         }
+        if case .encode(var encoder) = settings.writer {
+            encoder.pass = pass
+            settings.writer = .encode(encoder)
+        }
+        let input = AssetWriterInput(mediaType: source.mediaType, settings: settings.writer)
         input.isPart = !self.source.extent.ranges.isEmpty || self.source.damagePolicy == .skip || isPart
         input.transform = track.transform
         input.metadata = track.metadata
@@ -186,16 +174,8 @@ struct SessionBuilder {
         input.disposition = Set(track.disposition)
         input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }
         let output = try AssetReaderTrackOutput(
-            track: source, mix: track.mix, of: contents, settings: settings)
-        if sampleTimeBase != nil { output.countsSamples = true }
+            track: source, mix: track.mix, of: contents, settings: settings.reader)
+        output.countsSamples = settings.countsSamples
         try session.addTrack(output: output, input: input, writer: writer)
-    }
-
-    /// The unit in which a copy's audio is counted; nil where the source's times say all that the output can.
-    private func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
-        guard let unit = source.sampleTimeBase,
-            container.soundTimeBase.map({ $0.double < source.timeBase.double }) ?? true
-        else { return nil }
-        return unit
     }
 }

@@ -1,28 +1,28 @@
-public import JobPlan
+package import JobPlan
 internal import LibAV
-public import Media
-public import Publishing
+package import Media
+package import Publishing
 
 /// What is to be done for a job before anything is published: the media, from the sources to temporary files that are
 /// checked. It can be done in this process or in another one.
-public struct WorkOrder: Sendable {
+package struct WorkOrder: Sendable {
     /// What is to be done.
-    public var plan: JobPlan
+    package var plan: JobPlan
     /// Where the plan's outputs go, in their order.
-    public var outputs: [TemporaryFile]
+    package var outputs: [TemporaryFile]
     /// Where the first of two passes writes what nobody needs; nil where there is one pass.
-    public var scratch: TemporaryFile?
+    package var scratch: TemporaryFile?
     /// What is finished is looked at for a report.
-    public var makesPreview: Bool
+    package var makesPreview: Bool
     /// The outputs are there already: nothing is made, they are held against what is expected of them.
-    public var onlyJudges = false
+    package var onlyJudges = false
     /// Hears that the outputs are whole, before they are looked at for a report.
     var onChecked: @Sendable () -> Void = {}
     /// Nothing else is done in the process meanwhile.
     var isAlone = false
 
     /// Makes an order.
-    public init(
+    package init(
         plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false
     ) {
         self.plan = plan
@@ -33,32 +33,36 @@ public struct WorkOrder: Sendable {
 }
 
 /// What was found while the work was done.
-public struct WorkFindings: Codable, Sendable {
+package struct WorkFindings: Codable, Sendable {
     /// Of each output, in the plan's order.
-    public var outputs: [OutputFindings]
+    package var outputs: [OutputFindings]
 
     /// All that was expected holds.
     var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
 }
 
 /// What was found of one output.
-public struct OutputFindings: Codable, Sendable {
+package struct OutputFindings: Codable, Sendable {
     /// What was done with each track.
-    public var tracks: [TrackReport]
+    package var tracks: [TrackReport] = []
     /// Where the output ends because no more fits, on its time line.
-    public var stop: MediaTime?
+    package var stop: MediaTime?
+    /// When the frames of stills come on screen, on the source's time line, in their order.
+    package var stills: [MediaTime] = []
+    /// Where the output's files lie in the one that was made; empty where it is one file.
+    package var parts: [TemporaryFile.Part] = []
     /// What was to be kept of the source and is not in the output, a line each.
-    public var losses: [String] = []
+    package var losses: [String] = []
     /// What was expected and measured, whether it holds or not.
-    public var expectations: [JudgedExpectation]
+    package var expectations: [JudgedExpectation] = []
     /// Tracks whose loudness was changed.
-    public var loudness: [OutputResult.Normalization]
+    package var loudness: [OutputResult.Normalization] = []
     /// What a report shows of it, where it is to.
-    public var preview: JobPreview?
+    package var preview: JobPreview?
 }
 
 /// How work ended.
-public enum WorkOutcome: Codable, Sendable {
+package enum WorkOutcome: Codable, Sendable {
     /// The outputs are whole and as planned; what is expected of them is judged.
     case finished(WorkFindings)
     /// It failed; the temporary files are worthless.
@@ -68,21 +72,21 @@ public enum WorkOutcome: Codable, Sendable {
 }
 
 /// How far work has come.
-public struct WorkProgress: Codable, Hashable, Sendable {
+package struct WorkProgress: Codable, Hashable, Sendable {
     /// From 0 to 1.
-    public var fraction = 0.0
+    package var fraction = 0.0
     /// Media seconds done.
-    public var media = 0.0
+    package var media = 0.0
 
     /// How far: nowhere where nothing is said.
-    public init(fraction: Double = 0, media: Double = 0) {
+    package init(fraction: Double = 0, media: Double = 0) {
         self.fraction = fraction
         self.media = media
     }
 }
 
 /// Work under way.
-public protocol WorkHandle: Sendable {
+package protocol WorkHandle: Sendable {
     /// Ends it at once; its completion still comes.
     func cancel()
     /// How far it has come.
@@ -90,7 +94,7 @@ public protocol WorkHandle: Sendable {
 }
 
 /// Does work: here, or in a process of its own.
-public protocol WorkPerformer: Sendable {
+package protocol WorkPerformer: Sendable {
     /// Begins; `completion` is called once, on any queue.
     func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
@@ -101,18 +105,18 @@ public protocol WorkPerformer: Sendable {
 
 extension WorkPerformer {
     /// As good as for any other.
-    public func isPrepared(for job: JobPlan) -> Bool { true }
+    package func isPrepared(for job: JobPlan) -> Bool { true }
 }
 
 /// Does work in this process.
-public struct LocalPerformer: WorkPerformer {
+package struct LocalPerformer: WorkPerformer {
     private let environment: MediaEnvironment
 
     /// Makes one that reaches sources through an environment.
-    public init(_ environment: MediaEnvironment) { self.environment = environment }
+    package init(_ environment: MediaEnvironment) { self.environment = environment }
 
     /// Begins; see `WorkPerformer`.
-    public func perform(
+    package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
         // Unfinished outputs are read back by their descriptors, wherever files may be opened.

@@ -3,12 +3,12 @@ internal import Locking
 
 /// The first worker of a call, started as a program of its own before anything else is done: FFmpeg's libraries, which take
 /// longer to load than a short job takes, are loaded there while job files are read here.
-public enum FirstWorker {
+package enum FirstWorker {
     private static let waiting = Guarded<WorkerProcess.Ends?>(nil)
 
     /// Starts it, where the command line's first word is one of `commands`. First thing in `main`; where it can't be had, one is
     /// started when it is needed, and says why.
-    public static func start(for commands: Set<String>) {
+    package static func start(for commands: Set<String>) {
         guard let word = CommandLine.arguments.dropFirst().first, commands.contains(word),
             let ends = try? WorkerProcess.spawn()
         else { return }
@@ -21,7 +21,7 @@ public enum FirstWorker {
     static func take() -> WorkerProcess.Ends? { waiting.withLock { $0.take() } }
 
     /// Lets it go, where nobody took it and nobody will.
-    public static func release() {
+    package static func release() {
         guard let ends = take() else { return }
         kill(ends.process, SIGKILL)
         close(ends.channel)

@@ -44,19 +44,21 @@ struct MessageBuffer {
 
     /// What came of a read.
     enum Arrival {
-        /// Bytes, or nothing yet.
+        /// Bytes.
         case some
+        /// Nothing yet.
+        case nothing
         /// The other end is gone.
         case end
     }
 
-    /// Reads what there is; waits for it where the descriptor blocks.
-    mutating func fill(from descriptor: Int32) -> Arrival {
+    /// Reads what there is, or with `waits` what comes.
+    mutating func fill(from descriptor: Int32, waits: Bool = true) -> Arrival {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var received = [Int32](repeating: -1, count: 64)
         var count = received.count
-        let got = tandem_receive(descriptor, &buffer, buffer.count, &received, &count)
-        if got < 0 { return errno == EINTR || errno == EAGAIN ? .some : .end }
+        let got = tandem_receive(descriptor, &buffer, buffer.count, &received, &count, waits ? 1 : 0)
+        if got < 0 { return errno == EINTR ? .some : errno == EAGAIN ? .nothing : .end }
         descriptors += received.prefix(count)
         bytes += buffer.prefix(got)
         return got == 0 ? .end : .some
@@ -71,6 +73,13 @@ struct MessageBuffer {
         let body = Array(bytes[4..<4 + length])
         bytes.removeFirst(4 + length)
         return try BinaryDecoder().decode(type, from: body)
+    }
+
+    /// Takes the first descriptors that came: behind them may be those of the next message.
+    mutating func takeDescriptors(_ count: Int) -> [Int32] {
+        let taken = Array(descriptors.prefix(max(0, count)))
+        descriptors.removeFirst(taken.count)
+        return taken
     }
 
     /// Takes the descriptors that came.

@@ -1,6 +1,7 @@
 internal import JobPlan
 internal import LibAV
 internal import Media
+internal import Publishing
 
 /// What a worker says is checked before anything is done with it: a source may have made the worker its own.
 enum ReplyValidator {
@@ -14,6 +15,9 @@ enum ReplyValidator {
         case .order(.unordered(let time)), .order(.hiddenBetween(let time)):
             (negative...longest).contains(time)
         case .order(nil): true
+        case .keyFrames(let times):
+            times.count <= 100_000 && times.allSatisfy { (.zero...longest).contains($0) }
+                && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
         case .verdict(.becomes(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)
@@ -47,7 +51,7 @@ enum ReplyValidator {
     }
 
     /// No time that is told of a source is longer: three thousand years.
-    private static let longest = SourceDescription.longest
+    private static let longest = MediaTime.longest
     private static let negative = MediaTime.zero - longest
 
     private static func holds(_ range: TimeRange) -> Bool {
@@ -85,6 +89,12 @@ enum ReplyValidator {
             ]
             guard numbers.allSatisfy(counts.contains) else { return false }
         }
+        guard findings.stills.allSatisfy({ (negative...longest).contains($0) }),
+            findings.parts.count <= 10_000,
+            findings.parts.allSatisfy({
+                (0...1 << 50).contains($0.offset) && (1...1 << 40).contains($0.length)
+            })
+        else { return false }
         return findings.stop.map { $0 > .zero } ?? true
     }
 }

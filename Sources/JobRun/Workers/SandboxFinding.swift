@@ -2,18 +2,18 @@ internal import CSandbox
 internal import Glibc
 
 /// What came of one thing that a worker tried from inside its sandbox.
-public struct SandboxFinding: Codable, Hashable, Sendable {
+package struct SandboxFinding: Codable, Hashable, Sendable {
     /// What it tried: `send by UDP`.
-    public var attempt: String
+    package var attempt: String
     /// Why it did not work, as an `errno`; nil where it worked.
-    public var problem: Int32?
+    package var problem: Int32?
     /// A worker that fetches by URL may do it.
-    public var isForNetwork: Bool
+    package var isForNetwork: Bool
 
     /// It did not work.
-    public var isClosed: Bool { problem != nil }
+    package var isClosed: Bool { problem != nil }
     /// Why it did not work, in the system's words.
-    public var reason: String? { problem.map { String(cString: strerror($0)) } }
+    package var reason: String? { problem.map { String(cString: strerror($0)) } }
 
     /// Tries everything, in this process.
     static func all(_ path: String, _ process: Int32) -> [SandboxFinding] {
@@ -31,11 +31,11 @@ public struct SandboxFinding: Codable, Hashable, Sendable {
 }
 
 /// A part of the sandbox.
-public struct SandboxParts: OptionSet, Sendable {
+package struct SandboxParts: OptionSet, Sendable {
     /// The bits.
-    public let rawValue: Int32
+    package let rawValue: Int32
     /// Of some bits.
-    public init(rawValue: Int32) { self.rawValue = rawValue }
+    package init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Names of the parts, for people.
     static let names: [(part: Int32, name: String)] = [
@@ -46,11 +46,11 @@ public struct SandboxParts: OptionSet, Sendable {
     ]
 
     /// The parts in words.
-    public var words: [String] { Self.names.filter { rawValue & $0.part != 0 }.map(\.name) }
+    package var words: [String] { Self.names.filter { rawValue & $0.part != 0 }.map(\.name) }
 }
 
 /// What this kernel has of what a sandbox is made of.
-public enum KernelFeatures {
+package enum KernelFeatures {
     /// The version of Landlock's interface; 0 for none.
-    public static var landlockVersion: Int { Int(tandem_landlock_version()) }
+    package static var landlockVersion: Int { Int(tandem_landlock_version()) }
 }

@@ -12,9 +12,9 @@ internal import Publishing
 ///
 /// Nothing but `run` may have happened in the process before: Landlock binds the thread that asks for it and those that
 /// come after.
-public enum WorkerMain {
+package enum WorkerMain {
     /// The first argument of a worker's command line.
-    public static let argument = "worker"
+    package static let argument = "worker"
     /// The descriptor on which a worker hears and speaks.
     static let descriptor: Int32 = 3
 
@@ -58,6 +58,28 @@ public enum WorkerMain {
     /// What it does now.
     private final class Current: Sendable {
         let doing = Guarded(Doing.nothing)
+        /// What the work under way may ask for.
+        struct Images: Sendable {
+            let files: [RequestedFiles]
+            let requests: FileRequests
+            let lent: PassedDescriptors
+        }
+        let images = Guarded<Images?>(nil)
+
+        /// Files that were asked for. What nobody waits for any more is closed.
+        func take(_ descriptors: [Int32], from place: WorkerMessage.ImagePlace) {
+            guard let images = images.withLock({ $0 }), images.files.indices.contains(place.sequence)
+            else {
+                for descriptor in descriptors { close(descriptor) }
+                return
+            }
+            let paths = images.files[place.sequence].paths(from: place.index, most: descriptors.count)
+            for descriptor in descriptors.dropFirst(paths.count) { close(descriptor) }
+            for (path, descriptor) in zip(paths, descriptors) {
+                images.lent.give(descriptor, for: path)
+            }
+            images.requests.answered()
+        }
 
         /// Says how far it is, where it does anything; false where nobody hears it.
         func report(to channel: MessageChannel) -> Bool {
@@ -81,7 +103,8 @@ public enum WorkerMain {
     private static let readable = [
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/usr/lib", "/usr/lib64", "/usr/local/lib",
         "/lib",
-        "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/zero", "/dev/urandom",
+        "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/fonts", "/usr/local/share/fonts",
+        "/dev/null", "/dev/zero", "/dev/urandom",
     ]
     /// The same of what a fetch by URL asks a name server and trusts a web server by.
     private static let readableForNetwork = [
@@ -94,7 +117,7 @@ public enum WorkerMain {
 
     /// Lives. First thing in `main`. `seesOwnThreadsAlone` says that the program's libraries ask for no more of `/proc`
     /// than what is about itself (`tandem_look_at_own_threads`).
-    public static func run(seesOwnThreadsAlone: Bool = false) -> Never {
+    package static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             complain("a worker is started by a run, not by hand")
             exit(64)
@@ -137,7 +160,7 @@ public enum WorkerMain {
     /// Waits for what it may do, which comes first.
     private static func hear(_ channel: MessageChannel, _ buffer: inout MessageBuffer) -> Arguments {
         while true {
-            guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
+            if case .end = buffer.fill(from: channel.descriptor) { _exit(0) }
             do {
                 guard let order = try buffer.next(WorkerMessage.Order.self) else { continue }
                 if case .begin(let arguments) = order { return arguments }
@@ -207,6 +230,8 @@ public enum WorkerMain {
                     case .begin: continue
                     case .cancel:
                         if case .work(let job) = current.doing.withLock({ $0 }) { job.cancel() }
+                    case .images(let place, let count):
+                        current.take(buffer.takeDescriptors(count), from: place)
                     case .work(let work): begin(work, buffer.takeDescriptors(), environment, channel, current)
                     case .look(let look): begin(look, buffer.takeDescriptors(), environment, channel, current)
                     case .escape(let path, let process):
@@ -219,7 +244,7 @@ public enum WorkerMain {
                 complain("an order can't be read: \(error)")
                 _exit(1)
             }
-            guard case .some = buffer.fill(from: channel.descriptor) else { _exit(0) }
+            if case .end = buffer.fill(from: channel.descriptor) { _exit(0) }
         }
     }
 
@@ -237,7 +262,12 @@ public enum WorkerMain {
         let files = descriptors.prefix(outputs).map { TemporaryFile(lent: $0) }
         let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[outputs]) : nil
         var environment = environment
-        let lent = PassedDescriptors()
+        let requested = work.plan.requestedFiles
+        let requests = FileRequests(requested) { place in
+            channel.send(WorkerMessage.Report.wants(place))
+        }
+        let lent = PassedDescriptors { requests.fetch($0) }
+        current.images.withLock { $0 = Current.Images(files: requested, requests: requests, lent: lent) }
         for file in files { lent.lend(file.descriptor, for: file.reopenPath) }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             lent.lend(descriptor, for: path)
@@ -255,6 +285,8 @@ public enum WorkerMain {
         current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
             current.doing.withLock { $0 = .nothing }
+            current.images.withLock { $0 = nil }
+            requests.end()
             lent.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((files, scratch)) {}
@@ -318,6 +350,9 @@ public enum WorkerMain {
         case .smuggle:
             _ = channel.send(
                 WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
+        case .grab:
+            _ = channel.send(
+                WorkerMessage.Report.wants(WorkerMessage.ImagePlace(sequence: 0, index: 1 << 40)))
         case .crowd:
             let end = DispatchTime.now() + 3
             let group = DispatchGroup()

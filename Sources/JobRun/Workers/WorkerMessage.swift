@@ -3,7 +3,7 @@ internal import JobPlan
 /// What supervisor and worker say to each other: `BinaryCoding` after its length in four bytes, descriptors beside it.
 enum WorkerMessage {
     /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
-    static let version = 5
+    static let version = 6
 
     /// From the supervisor.
     enum Order: Codable, Sendable {
@@ -15,8 +15,18 @@ enum WorkerMessage {
         case cancel
         /// It is to try what a sandbox forbids, on a file and on a process.
         case escape(path: String, process: Int32)
+        /// Files of an image sequence, from the one that was asked for on: their descriptors come along; none where it can't be opened.
+        case images(ImagePlace, count: Int)
         /// A look into a source; its descriptor comes along where it is a file.
         case look(Look)
+    }
+
+    /// A file of one of the work's image sequences.
+    struct ImagePlace: Codable, Hashable, Sendable {
+        /// Which of the plan's sequences.
+        var sequence: Int
+        /// Which of its files.
+        var index: Int
     }
 
     /// A question as it travels.
@@ -51,6 +61,8 @@ enum WorkerMessage {
         case progress(WorkProgress, activity: UInt64)
         /// The outputs are whole; what is looked at now is for a report.
         case checked(WorkFindings)
+        /// It wants this file of an image sequence, and those behind it.
+        case wants(ImagePlace)
         /// How the work ended.
         case done(WorkOutcome)
         /// What came of a look.
@@ -82,6 +94,8 @@ enum WorkerFault: String, Codable, Sendable {
     case lie
     /// It sends files.
     case smuggle
+    /// It asks for a file that is none of its source's.
+    case grab
     /// It ends by a signal once its output is whole.
     case late
     /// It takes four seconds once its output is whole.

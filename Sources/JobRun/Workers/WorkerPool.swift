@@ -4,27 +4,27 @@ internal import Dispatch
 internal import ExactStrings
 internal import FoundationEssentials
 internal import Glibc
-public import JobPlan
-public import LibAV
+package import JobPlan
+package import LibAV
 internal import Locking
 internal import Media
 internal import Publishing
 
 /// Does work, and looks into sources, in processes of its own, each kept for many jobs: what brings one of them down is
 /// that job's failure.
-public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
+package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// How workers are kept.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// They take from themselves what they don't need (`no_new_privs`, Landlock).
-        public var isLockedDown = true
+        package var isLockedDown = true
         /// Bytes of memory that one may take; nil for no limit.
-        public var memory: Int64?
+        package var memory: Int64?
         /// They only look into sources: nothing is ever written.
-        public var onlyLooks = false
+        package var onlyLooks = false
         /// A worker is replaced after so many jobs.
-        public var jobsEach = 1000
+        package var jobsEach = 1000
         /// As usual.
-        public init() {}
+        package init() {}
     }
 
     private struct Workers: Sendable {
@@ -58,18 +58,18 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
 
     private let options: Options
     /// Through what sources are reached, and beneath what everything lies.
-    public let environment: SourceEnvironment
+    package let environment: SourceEnvironment
     /// What was found of settings.
-    public let trials = TrialCache()
+    package let trials = TrialCache()
     private let limits: WorkerProcess.Limits
     /// What workers may write in: their encoders' notes. Empty where they only look.
-    public let folder: String
+    package let folder: String
     private let workers: Guarded<Workers>
     private let firstIsReady = DispatchSemaphore(value: 0)
 
     /// A pool without workers. What encoders note between two passes lies in the state's folder, which only this run
     /// uses: what dead ones left there is removed. Without one it lies where temporary files do.
-    public init(
+    package init(
         _ options: Options, environment: SourceEnvironment, in state: StateFolder?
     ) throws(StateError) {
         self.options = options
@@ -112,13 +112,13 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// Starts a worker that waits, so that it is there when the first job is.
-    public func warm() {
+    package func warm() {
         guard workers.withLock({ $0.all.isEmpty }), let worker = try? start(network: false) else { return }
         workers.withLock { $0.idle.append(worker) }
     }
 
     /// Lets all workers go, which have nothing to do any more; their processes end beside what comes until `close`.
-    public func dismiss() {
+    package func dismiss() {
         let all = workers.withLock { workers in
             workers.isClosed = true
             workers.idle = []
@@ -128,14 +128,14 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// Lets all workers go, and waits for their processes.
-    public func close() {
+    package func close() {
         dismiss()
         for worker in workers.withLock({ Array($0.all.values) }) { worker.bury() }
         if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 
     /// Begins; see `WorkPerformer`.
-    public func perform(
+    package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
         let handle = PooledWork()
@@ -145,7 +145,7 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// See `WorkPerformer`.
-    public func isPrepared(for job: JobPlan) -> Bool {
+    package func isPrepared(for job: JobPlan) -> Bool {
         guard let path = job.sourcePaths.first else { return true }
         return workers.withLock { workers in
             guard let looker = workers.lookers[path.exact] else { return true }
@@ -154,7 +154,7 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// Looks into a source; see `SourceProber`.
-    public func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+    package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         let name = question.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<5 {
@@ -208,7 +208,7 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         }
         do {
             let paths = order.plan.sourcePaths
-            worker = try take(for: paths.first, network: paths.contains(where: SourceLocation.isRemote))
+            worker = try take(for: paths.first, network: order.plan.readsRemote)
         } catch {
             return completion(
                 .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))
@@ -281,7 +281,7 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// What workers could not be kept from, in words; nil while none has said so. Waits for the first at most so long.
-    public func lacking(within seconds: Double) -> [String]? {
+    package func lacking(within seconds: Double) -> [String]? {
         if seconds > 0, workers.withLock({ $0.lacking }) == nil {
             _ = firstIsReady.wait(timeout: .now() + seconds)
         }
@@ -290,7 +290,7 @@ public final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// Has a worker try what its sandbox forbids, on a file that it was not given; nil where none could be started.
-    public func escape(from path: String, network: Bool = false) -> [SandboxFinding]? {
+    package func escape(from path: String, network: Bool = false) -> [SandboxFinding]? {
         guard let worker = try? take(for: nil, network: network) else { return nil }
         let found = Guarded<[SandboxFinding]?>(nil)
         let ended = DispatchSemaphore(value: 0)

@@ -50,6 +50,7 @@ extension WorkerProcess {
                 tracks: order.plan.outputs.map { order.onlyJudges ? 0 : $0.tracks.count },
                 makesPreview: order.makesPreview,
                 onChecked: order.onChecked)
+            self.task?.requested = order.plan.requestedFiles
             let work = WorkerMessage.Work(
                 plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
                 makesPreview: order.makesPreview, onlyJudges: order.onlyJudges, fault: fault)
@@ -64,6 +65,27 @@ extension WorkerProcess {
             }
         }
     }
+
+    /// Opens some files of an image sequence for it, from one on; false where it is none of its work's. What can't be opened the
+    /// worker finds missing.
+    func give(_ place: WorkerMessage.ImagePlace) -> Bool {
+        guard let task, task.requested.indices.contains(place.sequence) else { return false }
+        let files = task.requested[place.sequence]
+        guard (0..<files.count).contains(place.index) else { return false }
+        var descriptors: [Int32] = []
+        defer { for descriptor in descriptors { close(descriptor) } }
+        for path in files.paths(from: place.index, most: Self.imagesAtOnce) {
+            let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else { break }
+            descriptors.append(descriptor)
+        }
+        let answer = WorkerMessage.Order.images(place, count: descriptors.count)
+        if !channel.send(answer, descriptors: descriptors) { die() }
+        return true
+    }
+
+    /// Files of an image sequence that are opened in one go.
+    private static let imagesAtOnce = 16
 
     /// How a look ended.
     enum LookEnding: Sendable {

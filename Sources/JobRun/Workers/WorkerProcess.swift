@@ -46,6 +46,8 @@ final class WorkerProcess: @unchecked Sendable {
         let outputs: [TemporaryFile]
         /// Settings are tried, which takes no time to speak of.
         var isTrial = false
+        /// Files that it may ask for.
+        var requested: [RequestedFiles] = []
         /// Seconds that it may take in all, however much moves.
         var patience: Double?
         let begun = DispatchTime.now()
@@ -167,8 +169,25 @@ final class WorkerProcess: @unchecked Sendable {
         Glibc.kill(process, SIGKILL)
     }
 
+    /// Reads at a time, so that who says more and more keeps nobody else from the queue.
+    private static let readsAtOnce = 64
+
+    /// That the other end is gone Dispatch tells once: where it had said something before, a single read would leave the end unread
+    /// behind it, and nobody would ever be called again. So all that is there is read.
     private func hear() {
-        guard case .some = buffer.fill(from: channel.descriptor) else { return die() }
+        for _ in 0..<Self.readsAtOnce {
+            // Its descriptor may be another's by now.
+            if isDead { return }
+            switch buffer.fill(from: channel.descriptor, waits: false) {
+            case .end: return die()
+            case .nothing: return
+            case .some: takeReports()
+            }
+        }
+        queue.async { @Sendable [weak self] in self?.hear() }
+    }
+
+    private func takeReports() {
         let descriptors = buffer.takeDescriptors()
         if !descriptors.isEmpty {
             for descriptor in descriptors { close(descriptor) }
@@ -195,6 +214,8 @@ final class WorkerProcess: @unchecked Sendable {
                 task?.activity = activity
                 task?.lastActivity = .now()
             }
+        case .wants(let place):
+            if !give(place) { kill("it asked for a file that is none of its source's") }
         case .done(let outcome):
             guard let task, !task.outputs.isEmpty else { return kill("it ended a job that it did not have") }
             guard
@@ -231,10 +252,15 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func hearWords(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        let got = read(descriptor, &bytes, bytes.count)
-        if got == 0 {
-            listening?.cancel()
-        } else if got > 0 {
+        // As of what is heard: all that is there.
+        for _ in 0..<Self.readsAtOnce {
+            let got = read(descriptor, &bytes, bytes.count)
+            if got == 0 {
+                listening?.cancel()
+                // It is closed then, and its number another's.
+                listening = nil
+            }
+            guard got > 0 else { return }
             lastWords = Array((lastWords + bytes.prefix(got)).suffix(4096))
         }
     }

@@ -71,11 +71,11 @@ enum ContainerCheck {
             return
         case .encodeVideo(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
-            if name == "vp9", let format = spec.pixelFormat, format.value.hasAlpha,
+            if spec.codec.value.putsAlphaBeside, let format = spec.pixelFormat, format.value.hasAlpha,
                 place.value.canHold(codec: libavName), !place.value.holdsAlphaBeside
             {
                 sink.error(
-                    .containerSetting, "\(place.value.name) has no place for the alpha plane of vp9",
+                    .containerSetting, "\(place.value.name) has no place for the alpha plane of \(name)",
                     at: format.range,
                     notes: [Diagnostic.Note("the container comes from here", at: place.range)],
                     help: "mkv and webm have")

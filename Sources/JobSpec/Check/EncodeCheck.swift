@@ -241,8 +241,7 @@ enum EncodeCheck {
         "passlogfile", "stats",
     ]
 
-    private static func encoder(_ codec: Located<CodecInfo>, into sink: inout DiagnosticSink) -> EncoderInfo?
-    {
+    static func encoder(_ codec: Located<CodecInfo>, into sink: inout DiagnosticSink) -> EncoderInfo? {
         if let encoder = codec.value.availableEncoder { return encoder }
         sink.add(
             Diagnostic(
@@ -279,6 +278,7 @@ enum EncodeCheck {
                 } else {
                     sink.error(.codecSetting, "\(name) has no `qp`", at: control.range, help: rates(codec))
                 }
+            case .quality: break
             case .bitRate:
                 if !codec.takesBitRate {
                     sink.error(

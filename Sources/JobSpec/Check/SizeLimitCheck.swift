@@ -36,9 +36,9 @@ struct SizeLimitCheck {
                     "audio is brought to a loudness as a whole, so it can't stop at a size",
                     "`normalize` stands here", normalize.range)
             }
-            if spec.codec.value.name == "flac" {
+            if BitstreamTraits.of(spec.codec.value.libavName).saysLengthAtStart {
                 refuse(
-                    "flac says at its start how long it is and what its checksum is, so it can't stop at a size",
+                    "\(spec.codec.value.name) says at its start how long it is and what its checksum is, so it can't stop at a size",
                     "`codec` stands here", spec.codec.range)
             }
         }

@@ -1,4 +1,4 @@
-public import LibAV
+package import LibAV
 internal import Media
 
 /// What is known of a codec of the job language and of its encoder: validation, plan, schema, `tandem codecs`, the encoder's
@@ -6,23 +6,23 @@ internal import Media
 ///
 /// libav's own ranges are wider than the encoders' (crf up to FLT_MAX, presets as free strings), so what
 /// named settings allow stands here.
-public struct CodecModel: Sendable {
+package struct CodecModel: Sendable {
     /// Constant quality.
-    public struct ConstantQuality: Sendable {
+    package struct ConstantQuality: Sendable {
         /// The highest `crf`.
-        public let maximum: Int
+        package let maximum: Int
         /// What it is where nothing is said.
-        public let usual: Int
+        package let usual: Int
         /// How many steps halve the bits, about.
-        public let stepsPerHalf: Double
+        package let stepsPerHalf: Double
         /// The encoder counts in whole numbers.
-        public var isWhole = false
+        package var isWhole = false
         /// It is said by a bit rate of 0 as well.
-        public var needsZeroBitRate = false
+        package var needsZeroBitRate = false
     }
 
     /// What becomes of losslessness.
-    public enum Lossless: Sendable {
+    package enum Lossless: Sendable {
         /// It can't be.
         case never
         /// It is, whatever is said.
@@ -32,96 +32,112 @@ public struct CodecModel: Sendable {
     }
 
     /// The name in job files.
-    public var name: String
+    package var name: String
     /// Video or audio.
-    public var mediaType: MediaType
+    package var mediaType: MediaType
     /// The codec's libav name, for containers.
-    public var libavName: String
+    package var libavName: String
     /// Encoders that make it, the preferred one first.
-    public var encoders: [String]
+    package var encoders: [String]
 
     /// `crf`; nil where there is none.
-    public var constantQuality: ConstantQuality?
+    package var constantQuality: ConstantQuality?
     /// Range of `qp`, nil where there is none.
-    public var qpRange: ClosedRange<Int>?
+    package var qpRange: ClosedRange<Int>?
     /// Where the encoder takes `qp`.
-    public var qpPlace = SettingPlace.option("qp")
+    package var qpPlace = SettingPlace.option("qp")
     /// `qp` where nothing is said; nil where that isn't the way.
-    public var usualQP: Int?
+    package var usualQP: Int?
     /// Takes `bitrate`.
-    public var takesBitRate = true
+    package var takesBitRate = true
     /// Takes `max_bitrate`.
-    public var takesMaxBitRate = false
+    package var takesMaxBitRate = false
     /// Bits a second of so many channels where nothing is said; nil where that isn't the way.
-    public var usualBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
+    package var usualBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
     /// Range of `quality`, nil where there is none.
-    public var qualities: ClosedRange<Int>?
+    package var qualities: ClosedRange<Int>?
     /// What becomes of losslessness.
-    public var lossless = Lossless.never
+    package var lossless = Lossless.never
     /// What happens without any rate control, for the plan.
-    public var defaultRate = ""
+    package var defaultRate = ""
     /// Bits a pixel where nothing is said, about; nil where nobody can say.
-    public var bitsPerPixel: Double?
+    package var bitsPerPixel: Double?
     /// How much of the samples' bits is left, of lossless audio.
-    public var compression = 1.0
+    package var compression = 1.0
 
     /// Presets, nil where there are none.
-    public var presets: [String]?
+    package var presets: [String]?
     /// Where the encoder takes one.
-    public var presetPlace = SettingPlace.option("preset")
+    package var presetPlace = SettingPlace.option("preset")
     /// Profiles, nil where they can't be chosen.
-    public var profiles: [String]?
+    package var profiles: [String]?
     /// Levels, nil where they can't be chosen.
-    public var levels: [String]?
+    package var levels: [String]?
     /// Where the encoder takes one.
-    public var levelPlace = SettingPlace.option("level")
+    package var levelPlace = SettingPlace.option("level")
     /// What it can be tuned for, nil where for nothing.
-    public var tunes: [String]?
+    package var tunes: [String]?
     /// Most B-frames in a row, nil where they can't be chosen.
-    public var maxBFrames: Int?
+    package var maxBFrames: Int?
     /// Where the encoder takes them.
-    public var bFramesPlace = SettingPlace.option("bf")
+    package var bFramesPlace = SettingPlace.option("bf")
     /// What the encoder is told in any case.
-    public var always: [(place: SettingPlace, value: String)] = []
+    package var always: [(place: SettingPlace, value: String)] = []
     /// Frames between key frames can be chosen; otherwise every frame is one.
-    public var takesKeyframeInterval = true
+    package var takesKeyframeInterval = true
     /// Can look at everything first.
-    public var takesTwoPasses = false
+    package var takesTwoPasses = false
     /// Two passes count in frames, so that the tick must be one.
-    public var countsFramesInTwoPasses = false
+    package var countsFramesInTwoPasses = false
     /// Its notes between two passes are on disk: a line a frame, and two bytes for each macroblock.
-    public var keepsNotesOnDisk = false
+    package var keepsNotesOnDisk = false
 
     /// Bits a sample that can be chosen.
-    public var bitDepths: [Int]?
+    package var bitDepths: [Int]?
     /// Channel layouts that come out as they went in, where the encoder takes more; nil where all that it takes do.
-    public var layouts: [String]?
+    package var layouts: [String]?
     /// The encoder begins with samples that are none of the source's.
-    public var beginsWithDelay = false
+    package var beginsWithDelay = false
     /// The output's sample rate is the encoder's own, whatever is asked.
-    public var hasOwnSampleRate = false
+    package var hasOwnSampleRate = false
 
     /// What becomes of fields that are left as they are.
-    public var fields = FieldCoding.unmarked
+    package var fields = FieldCoding.unmarked
     /// What its numbers mean whatever is said, nil where the stream or the container says it.
-    public var fixedColor: FixedColor?
+    package var fixedColor: FixedColor?
     /// The matrices that it has words for; nil for all.
-    public var matrices: [String]?
+    package var matrices: [String]?
+    /// Its alpha plane is a stream of its own beside its packets.
+    package var putsAlphaBeside = false
     /// Sides are multiples of the chroma's step.
-    public var roundsToChroma = false
+    package var roundsToChroma = false
     /// It can use a pixel format under a profile, where the container has a place for alpha or not.
-    public var suits: @Sendable (PixelFormat, _ profile: String?, _ holdsAlphaBeside: Bool) -> Bool = {
+    package var suits: @Sendable (PixelFormat, _ profile: String?, _ holdsAlphaBeside: Bool) -> Bool = {
         _, _, _ in true
     }
     /// The constant quality and the preset that nobody sees a generation at; nil where it can't be copied but for edges.
-    public var nearLossless: (crf: Int, preset: String)?
+    package var nearLossless: (crf: Int, preset: String)?
 
     /// Highest `crf`, nil where there is none.
-    public var maxCRF: Int? { constantQuality?.maximum }
+    package var maxCRF: Int? { constantQuality?.maximum }
+    /// It makes files of one frame each, and no movies.
+    package var isStill = false
+    /// `quality` of stills from 1 to 100, as everybody counts it; nil where nothing is lost.
+    package struct StillQuality: Sendable {
+        /// What it is where nothing is said.
+        package let usual: Int
+        /// The encoder's own step for it, which is set where `qp` is.
+        package let step: @Sendable (_ quality: Int) -> Int
+    }
+    /// `quality` of stills; nil of movies, and where nothing is lost.
+    package var stillQuality: StillQuality?
+    /// Pixel formats that frames come in, by libav's names, where what is encoded is made of several of them, and the format that the
+    /// encoder then gets; nil for the encoder's own.
+    package var composed: (frames: [String], encoded: String)?
     /// Can be lossless.
-    public var canBeLossless: Bool { if case .never = lossless { false } else { true } }
+    package var canBeLossless: Bool { if case .never = lossless { false } else { true } }
     /// Is lossless whatever is said.
-    public var isLossless: Bool { if case .always = lossless { true } else { false } }
+    package var isLossless: Bool { if case .always = lossless { true } else { false } }
 
     /// A video codec of libav's name.
     static func video(_ name: String, encoders: [String]) -> CodecModel {
@@ -150,7 +166,7 @@ public struct CodecModel: Sendable {
 }
 
 /// What an encoder makes of interlaced frames.
-public enum FieldCoding: Sendable {
+package enum FieldCoding: Sendable {
     /// Fields, each by itself where that is better, and the stream says so.
     case coded
     /// Lines of whole frames; they lose nothing by it, and stream or container say so.
@@ -160,7 +176,7 @@ public enum FieldCoding: Sendable {
 }
 
 /// What decoders take a codec's numbers for, without asking.
-public enum FixedColor: Sendable {
+package enum FixedColor: Sendable {
     /// Full range by the matrix of BT.601, as JFIF has it.
     case jpeg
     /// Limited range.

@@ -1,7 +1,7 @@
-public import LibAV
+package import LibAV
 
 /// Where an encoder takes a setting.
-public enum SettingPlace: Sendable, Hashable {
+package enum SettingPlace: Sendable, Hashable {
     /// An option of its own.
     case option(String)
     /// An entry of an option that is a list of settings, such as `x265-params`.
@@ -12,7 +12,7 @@ public enum SettingPlace: Sendable, Hashable {
 
 extension EncoderConfiguration {
     /// Puts a setting where the encoder takes it.
-    public mutating func set(_ value: String, at place: SettingPlace) {
+    package mutating func set(_ value: String, at place: SettingPlace) {
         switch place {
         case .option(let key): options.append(MetadataEntry(key: key, value: value))
         case .entry(let key, let list): set(key, to: value, in: list)

@@ -19,6 +19,7 @@ extension CodecModel {
         model.countsFramesInTwoPasses = true
         // What its header can say; `color_space` is all it has.
         model.matrices = ["bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc", "gbr"]
+        model.putsAlphaBeside = true
         model.suits = { format, _, holdsAlphaBeside in !format.hasAlpha || holdsAlphaBeside }
         return model
     }()

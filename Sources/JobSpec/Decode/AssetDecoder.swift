@@ -34,15 +34,8 @@ struct AssetDecoder {
                 source: .job(id, run: id.value, output: output), timing: .fast, range: node.range)
         }
         if entries.contains(where: { $0.key == "url" }) { return remote(node) }
-        for later in ["images", "image"] {
-            if let entry = entries.first(where: { $0.key == later }) {
-                reader.sink.error(
-                    .notSupported,
-                    "`\(later)` is part of the job language, but this version of tandem doesn't have it yet",
-                    at: entry.keyRange)
-                return nil
-            }
-        }
+        if entries.contains(where: { $0.key == "images" }) { return images(node) }
+        if entries.contains(where: { $0.key == "image" }) { return image(node) }
         guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
         let timing = reader.choice("timing", of: fields, as: AssetTiming.self)
         guard let source = fields["path"].flatMap({ path($0.value) }) else { return nil }
@@ -71,6 +64,51 @@ struct AssetDecoder {
         let rest = text.drop { $0 != "/" }.dropFirst(2)
         let host = rest.prefix { $0 != "/" }
         return !host.isEmpty && !host.contains("@") && host.count < rest.count
+    }
+
+    private func images(_ node: YAMLNode) -> AssetSpec? {
+        guard let fields = reader.fields(node, as: Language.imagesAsset) else { return nil }
+        let path = fields.value("images").flatMap { plainPath($0) }
+        let rate = rate(fields)
+        guard let path, let rate else { return nil }
+        guard NumberedName(path: path.value) != nil else {
+            reader.sink.error(
+                .invalidValue, "the name has no place for the number, or more than one", at: path.range,
+                help:
+                    "`frame-%05d.png` is numbered with five digits, `%d` with as many as it takes; `%%` is a percent sign"
+            )
+            return nil
+        }
+        return AssetSpec(
+            source: .images(path, frameRate: rate.value), timing: .fast, range: node.range)
+    }
+
+    private func image(_ node: YAMLNode) -> AssetSpec? {
+        guard let fields = reader.fields(node, as: Language.imageAsset) else { return nil }
+        let path = fields.value("image").flatMap { plainPath($0) }
+        let length = reader.length("duration", of: fields, "an image is shown for some time, up to a day")
+        let rate = rate(fields)
+        guard let path, let length, !fields.has("frame_rate") || rate != nil else { return nil }
+        return AssetSpec(
+            source: .image(path, duration: length.value, frameRate: rate?.value ?? Rational(25, 1)),
+            timing: .fast, range: node.range)
+    }
+
+    private func rate(_ fields: Fields) -> Located<Rational>? {
+        reader.value(
+            fields.value("frame_rate"), "`frame_rate`",
+            "it is written like 25, 29.97 or 30000/1001, up to 1000"
+        ) { Quantity.frameRate($0) }
+    }
+
+    /// A path that is no pattern: whatever stands in it is part of a name.
+    private func plainPath(_ node: YAMLNode) -> Located<String>? {
+        guard let path = reader.text(node, "a path") else { return nil }
+        guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {
+            reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
+            return nil
+        }
+        return path
     }
 
     private func path(_ node: YAMLNode) -> AssetSpec.Source? {
@@ -103,10 +141,7 @@ struct AssetDecoder {
                 $0.width.map { $0 % 2 == 0 } == true && $0.height.map { $0 % 2 == 0 } == true ? $0 : nil
             }
         }
-        let rate = reader.value(
-            fields.value("frame_rate"), "`frame_rate`",
-            "it is written like 25, 29.97 or 30000/1001, up to 1000"
-        ) { Quantity.frameRate($0) }
+        let rate = rate(fields)
         let tone = reader.value(
             fields.value("tone"), "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
         ) {

@@ -20,9 +20,11 @@ struct JobDecoder {
     /// Nil where no job can be made of it; the reader's sink says why, unless it is not known yet.
     func job(_ written: YAMLNode) -> JobSpec? {
         let parts = OutputNodes(written)
+        var scope = scope
+        scope.makesImages = parts.job[key: "images"] != nil
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         guard let fields = reader.fields(parts.whole(of: node), as: Language.job) else { return nil }
-        let ranges = fields["range"].map { timeRanges($0.value) } ?? []
+        let ranges = fields["range"].map { RangeDecoder(reader: reader).ranges($0.value) } ?? []
         let damage = reader.choice("on_damage", of: fields, as: DamagePolicy.self)
         let cut = reader.choice("cut", of: fields, as: CutMode.self)
         let needs = fields["needs"].map { entry in
@@ -40,6 +42,7 @@ struct JobDecoder {
         checkCut(job)
         for output in outputs {
             ContainerCheck.check(output, into: &reader.sink)
+            ImagesCheck.check(output, into: &reader.sink)
             if let size = output.sizeLimit {
                 SizeLimitCheck(job: job, output: output).check(at: size.range, into: &reader.sink)
             }
@@ -67,9 +70,13 @@ struct JobDecoder {
         let outputs = named.compactMap { output -> OutputSpec? in
             var scope = scope
             scope.output = output.key
-            let node = Substitution(scope: scope, reader: reader).apply(to: parts.output(output.value))
+            let written = parts.output(output.value)
+            scope.makesImages = written[key: "images"] != nil
+            let node = Substitution(scope: scope, reader: reader).apply(to: written)
             guard let fields = reader.fields(node, as: Language.output) else { return nil }
-            return decoder(Located(output.key, at: output.keyRange), scope).output(fields)
+            var decoder = decoder(Located(output.key, at: output.keyRange), scope)
+            decoder.own = output.value.range
+            return decoder.output(fields)
         }
         guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty else { return nil }
         return outputs.count == entries.count ? outputs : nil
@@ -111,41 +118,6 @@ struct JobDecoder {
                 notes: [Diagnostic.Note("`similarity` stands here", at: expectation.location)])
             break
         }
-    }
-
-    private func timeRanges(_ node: YAMLNode) -> [RangeSpec] {
-        guard case .sequence(let items) = node.content else { return timeRange(node).map { [$0] } ?? [] }
-        if items.isEmpty {
-            reader.sink.error(.missingKey, "a list of ranges has at least one", at: node.range)
-        }
-        if items.count > 1000 {
-            reader.sink.error(.yamlLimit, "more than 1000 ranges", at: node.range)
-            return []
-        }
-        return items.compactMap { timeRange($0) }
-    }
-
-    private func timeRange(_ node: YAMLNode) -> RangeSpec? {
-        guard let fields = reader.fields(node, as: Language.range) else { return nil }
-        let spec = RangeSpec(
-            start: reader.time(fields.value("start"), "`start`"),
-            end: reader.time(fields.value("end"), "`end`"),
-            duration: reader.time(fields.value("duration"), "`duration`"), range: node.range)
-        // What the file alone shows; the rest needs the source.
-        var from = MediaTime.zero
-        if let start = spec.start {
-            guard case .absolute(let time) = start.value else { return spec }
-            from = time
-        }
-        if let end = spec.end, case .absolute(let time) = end.value, time <= from {
-            reader.sink.error(
-                .invalidRange, "the range is empty: it ends at \(time) s and begins at \(from) s",
-                at: end.range)
-        }
-        if let duration = spec.duration, case .absolute(let time) = duration.value, time <= .zero {
-            reader.sink.error(.invalidRange, "the range is empty: its duration is 0", at: duration.range)
-        }
-        return spec
     }
 
     private func scheduling(_ fields: Fields) -> JobScheduling {

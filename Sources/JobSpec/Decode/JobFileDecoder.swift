@@ -1,40 +1,40 @@
 internal import ExactStrings
-public import Diagnostics
-public import YAMLDocument
+package import Diagnostics
+package import YAMLDocument
 
 /// What a call adds to its job files.
-public struct SpecOptions: Sendable {
+package struct SpecOptions: Sendable {
     /// `--set name=value`: wins over `vars`.
-    public var variables: [String: String] = [:]
+    package var variables: [String: String] = [:]
     /// What `${env.NAME}` sees.
-    public var environment: [String: String] = [:]
+    package var environment: [String: String] = [:]
     /// A file without `jobs`, which is there to be included, is right by itself.
-    public var allowsNoJobs = false
+    package var allowsNoJobs = false
     /// Assets may be URLs.
-    public var allowsNetwork = false
+    package var allowsNetwork = false
     /// Where included files are read from.
-    public var files: any SpecFiles = SystemSpecFiles()
+    package var files: any SpecFiles = SystemSpecFiles()
 
     /// Nothing added.
-    public init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
+    package init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
 }
 
 /// Turns a document into a job file, and checks everything that needs no media.
-public struct JobFileDecoder {
+package struct JobFileDecoder {
     /// What came of it.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The job file; nil where nothing can be made of it.
-        public var file: JobFile?
+        package var file: JobFile?
         /// Everything that was found.
-        public var sink: DiagnosticSink
+        package var sink: DiagnosticSink
         /// The texts of included files, for excerpts.
-        public var texts = SourceTexts()
+        package var texts = SourceTexts()
         /// The names of all variables that the file has.
-        public var variables: Set<String> = []
+        package var variables: Set<String> = []
     }
 
     /// Decodes and checks a document that was parsed with `sink`.
-    public static func decode(
+    package static func decode(
         _ root: YAMLNode?, path: String, directory: String, options: SpecOptions = SpecOptions(),
         after sink: DiagnosticSink
     ) -> Result {
@@ -109,17 +109,13 @@ public struct JobFileDecoder {
         }
     }
 
-    private static func stem(_ path: String) -> String {
-        let name = path.pathParts.last ?? path
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-        return String(name[..<dot])
-    }
+    private static func stem(_ path: String) -> String { (path.pathParts.last ?? path).nameParts.stem }
 }
 
 extension JobFile {
     /// The file with a run for every match of its patterns, in the order of the matches; what patterns match is
     /// asked for once a pattern. Messages go to the sink.
-    public func expanded(
+    package func expanded(
         into sink: inout DiagnosticSink,
         matching matches: (_ pattern: Located<String>, _ absolute: String, inout DiagnosticSink) -> [String]?
     ) -> JobFile {

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import LibAV
 internal import Media
 internal import YAMLDocument
@@ -11,9 +12,13 @@ struct OutputDecoder {
     let id: Located<String>?
     /// What the job reads is known by a pattern alone.
     let isTemplate: Bool
+    /// Where it stands under `outputs`; nil for the one output that a job describes itself.
+    var own: SourceRange?
 
     /// Nil where no output can be made of it; the reader's sink says why, unless it is not known yet.
     func output(_ fields: Fields) -> OutputSpec? {
+        if let entry = fields["images"] { return stills(entry, fields) }
+        if let entry = fields["waveform"] { return waveform(entry, fields) }
         let tracks = fields["tracks"].flatMap { rules($0) } ?? fields["export"].flatMap { exported($0) }
         let named = reader.word("container", of: fields)
         let optimize = reader.boolean("optimize_for_network", of: fields)
@@ -28,10 +33,109 @@ struct OutputDecoder {
         let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
         guard let tracks, container != nil || isTemplate else { return nil }
         return OutputSpec(
-            id: id, tracks: tracks, container: container, optimizeForNetwork: optimize,
+            id: id, tracks: tracks, images: nil, waveform: nil, container: container,
+            optimizeForNetwork: optimize,
             fragmentInterval: fragment, metadata: metadata, chapters: chapters,
             durationLimit: limit?.duration, sizeLimit: limit?.size, expectations: expectations,
             leftover: leftover, destination: destination)
+    }
+
+    /// What is said of movies alone.
+    private static let movieKeys = [
+        "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
+    ]
+
+    private func refuseMovieKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
+        for key in Self.movieKeys {
+            // What defaults say to every job is not about this one.
+            // Nor is what the job says to all its outputs.
+            guard let other = fields[key], own?.contains(other.keyRange) != false,
+                other.keyRange.context?.contains(.defaults) != true,
+                other.value.range.context?.contains(.defaults) != true
+            else { continue }
+            reader.sink.error(
+                .conflictingKeys, "`\(key)` is about movies, and `\(kind.key)` makes none",
+                at: other.keyRange,
+                notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
+        }
+    }
+
+    private func waveform(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
+        refuseMovieKeys(fields, entry)
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        let destination = fields["destination"].flatMap { target($0.value) }
+        let decoder = WaveformDecoder(reader: reader, settings: settings, isTemplate: isTemplate)
+        guard let (spec, rule) = decoder.waveform(entry.value, destination: destination?.path),
+            let destination
+        else {
+            return nil
+        }
+        let container = spec.format.flatMap { ContainerType.named($0.containerName) }
+        return OutputSpec(
+            id: id, tracks: [rule], images: nil, waveform: spec,
+            container: container.map { Located($0, at: spec.range) }, optimizeForNetwork: nil,
+            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
+            sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
+    }
+
+    private func stills(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
+        refuseMovieKeys(fields, entry)
+        let decoder = ImagesDecoder(reader: reader)
+        let images = decoder.images(entry.value)
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
+        // What is wrong with it was said, and what kind of file it is to be hangs on it.
+        if images == nil, entry.value[key: "animation"] != nil { return nil }
+        let isAnimation = images?.animation != nil
+        let format = stillFormat(
+            images?.animation.map { Located($0.value.rawValue, at: $0.range) } ?? images?.format
+                ?? decoder.format(entry.value), destination,
+            isAnimation: isAnimation)
+        guard let images, format != nil || isTemplate else { return nil }
+        let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.stills[0]
+        let rule = images.rule(codec: codec, at: format?.range ?? images.range)
+        return OutputSpec(
+            id: id, tracks: [rule], images: images, waveform: nil, container: format, optimizeForNetwork: nil,
+            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
+            sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
+    }
+
+    /// The kind of file that stills are: as it is said, or by the destination's extension, which may not say otherwise.
+    private func stillFormat(
+        _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
+    ) -> Located<ContainerType>? {
+        let name = Self.lastPart(of: destination.path.value)
+        let place = destination.path.range
+        let ending = name.nameParts.ending
+        let formats = ContainerType.stills.map(\.name).joined(separator: ", ")
+        let told = ending.flatMap {
+            ContainerType.still(forExtension: $0) ?? ContainerType.animation(forExtension: $0)
+        }
+        if let named {
+            let types = isAnimation ? ContainerType.animations : ContainerType.stills
+            guard let type = types.first(where: { $0.name == named.value }) else { return nil }
+            let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
+            if !isTemplate, isOther || told.map({ $0 != type }) ?? false {
+                reader.sink.error(
+                    .unknownContainer, "`.\(ending ?? "")` is no name for \(type.name)", at: place,
+                    notes: [Diagnostic.Note("the format stands here", at: named.range)])
+            }
+            return Located(type, at: named.range)
+        }
+        if let told, !ContainerType.stills.contains(told) {
+            reader.sink.error(
+                .unknownContainer, "a \(told.name) is an animation, and these are stills", at: place,
+                help: "`animation: \(told.name)` in `images` shows them one after the other")
+            return nil
+        }
+        if let told { return Located(told, at: place) }
+        if isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
+        reader.sink.error(
+            .unknownContainer,
+            ending.map { "`.\($0)` tells no format of stills" }
+                ?? "the destination has no extension that tells the format",
+            at: place, help: "name it: `format:` of `images` is one of \(formats)")
+        return nil
     }
 
     private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {
@@ -160,18 +264,18 @@ struct OutputDecoder {
         let name = Self.lastPart(of: path)
         if let named {
             // Nobody looks for a movie under the name of a still.
-            if let dot = name.lastIndex(of: "."), dot != name.startIndex, !isTemplate,
-                let other = ForeignWords.help(extension: String(name[name.index(after: dot)...]))
+            if let ending = name.nameParts.ending, !isTemplate,
+                let other = ForeignWords.help(extension: ending)
             {
                 reader.sink.error(
-                    .unknownContainer, "`\(name[dot...])` is no name for \(named.value)",
+                    .unknownContainer, "`.\(ending)` is no name for \(named.value)",
                     at: destination.path.range, help: other)
             }
             return ContainerType.named(named.value).map { Located($0, at: named.range) }
         }
         if hasKey { return nil }
         let all = ContainerType.all
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+        guard let fileExtension = name.nameParts.ending else {
             if isTemplate { return nil }
             reader.sink.error(
                 .unknownContainer, "the destination has no extension that tells the container",
@@ -179,7 +283,6 @@ struct OutputDecoder {
                 help: "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
             return nil
         }
-        let fileExtension = String(name[name.index(after: dot)...])
         if isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
         guard let type = ContainerType.forExtension(fileExtension) else {
             reader.sink.error(

@@ -43,17 +43,19 @@ struct TrackRuleDecoder {
             return nil
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
-        let selection = selection(kind.value, of: type)
+        let selection = SelectionDecoder(reader: reader).selection(kind.value, of: type)
         let isOptional = reader.boolean("optional", of: fields)?.value ?? false
         let action = action(fields, type)
         let spoken = reader.language(fields.value("language"))
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map {
-            Located(dispositions($0.value, or: "none"), at: $0.value.range)
+            Located(SelectionDecoder(reader: reader).dispositions($0.value, or: "none"), at: $0.value.range)
         }
         let metadata = reader.tags(fields["metadata"])
         let mix = fields["mix"].flatMap {
-            MixDecoder(reader: reader, selection: { self.selection($0, of: .audio) }).mix($0)
+            MixDecoder(
+                reader: reader, selection: { SelectionDecoder(reader: reader).selection($0, of: .audio) }
+            ).mix($0)
         }
         guard let selection, let action else { return nil }
         if let mix, case .copy(let copy, _) = action {
@@ -149,60 +151,6 @@ struct TrackRuleDecoder {
         }
         return .encodeSubtitle(
             SubtitleEncodeSpec(codec: Located(codec, at: word.range), range: node.range))
-    }
-
-    /// One word or a list of them; `none` alone where that means something.
-    private func dispositions(_ node: YAMLNode, or none: String? = nil) -> [String] {
-        if let none, node.text == none { return [] }
-        return reader.list(node).compactMap {
-            reader.word($0, as: "disposition", of: Language.selection)?.value
-        }
-    }
-
-    private func selection(_ node: YAMLNode, of type: MediaType) -> Located<TrackSelection>? {
-        if node.text != nil, !node.isNull {
-            guard let text = reader.text(node, "a selection") else { return nil }
-            if text.value == "first" { return Located(.first, at: node.range) }
-            if text.value == "all" { return Located(.all, at: node.range) }
-            if let index = Int(text.value), (0...255).contains(index) {
-                return Located(.matching(TrackCriteria(index: index)), at: node.range)
-            }
-            reader.sink.error(
-                .invalidValue,
-                "a selection can't be `\(text.value)`; it is `first`, `all`, an index from 0, or a mapping",
-                at: node.range,
-                help: Suggestion.help(for: text.value, among: ["first", "all"]))
-            return nil
-        }
-        guard let fields = reader.fields(node, as: Language.selection) else { return nil }
-        if fields.isEmpty { return nil }
-        let before = reader.sink.errorCount
-        var criteria = TrackCriteria()
-        criteria.index = reader.integer("index", of: fields)?.value
-        criteria.id = reader.integer("id", of: fields)?.value
-        criteria.language = reader.language(fields.value("language"))?.value
-        criteria.codec =
-            type == .data
-            ? dataCodec(fields["codec"]) : fields["codec"].flatMap { reader.codecName($0.value)?.value }
-        criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
-        if let entry = fields["disposition"], case .sequence(let items) = entry.value.content, items.isEmpty {
-            reader.sink.error(.missingKey, "the list says nothing of the tracks", at: entry.value.range)
-        }
-        criteria.characteristic =
-            reader.word("characteristic", of: fields)?.value
-        criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
-        return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil
-    }
-
-    private func dataCodec(_ entry: YAMLNode.Entry?) -> String? {
-        guard let name = entry.flatMap({ reader.text($0.value, "`codec`") }) else { return nil }
-        let known = ContainerType.dataCodecs
-        if known.contains(name.value) { return name.value }
-        reader.sink.error(
-            .unknownCodec,
-            "no container takes data called `\(name.value)`; there is \(known.joined(separator: ", "))",
-            at: name.range, help: Suggestion.help(for: name.value, among: known))
-        return nil
     }
 }
 

@@ -1,9 +1,9 @@
 internal import ExactStrings
 
 /// Paths with `*`, `?`, `[…]` and `**`.
-public enum GlobPattern {
+package enum GlobPattern {
     /// It has one of them.
-    public static func isPattern(_ path: String) -> Bool {
+    package static func isPattern(_ path: String) -> Bool {
         path.utf8.contains { $0 == 0x2a || $0 == 0x3f || $0 == 0x5b }
     }
 
@@ -35,7 +35,7 @@ public enum GlobPattern {
     }
 
     /// A path fits a pattern, part by part.
-    public static func matches(path: some Collection<String>, _ pattern: some Collection<String>)
+    package static func matches(path: some Collection<String>, _ pattern: some Collection<String>)
         -> Bool
     {
         guard let part = pattern.first else { return path.isEmpty }
@@ -53,7 +53,7 @@ public enum GlobPattern {
     }
 
     /// A name fits one part of a pattern. A leading dot is only met by a dot.
-    public static func matches(_ name: String, _ pattern: String) -> Bool {
+    package static func matches(_ name: String, _ pattern: String) -> Bool {
         // Most patterns are `*` and an extension.
         if pattern.utf8.first == 0x2a, !isPattern(String(pattern.dropFirst())) {
             return name.utf8.first != 0x2e && name.utf8.count >= pattern.utf8.count - 1

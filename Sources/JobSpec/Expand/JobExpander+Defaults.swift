@@ -29,6 +29,11 @@ extension JobExpander {
                 }
             }
         }
+        if let written = base.node[key: "composition"], !mentionsMatrix(written) || hasMatrix {
+            let scope = Self.scope(definition, "defaults", combination ?? [], 1)
+            let node = Substitution(scope: scope, reader: own).apply(to: written)
+            _ = expander.composition(node, scope: scope)
+        }
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
         var firstKey: SourceRange?
@@ -42,9 +47,17 @@ extension JobExpander {
                 && (diagnostic.message.hasPrefix("the key `") || diagnostic.message.hasPrefix("one of `"))
                 && diagnostic.range == firstKey
             let isInList = !isOfWhole && lists.contains { $0.contains(diagnostic.range) }
+            // A job with `tracks` takes nothing of `images`, and one with `images` adds what is missing.
+            let isInImages = ["images", "waveform"].contains {
+                base.node[key: $0]?.range.contains(diagnostic.range) == true
+            }
+            // A composition is one whole: no job adds to it.
+            let isInComposition =
+                base.node[key: "composition"]?.range.contains(diagnostic.range) == true
             guard
-                Self.ofOneValue.contains(diagnostic.rule)
+                Self.ofOneValue.contains(diagnostic.rule) || isInComposition && !isOfWhole
                     || isInList && Self.ofOneList.contains(diagnostic.rule)
+                    || isInImages && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
             else { continue }
             reader.sink.add(diagnostic)
         }
@@ -61,6 +74,7 @@ extension JobExpander {
                 at: asset.range)
         }
         return with("pattern", TestPattern.sources.first?.name, Language.pattern)
+            ?? with("frame_rate", "25", Language.imagesAsset) ?? with("duration", "1s", Language.imageAsset)
             ?? with("job", definition.bases.first?.id.value, Language.jobAsset) ?? asset
     }
 

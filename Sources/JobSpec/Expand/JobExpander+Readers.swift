@@ -39,7 +39,16 @@ extension JobExpander {
     /// The output that is read; said where it isn't there, or where it isn't said which of several.
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
-        if let output = job.output(named?.value) { return output }
+        if let output = job.output(named?.value) {
+            guard let place = output.images?.range ?? output.waveform?.range else { return output }
+            let what =
+                output.images == nil
+                ? "a waveform, which is no asset" : "stills, which this version can't read"
+            reader.sink.error(
+                .notSupported, "`\(job.base)` makes \(what)", at: (named ?? id).range,
+                notes: [Diagnostic.Note("that is said here", at: place)])
+            return nil
+        }
         let ids = job.outputs.compactMap(\.id?.value)
         if let named {
             reader.sink.error(

@@ -146,7 +146,7 @@ struct JobExpander {
             lookOn(base, [], hasMatrix: false)
             return []
         }
-        guard let asset = node[key: "asset"] else {
+        guard let asset = node[key: "asset"] ?? node[key: "composition"] else {
             lookOn(base, combinations[0], hasMatrix: true)
             return []
         }
@@ -156,6 +156,7 @@ struct JobExpander {
             reader.sink.error(.fanOut, "the job and its matrix come to too much", at: base.id.range)
             return []
         }
+        let isComposed = base.node[key: "asset"] == nil && node[key: "asset"] == nil
         var runs: [Run] = []
         // What else is wrong is much the same in all combinations.
         var hasLookedOn = false
@@ -163,7 +164,10 @@ struct JobExpander {
             let label = combination.map { "\($0.key)=\($0.value.text)" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
             let node = Substitution(scope: scope, reader: reader).apply(to: asset)
-            guard let (spec, id) = binding(node, scope: scope) else {
+            guard
+                let (spec, id) = isComposed
+                    ? composition(node, scope: scope).map({ ($0, nil) }) : binding(node, scope: scope)
+            else {
                 if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
                 hasLookedOn = true
                 continue
@@ -244,6 +248,13 @@ struct JobExpander {
         return decoder.asset(node).map { ($0, nil) }
     }
 
+    /// Several assets on one time line.
+    func composition(_ node: YAMLNode, scope: Scope) -> AssetSpec? {
+        CompositionDecoder(reader: reader) { binding($0, scope: scope)?.0 }.composition(node).map {
+            AssetSpec(source: .composition($0), timing: .fast, range: node.range)
+        }
+    }
+
     private func facts(of spec: AssetSpec, id: Located<String>?) -> AssetFacts {
         var facts = AssetFacts(id: id?.value)
         switch spec.source {
@@ -253,6 +264,17 @@ struct JobExpander {
             facts.path = shown(path)
             facts.isPattern = true
         case .pattern: facts.what = "a test signal"
+        case .images: facts.what = "an image sequence"
+        case .composition(let spec):
+            // Of the clips that a pattern gives, each run has one.
+            guard let pattern = spec.pattern else {
+                facts.what = "a composition"
+                break
+            }
+            facts.path = shown(pattern)
+            facts.isPattern = true
+        case .composed: facts.what = "a composition"
+        case .image(let path, _, _): facts.path = shown(path)
         case .job: facts.what = "the job's output"
         }
         return facts
@@ -266,7 +288,15 @@ struct JobExpander {
 
     /// A run for every match of its pattern.
     private func expand(_ run: Run) -> [Run] {
-        guard case .glob(let pattern) = run.asset.source else { return [run] }
+        var composed: CompositionSpec?
+        let pattern: Located<String>
+        switch run.asset.source {
+        case .glob(let written): pattern = written
+        case .composition(let spec):
+            guard let written = spec.pattern else { return [run] }
+            (composed, pattern) = (spec, written)
+        default: return [run]
+        }
         guard let matches else {
             var template = run
             template.isTemplate = true
@@ -279,7 +309,8 @@ struct JobExpander {
         return paths.map { path in
             var copy = run
             let located = Located(path, at: pattern.range)
-            copy.asset.source = .file(located)
+            copy.asset.source =
+                composed.map { .composition($0.with(located, for: pattern)) } ?? .file(located)
             copy.facts.path = shown(located)
             copy.facts.isPattern = false
             // Never less than what tells it from the others: two runs of one name would be one.

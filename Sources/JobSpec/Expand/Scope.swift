@@ -23,6 +23,8 @@ struct Scope: Sendable {
     var index: Int?
     /// The output's id, inside `outputs`.
     var output: String?
+    /// Stills are made, whose numbers and times a destination can name.
+    var makesImages = false
     /// `asset.id`, `asset.stem` and so on.
     var asset: AssetFacts?
 
@@ -31,6 +33,7 @@ struct Scope: Sendable {
         variables.keys.sorted() + matrix.map { "matrix.\($0.key)" }
             + (job == nil ? [] : ["job", "index"])
             + (output == nil ? [] : ["output"])
+            + (makesImages ? ["image.number", "image.time"] : [])
             + (asset == nil ? [] : ["asset.id", "asset.stem", "asset.ext", "asset.dir"])
     }
 
@@ -75,6 +78,15 @@ struct Scope: Sendable {
         if name == "output" {
             if let output { return Value(text: output) }
             throw .undefined("`${output}` is known inside `outputs` only", help: nil, isMissing: true)
+        }
+        if name.hasPrefix("image.") {
+            let place = "${\(name)}"
+            guard [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time].contains(place) else {
+                throw .undefined("there is no `\(name)`", help: "there are image.number and image.time")
+            }
+            // Which it is, each still says.
+            if makesImages { return Value(text: place) }
+            throw .undefined("`${\(name)}` is known in the destination of `images` only", help: nil)
         }
         if name.hasPrefix("asset.") {
             guard let asset else {
@@ -146,11 +158,11 @@ struct AssetFacts: Sendable {
     private func part(_ fact: String, of path: String) -> Scope.Value {
         let slash = path.lastSlash
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+        let parts = name.nameParts
         let text =
             switch fact {
-            case "stem": dot.map { String(name[..<$0]) } ?? name
-            case "ext": dot.map { String(name[name.index(after: $0)...]) } ?? ""
+            case "stem": parts.stem
+            case "ext": parts.ending ?? ""
             default: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
             }
         return Scope.Value(text: text, isDeferred: isPattern && GlobPattern.isPattern(text))

@@ -27,15 +27,18 @@ enum ForeignWords {
 
     /// What is done elsewhere or not yet, by the key that asks for it.
     private static let elsewhere: [String: String] = [
-        "overlay": "`composition` will have layers; this version doesn't have it yet",
-        "watermark": "`composition` will have layers; this version doesn't have it yet",
-        "logo": "`composition` will have layers; this version doesn't have it yet",
-        "concat": "`composition` will join files; this version joins ranges of one: `range: [ … ]`",
-        "join": "`composition` will join files; this version joins ranges of one: `range: [ … ]`",
-        "inputs": "`composition` will read several files; this version reads one `asset` a job",
+        "overlay":
+            "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
+        "watermark":
+            "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
+        "logo":
+            "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
+        "concat": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
+        "join": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
+        "inputs": "a job reads one `asset`, or several on one time line: `composition: [ a.mp4, b.mp4 ]`",
         "burn": "burning subtitles in is not in this version; `subtitle: …` keeps them as a track",
         "subtitles": "`subtitle: …` is a rule of `tracks`",
-        "speed": "changing the speed is not in this version",
+        "speed": "`speed` is a clip's: `composition: [ { asset: a.mp4, speed: 2 } ]`",
         "ss": "`range: { start: … }`", "start": "`range: { start: … }`", "seek": "`range: { start: … }`",
         "t": "`range: { duration: … }`", "to": "`range: { end: … }`", "end": "`range: { end: … }`",
         "duration": "`range: { duration: … }`",
@@ -58,7 +61,8 @@ enum ForeignWords {
         "filter_complex": "`filters` stands in the `encode` of a rule of `tracks`",
         "hls": "`package` will make it; this version doesn't have it yet",
         "dash": "`package` will make it; this version doesn't have it yet",
-        "thumbnail": "`images` will make stills; this version doesn't have it yet",
+        "thumbnail": "`images: { at: … }` makes stills", "thumbnails": "`images: { every: … }` makes stills",
+        "poster": "`images: { at: … }` makes stills", "screenshot": "`images: { at: … }` makes stills",
     ]
 
     /// The key of a mapping that a word means; nil where none does.
@@ -74,8 +78,9 @@ enum ForeignWords {
     /// What a file name's extension asks for that is no movie.
     static func help(extension word: String) -> String? {
         switch word.lowercased() {
-        case "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "avif":
-            "stills and animations are not written by this version"
+        case "png", "jpg", "jpeg", "webp": "stills are made by `images: { at: … }` instead of `tracks`"
+        case "gif": "animations are made by `images: { every: 100ms, animation: gif }` instead of `tracks`"
+        case "bmp", "tif", "tiff", "avif": "stills are jpeg, png or webp"
         case "m3u8", "mpd": "playlists and their segments are not written by this version"
         default: nil
         }

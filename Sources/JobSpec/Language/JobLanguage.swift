@@ -45,6 +45,12 @@ extension Language {
             "Instead of `tracks`: a preset by name, with settings that hang on the source. `tandem presets` lists them."
         ),
         KeyInfo(
+            "images", .mapping(images),
+            "Instead of `tracks`: stills of the first video track, each a file, or all in one."),
+        KeyInfo(
+            "waveform", .mapping(waveform),
+            "Instead of `tracks`: how loud a track of audio is over its length, drawn or as data."),
+        KeyInfo(
             "container", .word(ContainerType.names), "The kind of file.",
             default: "from the destination's extension"),
         KeyInfo(
@@ -74,15 +80,18 @@ extension Language {
     static let output = MappingType(
         "output", "an output", "One of several outputs of a job; what the job says itself is under each.",
         keys: outputKeys + [destinationKey(destination, required: true)],
-        laterKeys: ["images", "waveform"], alternatives: [.exactlyOne(["tracks", "export"])])
+        alternatives: [.exactlyOne(["tracks", "export", "images", "waveform"])])
 
     static let job = MappingType(
         "job", "a job", "One read of one asset, and the outputs made of it.",
         keys: [
             KeyInfo(
                 "asset", asset,
-                "An asset's id, a path (it has a `/` or a `.`), or an asset written in place.", required: true
+                "An asset's id, a path (it has a `/` or a `.`), or an asset written in place."
             ),
+            KeyInfo(
+                "composition", .oneOf([sequence, .mapping(composition)]),
+                "Instead of `asset`: several assets on one time line. A list is its `sequence`."),
             KeyInfo(
                 "range", .oneOf([.mapping(range), .list(.mapping(range))]),
                 "What part of the asset; all of it when absent. A list of ranges is joined end to end, in its order."
@@ -123,11 +132,11 @@ extension Language {
                 default: "exact"
             ),
         ],
-        laterKeys: [
-            "composition", "images", "waveform", "package",
-        ],
+        laterKeys: ["package"],
         alternatives: [
-            .exactlyOne(["tracks", "export", "outputs"]), .atLeastOne(["destination", "outputs"]),
+            .exactlyOne(["asset", "composition"]),
+            .exactlyOne(["tracks", "export", "images", "waveform", "outputs"]),
+            .atLeastOne(["destination", "outputs"]),
         ],
         stricter: [
             // The rest of it may stand in the outputs.

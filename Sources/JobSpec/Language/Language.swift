@@ -3,9 +3,9 @@ internal import Media
 
 /// The job language, version 1: every key with its type and meaning. The one table from which the decoder's
 /// key checks, the schema and the reference come.
-public enum Language {
+package enum Language {
     /// The version that a file must name.
-    public static let version = 1
+    package static let version = 1
 
     static let time = ValueType.text(
         pattern:
@@ -55,6 +55,23 @@ public enum Language {
             KeyInfo("duration", length(0.001...86_400), "How long it lasts, up to a day.", default: "10s"),
             KeyInfo("tone", tone, "Frequency of the tone; without it there is no audio."),
         ])
+    static let imagesAsset = MappingType(
+        "imagesAsset", "an image sequence", "Numbered images, each of which is a frame.",
+        keys: [
+            KeyInfo(
+                "images", .text(pattern: NumberedName.pattern, example: "render/%05d.png"),
+                "Where they are, with a place for the number in the name: `render/%05d.png` for five digits or more, `%d` for as many as it takes. All numbers from the lowest to the highest must be there.",
+                required: true),
+            KeyInfo("frame_rate", frameRate, "Frames a second.", required: true),
+        ])
+    static let imageAsset = MappingType(
+        "imageAsset", "an image", "An image that is shown for some time.",
+        keys: [
+            KeyInfo("image", .string(mayBeEmpty: false), "Where it is.", required: true),
+            KeyInfo(
+                "duration", length(0.001...86_400), "How long it is shown, up to a day.", required: true),
+            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "25"),
+        ])
     static let fileAsset = MappingType(
         "fileAsset", "a file asset", "A media file.",
         keys: [
@@ -85,7 +102,8 @@ public enum Language {
             KeyInfo("output", .identifier, "Which of its outputs, where it has several."),
         ])
     static let asset = ValueType.oneOf([
-        .string(), .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(jobAsset),
+        .string(), .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(imagesAsset),
+        .mapping(imageAsset), .mapping(jobAsset),
     ])
 
     static let range = MappingType(
@@ -241,7 +259,7 @@ public enum Language {
     ]
 
     /// The whole file.
-    public static let file = MappingType(
+    package static let file = MappingType(
         "batch", "a job file", "A batch: assets and the jobs that read them.",
         keys: [version1, KeyInfo("name", .string(), "The batch's name.", default: "the file's name")]
             + sections + [
@@ -252,7 +270,7 @@ public enum Language {
             ])
 
     /// What a key of a job or of `encode` does, for comments in files that are made.
-    public static func summary(of key: String, in part: Part) -> String? {
+    package static func summary(of key: String, in part: Part) -> String? {
         let type =
             switch part {
             case .job: job
@@ -263,7 +281,7 @@ public enum Language {
     }
 
     /// A part of a job file.
-    public enum Part: Sendable {
+    package enum Part: Sendable {
         /// A job.
         case job
         /// `encode` of frames.

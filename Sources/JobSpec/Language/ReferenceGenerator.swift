@@ -1,9 +1,9 @@
 internal import LibAV
 
 /// Writes the reference of the job language as Markdown, from the table that the decoder reads by.
-public enum ReferenceGenerator {
+package enum ReferenceGenerator {
     /// The whole page, stable from run to run.
-    public static func reference() -> String {
+    package static func reference() -> String {
         var text = """
             # The job language, version \(Language.version)
 
@@ -70,7 +70,9 @@ public enum ReferenceGenerator {
     private static func whole(_ type: MappingType) -> MappingType {
         for one in [
             Language.job, Language.videoEncode, Language.audioEncode, Language.range, Language.metadata,
-            Language.destination, Language.fileAsset, Language.pattern, Language.jobAsset, Language.limit,
+            Language.destination, Language.fileAsset, Language.pattern, Language.imagesAsset,
+            Language.imageAsset,
+            Language.jobAsset, Language.limit,
             Language.chapter, Language.videoTrack, Language.audioTrack, Language.selection,
         ] where type.title == one.title {
             return one

@@ -1,7 +1,7 @@
 /// Writes the JSON Schema (draft-07) of the job language, for editors and other checkers.
-public enum SchemaGenerator {
+package enum SchemaGenerator {
     /// The schema as text, stable from run to run.
-    public static func schema() -> String {
+    package static func schema() -> String {
         var definitions: [(String, JSON)] = []
         let root = object(Language.file, &definitions)
         // What `defaults` or an included file gives needs not stand in the job.

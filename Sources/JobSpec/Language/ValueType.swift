@@ -1,7 +1,7 @@
 internal import YAMLDocument
 
 /// What a value in a job file may be. The decoder, the schema and the reference are made from it.
-public indirect enum ValueType: Sendable {
+package indirect enum ValueType: Sendable {
     /// Any text; numbers and truth values are text too.
     case string(mayBeEmpty: Bool = true)
     /// A name: `[A-Za-z_][A-Za-z0-9_-]*`.
@@ -28,7 +28,7 @@ public indirect enum ValueType: Sendable {
     case oneOf([ValueType])
 
     /// What the keys of a free mapping may be.
-    public enum MapKeys: Sendable {
+    package enum MapKeys: Sendable {
         /// Names.
         case identifiers
         /// Any text.
@@ -72,23 +72,23 @@ extension ValueType {
 
 /// A mapping with known keys. A class: the tables are looked at for every mapping of a file, by several threads, and
 /// must not be counted each time.
-public final class MappingType: Sendable {
+package final class MappingType: Sendable {
     /// Its name in the schema's definitions.
-    public let name: String
+    package let name: String
     /// What messages call it: "a job".
-    public let title: String
+    package let title: String
     /// What it is, in a sentence.
-    public let summary: String
+    package let summary: String
     /// Its keys, in the order of the reference.
-    public let keys: [KeyInfo]
+    package let keys: [KeyInfo]
     /// Keys of the job language that this version doesn't have yet: a message of their own.
-    public let laterKeys: [String]
+    package let laterKeys: [String]
     /// Keys of which so many must be there.
-    public let alternatives: [KeyGroup]
+    package let alternatives: [KeyGroup]
     /// Keys that have another type where a key isn't there.
     let stricter: [Stricter]
     /// The key that a single value stands for.
-    public let shortForm: String?
+    package let shortForm: String?
 
     /// What a key must be where another isn't there.
     struct Stricter: Sendable {
@@ -163,13 +163,13 @@ extension ValueType {
 }
 
 /// Keys of which so many must be there.
-public struct KeyGroup: Sendable {
+package struct KeyGroup: Sendable {
     /// The keys.
-    public let keys: [String]
+    package let keys: [String]
     /// One must be there.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// No more than one may be there.
-    public let isExclusive: Bool
+    package let isExclusive: Bool
 
     static func exactlyOne(_ keys: [String]) -> KeyGroup {
         KeyGroup(keys: keys, isRequired: true, isExclusive: true)
@@ -183,19 +183,19 @@ public struct KeyGroup: Sendable {
 }
 
 /// A key of a mapping.
-public struct KeyInfo: Sendable {
+package struct KeyInfo: Sendable {
     /// The key.
-    public let name: String
+    package let name: String
     /// What its value may be.
-    public let type: ValueType
+    package let type: ValueType
     /// What it does, in a sentence.
-    public let summary: String
+    package let summary: String
     /// It must be there.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// What holds when it is absent, as text.
-    public let defaultText: String?
+    package let defaultText: String?
     /// Values of a key that takes more than can be listed.
-    public let examples: [String]
+    package let examples: [String]
 
     init(
         _ name: String, _ type: ValueType, _ summary: String, required: Bool = false,

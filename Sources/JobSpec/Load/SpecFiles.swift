@@ -3,26 +3,26 @@ internal import Glibc
 internal import YAMLDocument
 
 /// Where job files are read from; tests put another one in.
-public protocol SpecFiles: Sendable {
+package protocol SpecFiles: Sendable {
     /// The bytes of a file by its absolute path, at most `limit` of them. Throws a `SpecFileError`.
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8]
 }
 
 /// Why a job file can't be read, for people.
-public struct SpecFileError: Error, Sendable {
+package struct SpecFileError: Error, Sendable {
     /// The reason.
-    public var reason: String
+    package var reason: String
     /// Makes one.
-    public init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
 }
 
 /// The file system's regular files.
-public struct SystemSpecFiles: SpecFiles {
+package struct SystemSpecFiles: SpecFiles {
     /// The file system.
-    public init() {}
+    package init() {}
 
     /// Reads a regular file; anything else could block or never end.
-    public func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
+    package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw SpecFileError("it can't be read: \(String(cString: strerror(errno)))")
@@ -51,7 +51,7 @@ public struct SystemSpecFiles: SpecFiles {
     }
 
     /// The absolute folder of a path, links resolved; the path's own folder where it doesn't exist.
-    public static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         let folder = path.lastSlash.map { String(path[...$0]) } ?? "."
         guard let resolved = realpath(folder, nil) else { return folder }
         defer { free(resolved) }

@@ -1,13 +1,15 @@
-public import Diagnostics
-public import LibAV
-public import Media
+package import Diagnostics
+package import LibAV
+package import Media
 
 /// How much of what the encoder may spend.
-public enum RateControl: Hashable, Sendable {
+package enum RateControl: Hashable, Sendable {
     /// Constant quality, in thousandths.
     case crf(Int)
     /// Constant quantiser.
     case qp(Int)
+    /// Of stills, from 1 to 100.
+    case quality(Int)
     /// Average bits a second.
     case bitRate(Int64)
     /// Without loss.
@@ -15,81 +17,81 @@ public enum RateControl: Hashable, Sendable {
 }
 
 /// A private option of an encoder.
-public struct EncoderOption: Sendable {
+package struct EncoderOption: Sendable {
     /// Its name.
-    public var name: Located<String>
+    package var name: Located<String>
     /// Its value as text.
-    public var value: Located<String>
+    package var value: Located<String>
     /// What stands in it where it is a list of settings by itself (`x264-params`), read and checked.
-    public var parameters: [MetadataEntry]?
+    package var parameters: [MetadataEntry]?
 }
 
 /// Settings that have to be tried, as `SourceProber.tryOut` does.
-public struct SettingsCheck: Sendable {
+package struct SettingsCheck: Sendable {
     /// What is tried.
-    public var trial: SettingsTrial
+    package var trial: SettingsTrial
     /// What is said before the library's own words where it can't be.
-    public var message: String
+    package var message: String
     /// The rule that is broken then.
-    public var rule: Rule
+    package var rule: Rule
     /// Where it stands.
-    public var range: SourceRange
+    package var range: SourceRange
 }
 
 /// How frames are compressed, as a job file says it.
-public struct VideoEncodeSpec: Sendable {
+package struct VideoEncodeSpec: Sendable {
     /// The codec.
-    public var codec: Located<CodecInfo>
+    package var codec: Located<CodecInfo>
     /// Rate control.
-    public var rateControl: Located<RateControl>?
+    package var rateControl: Located<RateControl>?
     /// Highest bit rate.
-    public var maxBitRate: Located<Int64>?
+    package var maxBitRate: Located<Int64>?
     /// Rate-control buffer.
-    public var bufferSize: Located<Int64>?
+    package var bufferSize: Located<Int64>?
     /// Preset.
-    public var preset: Located<String>?
+    package var preset: Located<String>?
     /// Profile.
-    public var profile: Located<String>?
+    package var profile: Located<String>?
     /// Level.
-    public var level: Located<String>?
+    package var level: Located<String>?
     /// Size.
-    public var size: Located<Dimensions>?
+    package var size: Located<Dimensions>?
     /// How the frame gets into the size.
-    public var fit: Located<FrameFit>?
+    package var fit: Located<FrameFit>?
     /// What part of the coded frame is kept.
-    public var crop: Located<CropSpec>?
+    package var crop: Located<CropSpec>?
     /// How the frame is rotated.
-    public var orientation: Located<OrientationSpec>?
+    package var orientation: Located<OrientationSpec>?
     /// Frames out of fields.
-    public var deinterlace: Located<Deinterlacing>?
+    package var deinterlace: Located<Deinterlacing>?
     /// Colour.
-    public var color: ColorSpec?
+    package var color: ColorSpec?
     /// Shape of a pixel, written as it is.
-    public var pixelAspectRatio: Located<Rational>?
+    package var pixelAspectRatio: Located<Rational>?
     /// A chain of filters.
-    public var filters: Located<FilterChain>?
+    package var filters: Located<FilterChain>?
     /// What the encoder optimises for.
-    public var tune: Located<String>?
+    package var tune: Located<String>?
     /// 1 or 2.
-    public var passes: Located<Int>?
+    package var passes: Located<Int>?
     /// Most B-frames in a row.
-    public var bFrames: Located<Int>?
+    package var bFrames: Located<Int>?
     /// Pixel format.
-    public var pixelFormat: Located<PixelFormat>?
+    package var pixelFormat: Located<PixelFormat>?
     /// Frame rate.
-    public var frameRate: Located<Rational>?
+    package var frameRate: Located<Rational>?
     /// Key-frame interval: frames, or a time.
-    public var keyframeInterval: Located<KeyframeInterval>?
+    package var keyframeInterval: Located<KeyframeInterval>?
     /// Private options.
-    public var options: [EncoderOption]
+    package var options: [EncoderOption]
     /// What no table says of it.
-    public var checks: [SettingsCheck] = []
+    package var checks: [SettingsCheck] = []
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
 }
 
 /// Most frames or time between key frames.
-public enum KeyframeInterval: Hashable, Sendable {
+package enum KeyframeInterval: Hashable, Sendable {
     /// Frames.
     case frames(Int)
     /// Time.
@@ -97,7 +99,7 @@ public enum KeyframeInterval: Hashable, Sendable {
 }
 
 /// Which part of the coded frame is kept.
-public enum CropSpec: Hashable, Sendable {
+package enum CropSpec: Hashable, Sendable {
     /// What the source says is to be seen.
     case cleanAperture
     /// This.
@@ -105,7 +107,7 @@ public enum CropSpec: Hashable, Sendable {
 }
 
 /// How a frame is rotated.
-public enum OrientationSpec: Hashable, Sendable {
+package enum OrientationSpec: Hashable, Sendable {
     /// The display matrix goes along.
     case keep
     /// The frame is rotated, and the matrix is left.
@@ -115,57 +117,57 @@ public enum OrientationSpec: Hashable, Sendable {
 }
 
 /// Colour as a job file says it.
-public struct ColorSpec: Sendable {
+package struct ColorSpec: Sendable {
     /// Primaries.
-    public var primaries: Located<String>?
+    package var primaries: Located<String>?
     /// Transfer function.
-    public var transfer: Located<String>?
+    package var transfer: Located<String>?
     /// Matrix.
-    public var matrix: Located<String>?
+    package var matrix: Located<String>?
     /// `tv` or `pc`.
-    public var levels: Located<String>?
+    package var levels: Located<String>?
     /// It is about frames of high dynamic range; others stay as they are.
-    public var isForHighRangeAlone = false
+    package var isForHighRangeAlone = false
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
 }
 
 /// How audio is compressed, as a job file says it.
-public struct AudioEncodeSpec: Sendable {
+package struct AudioEncodeSpec: Sendable {
     /// The codec.
-    public var codec: Located<CodecInfo>
+    package var codec: Located<CodecInfo>
     /// Bit rate.
-    public var bitRate: Located<Int64>?
+    package var bitRate: Located<Int64>?
     /// Quality in thousandths, instead of a bit rate.
-    public var quality: Located<Int>?
+    package var quality: Located<Int>?
     /// Profile.
-    public var profile: Located<String>?
+    package var profile: Located<String>?
     /// Sample rate.
-    public var sampleRate: Located<Int32>?
+    package var sampleRate: Located<Int32>?
     /// Sample format.
-    public var sampleFormat: Located<SampleFormat>?
+    package var sampleFormat: Located<SampleFormat>?
     /// Bits a sample.
-    public var bitDepth: Located<Int>?
+    package var bitDepth: Located<Int>?
     /// Thousandths of a decibel.
-    public var gain: Located<Int>?
+    package var gain: Located<Int>?
     /// Loudness.
-    public var normalize: Located<LoudnessTarget>?
+    package var normalize: Located<LoudnessTarget>?
     /// A chain of filters.
-    public var filters: Located<FilterChain>?
+    package var filters: Located<FilterChain>?
     /// Channels.
-    public var channels: Located<ChannelLayout>?
+    package var channels: Located<ChannelLayout>?
     /// Private options.
-    public var options: [EncoderOption]
+    package var options: [EncoderOption]
     /// What no table says of it.
-    public var checks: [SettingsCheck] = []
+    package var checks: [SettingsCheck] = []
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
 }
 
 /// How subtitles are written, as a job file says it.
-public struct SubtitleEncodeSpec: Sendable {
+package struct SubtitleEncodeSpec: Sendable {
     /// The codec.
-    public var codec: Located<SubtitleCodec>
+    package var codec: Located<SubtitleCodec>
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
 }

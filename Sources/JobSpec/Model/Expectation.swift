@@ -1,11 +1,11 @@
-public import Diagnostics
-public import LibAV
-public import Media
+package import Diagnostics
+package import LibAV
+package import Media
 
 /// Something that must hold of an output before it is published.
-public struct Expectation: Codable, Hashable, Sendable {
+package struct Expectation: Codable, Hashable, Sendable {
     /// What must hold.
-    public enum Check: Codable, Hashable, Sendable {
+    package enum Check: Codable, Hashable, Sendable {
         /// The output lasts so long, give or take.
         case duration(is: MediaTime, within: MediaTime)
         /// Its first track of frames has so many.
@@ -28,7 +28,7 @@ public struct Expectation: Codable, Hashable, Sendable {
         case decodes
     }
     /// What must hold.
-    public var check: Check
+    package var check: Check
     /// Where it was written.
-    public var location: SourceRange
+    package var location: SourceRange
 }

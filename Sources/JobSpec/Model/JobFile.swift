@@ -1,15 +1,16 @@
-public import Diagnostics
-public import Media
+package import Diagnostics
+package import LibAV
+package import Media
 
 /// A value and where it was written.
-public struct Located<Value: Sendable>: Sendable {
+package struct Located<Value: Sendable>: Sendable {
     /// The value.
-    public var value: Value
+    package var value: Value
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
 
     /// Makes a located value.
-    public init(_ value: Value, at range: SourceRange) {
+    package init(_ value: Value, at range: SourceRange) {
         self.value = value
         self.range = range
     }
@@ -18,21 +19,21 @@ public struct Located<Value: Sendable>: Sendable {
 extension Located: Equatable where Value: Equatable {}
 
 /// A decoded job file: the jobs with matrix and defaults applied, each ready to be planned.
-public struct JobFile: Sendable {
+package struct JobFile: Sendable {
     /// The file as the user named it.
-    public var path: String
+    package var path: String
     /// The batch's name.
-    public var name: String
+    package var name: String
     /// Assets by id, in file order.
-    public var assets: [(id: Located<String>, asset: AssetSpec)]
+    package var assets: [(id: Located<String>, asset: AssetSpec)]
     /// Jobs in file order, every run of a matrix on its own. A job whose asset is a pattern stands here once
     /// until `expanded` puts its runs in its place.
-    public var jobs: [JobSpec]
+    package var jobs: [JobSpec]
     /// What the jobs were made of, for expanding patterns.
     let definition: BatchDefinition
 
     /// What only a trial can judge, each setting once for each place where it stands.
-    public var settingsChecks: [SettingsCheck] {
+    package var settingsChecks: [SettingsCheck] {
         var seen: [SettingsTrial: Set<SourceRange>] = [:]
         return jobs.flatMap(\.outputs).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
             seen[$0.trial, default: []].insert($0.range).inserted
@@ -40,15 +41,15 @@ public struct JobFile: Sendable {
     }
 
     /// The absolute path of a written one: relative to the file that it stands in.
-    public func absolutePath(_ written: Located<String>) -> String {
+    package func absolutePath(_ written: Located<String>) -> String {
         definition.absolutePath(written)
     }
 }
 
 /// A source as a job file says it.
-public struct AssetSpec: Sendable {
+package struct AssetSpec: Sendable {
     /// Where media come from.
-    public enum Source: Sendable {
+    package enum Source: Sendable {
         /// A file; the path as written.
         case file(Located<String>)
         /// What a URL leads to.
@@ -57,19 +58,41 @@ public struct AssetSpec: Sendable {
         case glob(Located<String>)
         /// A test signal.
         case pattern(TestPattern)
+        /// Numbered images; the path as written.
+        case images(Located<String>, frameRate: Rational)
+        /// An image that is shown for some time.
+        case image(Located<String>, duration: MediaTime, frameRate: Rational)
+        /// Several assets on one time line, as a job file says it.
+        indirect case composition(CompositionSpec)
+        /// The same as a program made it.
+        indirect case composed(Composition)
         /// What a job publishes: its id, the full id of the run, and which of several outputs.
         case job(Located<String>, run: String, output: Located<String>?)
     }
     /// Where media come from.
-    public var source: Source
+    package var source: Source
     /// How times are found out.
-    public var timing: AssetTiming
+    package var timing: AssetTiming
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
+
+    /// The assets that it is made of: itself, but of a composition.
+    package var parts: [AssetSpec] {
+        if case .composition(let spec) = source { spec.assets } else { [self] }
+    }
+
+    /// The pattern whose matches it is run for; nil where there is none.
+    package var pattern: Located<String>? {
+        switch source {
+        case .glob(let pattern): pattern
+        case .composition(let spec): spec.pattern
+        default: nil
+        }
+    }
 }
 
 /// What happens to source tracks that no rule selects.
-public enum Leftover: String, Codable, Sendable, CaseIterable {
+package enum Leftover: String, Codable, Sendable, CaseIterable {
     /// They are listed in plan and report.
     case drop
     /// They are warned of.
@@ -79,7 +102,7 @@ public enum Leftover: String, Codable, Sendable, CaseIterable {
 }
 
 /// How a range is cut.
-public enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
+package enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
     /// To the frame and the sample; what can't be copied so is re-encoded.
     case exact
     /// Copied frames widen the range to where they can begin and end.
@@ -91,7 +114,7 @@ public enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 /// What becomes of the source's chapters.
-public enum ChapterSpec: Sendable {
+package enum ChapterSpec: Sendable {
     /// They are trimmed and shifted with the range.
     case keep
     /// The output has none.
@@ -101,9 +124,9 @@ public enum ChapterSpec: Sendable {
 }
 
 /// The output's tags as a job file says them.
-public struct MetadataSpec: Sendable {
+package struct MetadataSpec: Sendable {
     /// Which of the source's are kept.
-    public enum Keep: Hashable, Sendable {
+    package enum Keep: Hashable, Sendable {
         /// All.
         case all
         /// None.
@@ -112,7 +135,7 @@ public struct MetadataSpec: Sendable {
         case keys([String])
 
         /// It keeps one of that name.
-        public func contains(_ key: String) -> Bool {
+        package func contains(_ key: String) -> Bool {
             switch self {
             case .all: true
             case .none: false
@@ -121,15 +144,15 @@ public struct MetadataSpec: Sendable {
         }
     }
     /// Which of the source's are kept.
-    public var keep: Keep = .all
+    package var keep: Keep = .all
     /// Where it is said that the output's file is as old as the source's; nil where it isn't.
-    public var fileTimes: SourceRange?
+    package var fileTimes: SourceRange?
     /// Tags to write, in order.
-    public var set: [(key: Located<String>, value: String)] = []
+    package var set: [(key: Located<String>, value: String)] = []
 }
 
 /// What happens to a file at the destination that Tandem did not publish.
-public enum IfExists: String, Codable, Hashable, Sendable, CaseIterable {
+package enum IfExists: String, Codable, Hashable, Sendable, CaseIterable {
     /// It stays, and the job fails.
     case fail
     /// It is replaced.
@@ -139,11 +162,11 @@ public enum IfExists: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 /// Where the output goes, as a job file says it.
-public struct DestinationSpec: Sendable {
+package struct DestinationSpec: Sendable {
     /// The path as written.
-    public var path: Located<String>
+    package var path: Located<String>
     /// What happens to somebody else's file there.
-    public var ifExists: IfExists
+    package var ifExists: IfExists
     /// Missing folders are made.
-    public var makesDirectories: Bool
+    package var makesDirectories: Bool
 }

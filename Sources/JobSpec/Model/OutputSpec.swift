@@ -1,29 +1,33 @@
-public import Media
+package import Media
 
-/// One output of a job as a job file says it: a movie.
-public struct OutputSpec: Sendable {
+/// One output of a job as a job file says it: a movie, stills or a waveform.
+package struct OutputSpec: Sendable {
     /// Its id under `outputs`; nil where the job describes its only output itself.
-    public let id: Located<String>?
-    /// What becomes of the source's tracks, in output order.
-    public let tracks: [TrackRule]
+    package let id: Located<String>?
+    /// What becomes of the source's tracks, in output order. Of stills and a waveform one rule, which says what is made of the track.
+    package let tracks: [TrackRule]
+    /// Stills instead of a movie.
+    package let images: ImagesSpec?
+    /// A waveform instead of a movie.
+    package let waveform: WaveformSpec?
     /// The kind of file; nil while it hangs on what a pattern matches.
-    public let container: Located<ContainerType>?
+    package let container: Located<ContainerType>?
     /// The index goes to the front.
-    public let optimizeForNetwork: Located<Bool>?
+    package let optimizeForNetwork: Located<Bool>?
     /// How long the file's fragments are.
-    public let fragmentInterval: Located<MediaTime>?
+    package let fragmentInterval: Located<MediaTime>?
     /// The output's tags.
-    public let metadata: MetadataSpec
+    package let metadata: MetadataSpec
     /// The output's chapters.
-    public let chapters: Located<ChapterSpec>?
+    package let chapters: Located<ChapterSpec>?
     /// How long the output is at most.
-    public let durationLimit: Located<TimeExpression>?
+    package let durationLimit: Located<TimeExpression>?
     /// How many bytes the output has at most.
-    public let sizeLimit: Located<Int64>?
+    package let sizeLimit: Located<Int64>?
     /// What must hold of the output.
-    public let expectations: [Expectation]
+    package let expectations: [Expectation]
     /// Source tracks that no rule selects.
-    public let leftover: Located<Leftover>?
+    package let leftover: Located<Leftover>?
     /// Where the output goes.
-    public let destination: DestinationSpec
+    package let destination: DestinationSpec
 }

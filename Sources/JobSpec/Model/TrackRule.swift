@@ -1,8 +1,8 @@
-public import Diagnostics
-public import LibAV
+package import Diagnostics
+package import LibAV
 
 /// Which tracks of a kind a rule takes.
-public enum TrackSelection: Hashable, Sendable {
+package enum TrackSelection: Hashable, Sendable {
     /// The first one.
     case first
     /// All of them.
@@ -12,36 +12,36 @@ public enum TrackSelection: Hashable, Sendable {
 }
 
 /// What must hold of a track; what is nil may be anything.
-public struct TrackCriteria: Hashable, Sendable {
+package struct TrackCriteria: Hashable, Sendable {
     /// Position among the tracks of the kind, from 0.
-    public var index: Int?
+    package var index: Int?
     /// The container's own number.
-    public var id: Int?
+    package var id: Int?
     /// Language.
-    public var language: String?
+    package var language: String?
     /// The codec's libav name.
-    public var codec: String?
+    package var codec: String?
     /// What it is for; all of these.
-    public var disposition: [String] = []
+    package var disposition: [String] = []
     /// What it does: `visual`, `audible`, `legible`.
-    public var characteristic: String?
+    package var characteristic: String?
     /// The track's name.
-    public var title: String?
+    package var title: String?
 }
 
 /// What a track can be for, by libav's names of dispositions.
-public enum TrackDisposition {
+package enum TrackDisposition {
     /// The names.
-    public static let names = [
+    package static let names = [
         "default", "dub", "original", "comment", "lyrics", "karaoke", "forced", "hearing_impaired",
         "visual_impaired", "clean_effects", "captions", "descriptions", "metadata",
     ]
 }
 
 /// What becomes of some tracks.
-public struct TrackRule: Sendable {
+package struct TrackRule: Sendable {
     /// What is done with them.
-    public enum Action: Sendable {
+    package enum Action: Sendable {
         /// Packets as they are; `otherwise` says how what can't be copied is made.
         indirect case copy(SourceRange, otherwise: Action?)
         /// Re-encoded as frames.
@@ -53,7 +53,7 @@ public struct TrackRule: Sendable {
         indirect case encodeSubtitle(SubtitleEncodeSpec)
 
         /// Where it was written.
-        public var range: SourceRange {
+        package var range: SourceRange {
             switch self {
             case .copy(let range, _): range
             case .encodeSubtitle(let spec): spec.range
@@ -63,7 +63,7 @@ public struct TrackRule: Sendable {
         }
 
         /// Where a setting stands, by its key; nil where the rule doesn't say it.
-        public func place(of setting: String) -> SourceRange? {
+        package func place(of setting: String) -> SourceRange? {
             switch (self, setting) {
             case (.encodeVideo(let spec), "profile"): spec.profile?.range
             case (.encodeVideo(let spec), "level"): spec.level?.range
@@ -84,10 +84,10 @@ public struct TrackRule: Sendable {
         }
 
         /// Packets are taken as they are, where that can be.
-        public var isCopy: Bool { if case .copy = self { true } else { false } }
+        package var isCopy: Bool { if case .copy = self { true } else { false } }
 
         /// Frames of a codec re-encoded in it so that nobody sees it. Nil for codecs that can't be.
-        public static func nearLossless(_ codec: String, at range: SourceRange) -> Action? {
+        package static func nearLossless(_ codec: String, at range: SourceRange) -> Action? {
             guard let info = CodecCatalog.codec(codec, of: .video), info.libavName == codec,
                 let quality = info.nearLossless
             else { return nil }
@@ -100,39 +100,48 @@ public struct TrackRule: Sendable {
         }
     }
     /// The kind.
-    public var mediaType: MediaType
+    package var mediaType: MediaType
     /// Which ones.
-    public var selection: Located<TrackSelection>
+    package var selection: Located<TrackSelection>
     /// What is done with them.
-    public var action: Action
+    package var action: Action
     /// The selected tracks become one.
-    public var mix: MixSpec?
+    package var mix: MixSpec?
     /// A selection that matches nothing is no error.
-    public var isOptional: Bool
+    package var isOptional: Bool
     /// Language of the output's track.
-    public var language: Located<String>?
+    package var language: Located<String>?
     /// Name of the output's track.
-    public var title: Located<String>?
+    package var title: Located<String>?
     /// What the output's track is for; empty for nothing.
-    public var disposition: Located<[String]>?
+    package var disposition: Located<[String]>?
     /// Tags of the output's track, in order.
-    public var metadata: [(key: Located<String>, value: String)]
+    package var metadata: [(key: Located<String>, value: String)]
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
+}
+
+extension TrackRule {
+    /// The rule that re-encodes the first video track and says nothing else of it.
+    init(video spec: VideoEncodeSpec, at place: SourceRange) {
+        self.init(
+            mediaType: .video, selection: Located(.first, at: place), action: .encodeVideo(spec),
+            isOptional: false, metadata: [], range: place)
+    }
 }
 
 /// How some tracks become one, as a job file says it.
-public struct MixSpec: Sendable {
+package struct MixSpec: Sendable {
     /// How loud some of them are; the others are as they are.
-    public var inputs: [Input]
+    package var inputs: [Input]
     /// Where it was written.
-    public var range: SourceRange
+    package var range: SourceRange
 
     /// Some tracks and their volume.
-    public struct Input: Sendable {
+    package struct Input: Sendable {
         /// Which ones.
-        public var selection: Located<TrackSelection>
+        package var selection: Located<TrackSelection>
         /// Their volume in thousandths; `at` is a time of the output, nil where there is one volume for all of it.
-        public var points: [(at: Located<TimeExpression>?, thousandths: Int)]
+        package var points: [(at: Located<TimeExpression>?, thousandths: Int)]
     }
 }

@@ -5,16 +5,16 @@ internal import YAMLDocument
 /// settings hang on the source where they can.
 public struct ExportPreset: Sendable {
     /// A rule of it.
-    public struct Rule: Sendable {
+    package struct Rule: Sendable {
         /// The kind of track, as the language names it.
-        public let kind: String
+        package let kind: String
         /// Which of them.
-        public let selection: String
+        package let selection: String
         /// How they are compressed; nil where they are copied.
-        public let settings: [(key: String, value: String)]?
+        package let settings: [(key: String, value: String)]?
 
         /// The part of a rule that says what is done, as a job file has it.
-        public static func action(_ settings: [(key: String, value: String)]?) -> String {
+        package static func action(_ settings: [(key: String, value: String)]?) -> String {
             guard let settings else { return "copy: true" }
             return "encode: { \(settings.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
         }
@@ -27,7 +27,7 @@ public struct ExportPreset: Sendable {
     /// Containers for it, the usual one first.
     public let containers: [String]
     /// Its rules in output order; each takes what the source has.
-    public let rules: [Rule]
+    package let rules: [Rule]
 
     /// The preset of that name.
     public static func named(_ name: String) -> ExportPreset? { all.first { $0.name == name } }
@@ -35,7 +35,7 @@ public struct ExportPreset: Sendable {
     /// Their names.
     public static let names = all.map(\.name)
 
-    /// All of them.
+    /// All of them, in the order in which they are listed.
     public static let all: [ExportPreset] =
         [
             pictures(
@@ -98,7 +98,7 @@ public struct ExportPreset: Sendable {
     }
 
     /// The rules as a job file has them, each line after that many spaces.
-    public func yaml(indent: Int = 0) -> String {
+    package func yaml(indent: Int = 0) -> String {
         let space = String(repeating: " ", count: indent)
         return "\(space)tracks:\n"
             + rules.map { rule in

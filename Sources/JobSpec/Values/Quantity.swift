@@ -1,7 +1,7 @@
-public import LibAV
+package import LibAV
 
 /// Quantities as job files write them, read exactly.
-public enum Quantity {
+package enum Quantity {
     /// A decimal such as `44.1` as digits and a power of ten; nil for anything else.
     static func decimal(_ text: some StringProtocol) -> (digits: Int64, places: Int)? {
         var (digits, places, count): (Int64, Int, Int) = (0, 0, 0)
@@ -38,7 +38,7 @@ public enum Quantity {
     }
 
     /// Bits a second: `128k`, `2.5M`, `96000`; in either case, since no rate is counted in thousandths.
-    public static func bitRate(_ text: String) -> Int64? {
+    package static func bitRate(_ text: String) -> Int64? {
         let (number, unit) = split(text)
         let value: Int64?
         switch unit {
@@ -57,7 +57,7 @@ public enum Quantity {
     }
 
     /// Bytes: `50MB` (10⁶), `50 MiB` (2²⁰), `1000`. `b` would be bits.
-    public static func bytes(_ text: String) -> Int64? {
+    package static func bytes(_ text: String) -> Int64? {
         let units: [String: Int64] = [
             "": 1, "B": 1, "kB": 1000, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "kiB": 1 << 10,
             "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
@@ -68,7 +68,7 @@ public enum Quantity {
     }
 
     /// Hertz: `44100`, `44.1kHz`, `1kHz`, `50Hz`.
-    public static func frequency(_ text: String) -> Int32? {
+    package static func frequency(_ text: String) -> Int32? {
         let (number, unit) = split(text)
         let value: Int64?
         switch unit.lowercased() {
@@ -80,7 +80,7 @@ public enum Quantity {
     }
 
     /// Frames a second: `25`, `30000/1001`; `29.97` and `23.976` are the broadcast rates behind them.
-    public static func frameRate(_ text: String) -> Rational? {
+    package static func frameRate(_ text: String) -> Rational? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count == 2, let num = Int32(parts[0]), let den = Int32(parts[1]), num > 0, den > 0 {
             let rate = Rational(num, den)
@@ -106,7 +106,7 @@ public enum Quantity {
     }
 
     /// A ratio of two whole numbers up to 65535: `1:1`, `64/45`.
-    public static func ratio(_ text: String) -> Rational? {
+    package static func ratio(_ text: String) -> Rational? {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "/" }
         guard parts.count == 2, let num = scaled(parts[0], by: 1), let den = scaled(parts[1], by: 1),
             (1...65_535).contains(num), (1...65_535).contains(den)
@@ -115,7 +115,7 @@ public enum Quantity {
     }
 
     /// Decibels in thousandths, from -60 to 60: `-3dB`, `+2.5 dB`, `0`.
-    public static func decibels(_ text: String) -> Int? {
+    package static func decibels(_ text: String) -> Int? {
         var rest = text[...]
         if rest.lowercased().hasSuffix("db") { rest = rest.dropLast(2) }
         if rest.hasSuffix(" ") { rest = rest.dropLast() }
@@ -135,7 +135,7 @@ public enum Quantity {
     }
 
     /// `1280x720`, `1280x`, `x720`.
-    public static func dimensions(_ text: String) -> Dimensions? {
+    package static func dimensions(_ text: String) -> Dimensions? {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         func side(_ part: Substring) -> Int?? {
@@ -153,9 +153,15 @@ public enum Quantity {
 }
 
 /// A size of which one side may be left open.
-public struct Dimensions: Hashable, Sendable {
+package struct Dimensions: Hashable, Sendable {
     /// Width in pixels, nil to follow the height.
-    public var width: Int?
+    package var width: Int?
     /// Height in pixels, nil to follow the width.
-    public var height: Int?
+    package var height: Int?
+
+    /// Names a size.
+    package init(width: Int?, height: Int?) {
+        self.width = width
+        self.height = height
+    }
 }

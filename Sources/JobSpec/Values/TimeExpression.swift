@@ -1,7 +1,7 @@
-public import Media
+package import Media
 
 /// A time as a job file writes it, exact; what it comes to may depend on the source.
-public enum TimeExpression: Hashable, Sendable {
+package enum TimeExpression: Hashable, Sendable {
     /// From time zero.
     case absolute(MediaTime)
     /// Before the end.
@@ -16,7 +16,7 @@ public enum TimeExpression: Hashable, Sendable {
     case chapter(Int)
 
     /// Reads `90.5`, `90.5s`, `1500ms`, `1:30.5`, `00:01:30.500`, `250f`, `25%`, `-5s`, `end`, `chapter:2`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let last = text.utf8.last, text.utf8.count <= 40 else { return nil }
         // Most are plain seconds or a clock.
         if (0x30...0x39).contains(last), text.utf8.first != 0x2d, text.utf8.first != 0x63 {

@@ -3,7 +3,7 @@ internal import CFFmpeg
 /// Rewrites packets without decoding them (`AVBSFContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct BitstreamFilter: ~Copyable, @unchecked Sendable {
+package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVBSFContext>
 
     private init(adopting context: UnsafeMutablePointer<AVBSFContext>) { self.context = context }
@@ -14,7 +14,8 @@ public struct BitstreamFilter: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens the filter of that libav name (`av_bsf_init`).
-    public static func open(_ name: String, _ parameters: CodecParameters, timeBase: Rational) throws(AVError)
+    package static func open(_ name: String, _ parameters: CodecParameters, timeBase: Rational)
+        throws(AVError)
         -> BitstreamFilter
     {
         guard let filter = av_bsf_get_by_name(name) else {
@@ -31,17 +32,17 @@ public struct BitstreamFilter: ~Copyable, @unchecked Sendable {
     }
 
     /// Gives it a packet, whose data it takes (`av_bsf_send_packet`). Everything it has is to be taken before.
-    public func send(_ packet: borrowing Packet) throws(AVError) {
+    package func send(_ packet: borrowing Packet) throws(AVError) {
         try check(av_bsf_send_packet(context, packet.raw), "av_bsf_send_packet")
     }
 
     /// Says that no more comes.
-    public func sendEnd() throws(AVError) {
+    package func sendEnd() throws(AVError) {
         try check(av_bsf_send_packet(context, nil), "av_bsf_send_packet")
     }
 
     /// The next packet (`av_bsf_receive_packet`).
-    public func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
+    package func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
         let code = av_bsf_receive_packet(context, packet.raw)
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }

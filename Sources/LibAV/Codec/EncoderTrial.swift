@@ -1,7 +1,7 @@
 /// Opens an encoder for a moment, to hear what it says of its settings.
-public enum EncoderTrial {
+package enum EncoderTrial {
     /// Why the encoder can't be opened so; nil where it can.
-    public static func problem(_ configuration: EncoderConfiguration) -> String? {
+    package static func problem(_ configuration: EncoderConfiguration) -> String? {
         do throws(AVError) {
             _ = try parameters(configuration)
             return nil
@@ -11,7 +11,7 @@ public enum EncoderTrial {
     }
 
     /// What its packets would be: the codec's headers, and the bit rate that it took.
-    public static func parameters(_ configuration: EncoderConfiguration) throws(AVError) -> CodecParameters {
+    package static func parameters(_ configuration: EncoderConfiguration) throws(AVError) -> CodecParameters {
         var trial = configuration
         // The fewest threads that do: nothing is encoded.
         trial.threads = 1

@@ -4,12 +4,12 @@ internal import CLinux
 /// An open encoder (`AVCodecContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct FrameEncoder: ~Copyable, @unchecked Sendable {
+package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
     /// The unit of its packets' time stamps.
-    public let timeBase: Rational
+    package let timeBase: Rational
     /// What its packets are, for the muxer.
-    public let parameters: CodecParameters
+    package let parameters: CodecParameters
 
     private init(
         adopting context: UnsafeMutablePointer<AVCodecContext>, timeBase: Rational,
@@ -28,7 +28,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens an encoder (`avcodec_open2`). An option that it doesn't take is an error.
-    public static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError)
+    package static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError)
         -> FrameEncoder
     {
         guard let codec = avcodec_find_encoder_by_name(configuration.encoder) else {
@@ -121,7 +121,7 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// What a first pass found out, once the encoder is drained; nil where it keeps a file.
-    public var statistics: String? { context.pointee.stats_out.map { String(cString: $0) } }
+    package var statistics: String? { context.pointee.stats_out.map { String(cString: $0) } }
 
     private static func apply(
         _ configuration: EncoderConfiguration, to context: UnsafeMutablePointer<AVCodecContext>
@@ -167,21 +167,21 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Samples it wants in each frame; 0 where it takes any number.
-    public var frameSize: Int {
+    package var frameSize: Int {
         context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
             ? 0 : Int(context.pointee.frame_size)
     }
 
     /// Samples of delay at the start.
-    public var initialPadding: Int { Int(context.pointee.initial_padding) }
+    package var initialPadding: Int { Int(context.pointee.initial_padding) }
 
     /// It gives out what it holds back when it is told of the end.
-    public var drainsByItself: Bool {
+    package var drainsByItself: Bool {
         context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_DELAY != 0
     }
 
     /// Gives it a frame. False when it wants its packets taken first (`avcodec_send_frame`).
-    public func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
+    package func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
         describe(frame)
         let code = avcodec_send_frame(context, frame.raw)
         if code == tandem_eagain { return false }
@@ -205,14 +205,14 @@ public struct FrameEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Says that no more comes.
-    public func sendEnd() throws(AVError) {
+    package func sendEnd() throws(AVError) {
         if SharedEncoder.endsWithoutFrames(context) { return }
         let code = avcodec_send_frame(context, nil)
         if code != tandem_eof { try check(code, "encoding", context: context) }
     }
 
     /// The next packet (`avcodec_receive_packet`).
-    public func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
+    package func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
         if SharedEncoder.hasEndedWithoutFrames(context) { return .ended }
         let code = avcodec_receive_packet(context, packet.raw)
         Activity.note()

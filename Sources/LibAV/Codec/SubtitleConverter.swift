@@ -4,11 +4,11 @@ internal import CFFmpeg
 /// `avcodec_encode_subtitle`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
+package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     private let decoder: UnsafeMutablePointer<AVCodecContext>
     private let encoder: UnsafeMutablePointer<AVCodecContext>
     /// What its packets are, for the muxer.
-    public let parameters: CodecParameters
+    package let parameters: CodecParameters
 
     private init(
         decoder: UnsafeMutablePointer<AVCodecContext>, encoder: UnsafeMutablePointer<AVCodecContext>,
@@ -25,13 +25,13 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     }
 
     /// Subtitles of this codec are text; frames otherwise, or unknown (`AV_CODEC_PROP_TEXT_SUB`).
-    public static func isText(codec name: String) -> Bool {
+    package static func isText(codec name: String) -> Bool {
         guard let descriptor = avcodec_descriptor_get_by_name(name) else { return false }
         return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0
     }
 
     /// Opens both.
-    public static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
+    package static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
         throws(AVError) -> SubtitleConverter
     {
         let codec = try InputLimits.decoder(of: source)
@@ -93,7 +93,7 @@ public struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     private static let limit = 1 << 20
 
     /// A cue in the other codec; nil where the packet shows nothing.
-    public func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
+    package func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
         var subtitle = AVSubtitle()
         var hasSubtitle: Int32 = 0
         try check(

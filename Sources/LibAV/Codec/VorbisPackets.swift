@@ -2,13 +2,13 @@ internal import CFFmpeg
 
 /// How long packets of Vorbis are: one overlaps with the one before, whose size counts (`AVVorbisParseContext`).
 /// Confined to one queue.
-public final class VorbisPackets {
+package final class VorbisPackets {
     private var parser: OpaquePointer?
     /// The sizes of the short and the long block in samples; nil where the first header isn't found.
-    public let blockSizes: ClosedRange<Int>?
+    package let blockSizes: ClosedRange<Int>?
 
     /// Nil where the headers make no sense.
-    public init?(_ parameters: CodecParameters) {
+    package init?(_ parameters: CodecParameters) {
         let headers = parameters.extradata
         blockSizes = Self.blockSizes(headers)
         parser = headers.withUnsafeBufferPointer {
@@ -20,10 +20,10 @@ public final class VorbisPackets {
     deinit { av_vorbis_parse_free(&parser) }
 
     /// The next packet doesn't follow on the one before (`av_vorbis_parse_reset`).
-    public func restart() { av_vorbis_parse_reset(parser) }
+    package func restart() { av_vorbis_parse_reset(parser) }
 
     /// Samples that the next packet decodes to; nil where it makes no sense.
-    public func samples(of packet: borrowing Packet) -> Int? {
+    package func samples(of packet: borrowing Packet) -> Int? {
         let count = packet.withBytes { bytes in
             av_vorbis_parse_frame(
                 parser, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(clamping: bytes.count))

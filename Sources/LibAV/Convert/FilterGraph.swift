@@ -3,7 +3,7 @@ internal import CFFmpeg
 /// libavfilter's filters with any number of inputs and one output, confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct FilterGraph: ~Copyable, @unchecked Sendable {
+package struct FilterGraph: ~Copyable, @unchecked Sendable {
     private let library: FilterLibrary
     private let graph: UnsafeMutablePointer<AVFilterGraph>
     private let sources: [UnsafeMutablePointer<AVFilterContext>]
@@ -23,31 +23,42 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     /// A chain for frames like `frame`, whose times are in `timeBase`. `scaling` are options of every `scale` that has
     /// no `flags`, those among them that libavfilter adds by itself.
-    public static func video(
+    package static func video(
         _ steps: [FilterStep], like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
         frameRate: Rational?, scaling: [MetadataEntry] = []
     ) throws(AVError) -> FilterGraph {
         try build(
             FilterNode.chain(steps, of: 1),
             inputs: [
-                video(
-                    width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
-                    timeBase: timeBase, sampleAspectRatio: sampleAspectRatio, frameRate: frameRate)
+                input(
+                    like: frame, timeBase: timeBase, sampleAspectRatio: sampleAspectRatio,
+                    frameRate: frameRate)
             ], mediaType: .video, scaling: scaling)
     }
 
     /// A graph for so many inputs of frames like `frame`, each counted in `timeBase`; the last node's output is the graph's.
-    public static func video(
+    package static func video(
         _ nodes: [FilterNode], inputs: Int, like frame: borrowing Frame, timeBase: Rational
     ) throws(AVError) -> FilterGraph {
-        let input = video(
-            width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
-            timeBase: timeBase, sampleAspectRatio: Rational(1, 1), frameRate: nil)
+        let input = input(like: frame, timeBase: timeBase)
         return try build(nodes, inputs: Array(repeating: input, count: inputs), mediaType: .video)
     }
 
+    /// A graph for two inputs, the one of frames like `frame`, the other like `second`, both counted in `timeBase`; the last node's
+    /// output is the graph's.
+    package static func video(
+        _ nodes: [FilterNode], like frame: borrowing Frame, and second: borrowing Frame, timeBase: Rational,
+        frameRate: Rational? = nil
+    ) throws(AVError) -> FilterGraph {
+        let inputs = [
+            input(like: frame, timeBase: timeBase, frameRate: frameRate),
+            input(like: second, timeBase: timeBase, frameRate: frameRate),
+        ]
+        return try build(nodes, inputs: inputs, mediaType: .video)
+    }
+
     /// A chain for audio of a form; its times are in samples.
-    public static func audio(_ steps: [FilterStep], format: AudioFormat) throws(AVError) -> FilterGraph {
+    package static func audio(_ steps: [FilterStep], format: AudioFormat) throws(AVError) -> FilterGraph {
         let input = FilterStep(
             "abuffer",
             [
@@ -55,6 +66,15 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
                 "channel_layout": "\(format.layout.specified)", "time_base": "1/\(format.sampleRate)",
             ])
         return try build(FilterNode.chain(steps, of: 1), inputs: [input], mediaType: .audio)
+    }
+
+    private static func input(
+        like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational = Rational(1, 1),
+        frameRate: Rational? = nil
+    ) -> FilterStep {
+        video(
+            width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
+            timeBase: timeBase, sampleAspectRatio: sampleAspectRatio, frameRate: frameRate)
     }
 
     /// Where frames come in (`buffer`).
@@ -76,7 +96,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// What frames of a form become in a chain, found out with a black one.
-    public static func trial(_ steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
+    package static func trial(_ steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
         throws(AVError) -> FrameForm
     {
         let frame = try Frame.black(form)
@@ -95,7 +115,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// What they become but for their colour, which stays: nothing is computed.
-    public static func form(after steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
+    package static func form(after steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
         throws(AVError) -> FrameForm
     {
         let input = video(
@@ -114,7 +134,7 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// Makes a chain's filters with their options, without any frames; throws what libavfilter says of it.
-    public static func check(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) {
+    package static func check(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
         defer { library.free(graph) }
@@ -126,12 +146,13 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// Loads libavfilter now where a process that may read only the system's folders could not load it later.
-    public static func prepareForLocking() {
+    package static func prepareForLocking() {
         if !FilterLibrary.isOfSystem { _ = try? FilterLibrary.load() }
     }
 
     /// A chain whose first filter makes its own frames, such as `smptebars`.
-    public static func generator(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) -> FilterGraph {
+    package static func generator(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) -> FilterGraph
+    {
         try build(FilterNode.chain(steps, of: 0), inputs: [], mediaType: mediaType)
     }
 
@@ -211,20 +232,20 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// Gives an input a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
-    public func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
+    package func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
         let source = try Self.member(input, of: sources)
         try LibAV.check(
             library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
     }
 
     /// Says that no more comes into an input, and when its last frame ends, in its time base.
-    public func sendEnd(at pts: Int64, to input: Int = 0) throws(AVError) {
+    package func sendEnd(at pts: Int64, to input: Int = 0) throws(AVError) {
         let source = try Self.member(input, of: sources)
         try LibAV.check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
     }
 
     /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
-    public func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
+    package func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
         let code = library.c.av_buffersink_get_frame(sink, frame.raw)
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
@@ -233,5 +254,5 @@ public struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// The unit of the output's time stamps.
-    public var timeBase: Rational { Rational(library.c.av_buffersink_get_time_base(sink)) }
+    package var timeBase: Rational { Rational(library.c.av_buffersink_get_time_base(sink)) }
 }

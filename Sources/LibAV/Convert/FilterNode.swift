@@ -1,5 +1,5 @@
 /// A filter of a graph, and where each of its inputs comes from.
-public struct FilterNode: Hashable, Sendable {
+package struct FilterNode: Hashable, Sendable {
     /// Where frames come from.
     public enum Source: Hashable, Sendable {
         /// One of the graph's inputs.
@@ -9,12 +9,12 @@ public struct FilterNode: Hashable, Sendable {
     }
 
     /// The filter.
-    public var step: FilterStep
+    package var step: FilterStep
     /// One for each of its inputs.
-    public var inputs: [Source]
+    package var inputs: [Source]
 
     /// Makes a node.
-    public init(_ step: FilterStep, inputs: [Source]) {
+    package init(_ step: FilterStep, inputs: [Source]) {
         self.step = step
         self.inputs = inputs
     }

@@ -12,7 +12,7 @@ public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable 
 }
 
 /// Compares two runs of frames of one size and format, pair by pair; confined to one thread.
-public struct FrameComparison: ~Copyable {
+package struct FrameComparison: ~Copyable {
     private let graph: FilterGraph
     private let metric: SimilarityMetric
     private var pairs: Int64 = 0
@@ -27,7 +27,7 @@ public struct FrameComparison: ~Copyable {
     }
 
     /// For frames like `frame`.
-    public static func open(
+    package static func open(
         _ metric: SimilarityMetric, like frame: borrowing Frame
     ) throws(AVError) -> FrameComparison {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: frame.raw.pointee.format)) else {
@@ -40,7 +40,7 @@ public struct FrameComparison: ~Copyable {
     }
 
     /// Takes the next pair.
-    public mutating func add(_ frame: consuming Frame, _ reference: consuming Frame) throws(AVError) {
+    package mutating func add(_ frame: consuming Frame, _ reference: consuming Frame) throws(AVError) {
         frame.pts = pairs
         reference.pts = pairs
         pairs += 1
@@ -51,7 +51,7 @@ public struct FrameComparison: ~Copyable {
 
     /// The mean over all pairs, which ends the comparison; nil where there was none. Equal frames have a PSNR of
     /// infinity.
-    public mutating func result() throws(AVError) -> Double? {
+    package mutating func result() throws(AVError) -> Double? {
         for input in 0..<2 { try graph.sendEnd(at: pairs, to: input) }
         try drain()
         guard results > 0 else { return nil }

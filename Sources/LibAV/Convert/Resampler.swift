@@ -20,10 +20,10 @@ public struct AudioFormat: Hashable, Codable, Sendable {
 /// Converts audio from one form to another (`SwrContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct Resampler: ~Copyable, @unchecked Sendable {
+package struct Resampler: ~Copyable, @unchecked Sendable {
     private let context: OpaquePointer
     /// The form that comes out.
-    public let output: AudioFormat
+    package let output: AudioFormat
 
     private init(adopting context: OpaquePointer, output: AudioFormat) {
         self.context = context
@@ -37,7 +37,7 @@ public struct Resampler: ~Copyable, @unchecked Sendable {
 
     /// A converter between two forms. Mixing down never clips: its matrix is normalised. Dither is used
     /// only where depth is lost.
-    public static func open(from input: AudioFormat, to output: AudioFormat) throws(AVError) -> Resampler {
+    package static func open(from input: AudioFormat, to output: AudioFormat) throws(AVError) -> Resampler {
         var inputLayout = AVChannelLayout()
         var outputLayout = AVChannelLayout()
         defer {
@@ -63,7 +63,7 @@ public struct Resampler: ~Copyable, @unchecked Sendable {
     }
 
     /// Converts a frame; what comes out may be empty, or hold samples of earlier frames (`swr_convert`).
-    public func convert(_ frame: borrowing Frame) throws(AVError) -> Frame {
+    package func convert(_ frame: borrowing Frame) throws(AVError) -> Frame {
         let capacity = swr_get_out_samples(context, frame.raw.pointee.nb_samples)
         let target = try room(capacity)
         let count = swr_convert(
@@ -75,7 +75,7 @@ public struct Resampler: ~Copyable, @unchecked Sendable {
     }
 
     /// What is left inside, at most `samples`; empty when nothing is.
-    public func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
+    package func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
         let target = try room(Int32(clamping: samples))
         let count = swr_convert(
             context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples, nil, 0)

@@ -3,13 +3,13 @@ internal import CFFmpeg
 /// A queue of samples from which runs of any length are taken (`AVAudioFifo`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct SampleFIFO: ~Copyable, @unchecked Sendable {
+package struct SampleFIFO: ~Copyable, @unchecked Sendable {
     private let fifo: OpaquePointer
     /// The form of its samples.
-    public let format: AudioFormat
+    package let format: AudioFormat
 
     /// An empty queue for samples of a form.
-    public init(format: AudioFormat) throws(AVError) {
+    package init(format: AudioFormat) throws(AVError) {
         guard
             let fifo = av_audio_fifo_alloc(
                 format.sampleFormat.av, Int32(clamping: format.layout.channels), 4096)
@@ -21,10 +21,10 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
     deinit { av_audio_fifo_free(fifo) }
 
     /// Samples inside, per channel.
-    public var count: Int { Int(av_audio_fifo_size(fifo)) }
+    package var count: Int { Int(av_audio_fifo_size(fifo)) }
 
     /// Adds samples `from` to `to` of a frame.
-    public func append(_ frame: borrowing Frame, from: Int = 0, to: Int? = nil) throws(AVError) {
+    package func append(_ frame: borrowing Frame, from: Int = 0, to: Int? = nil) throws(AVError) {
         let end = min(to ?? frame.sampleCount, frame.sampleCount)
         guard from < end else { return }
         _ = try withPlanes(of: frame, offset: from) { planes throws(AVError) in
@@ -33,7 +33,7 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
     }
 
     /// Adds silence.
-    public func appendSilence(_ samples: Int) throws(AVError) {
+    package func appendSilence(_ samples: Int) throws(AVError) {
         var left = samples
         while left > 0 {
             let run = min(left, 8192)
@@ -44,7 +44,7 @@ public struct SampleFIFO: ~Copyable, @unchecked Sendable {
     }
 
     /// Takes the first samples out, at most `samples`.
-    public func take(_ samples: Int) throws(AVError) -> Frame {
+    package func take(_ samples: Int) throws(AVError) -> Frame {
         let frame = try Frame.audio(
             format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
             samples: Int32(clamping: max(1, samples)))

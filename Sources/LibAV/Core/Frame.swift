@@ -31,11 +31,33 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return frame
     }
 
+    /// A frame of video whose pixels are still to be set.
+    public static func video(format: PixelFormat, width: Int, height: Int) throws(AVError) -> Frame {
+        let frame = try Frame()
+        frame.raw.pointee.format = format.av.rawValue
+        frame.raw.pointee.width = Int32(clamping: width)
+        frame.raw.pointee.height = Int32(clamping: height)
+        try check(av_frame_get_buffer(frame.raw, 0), "av_frame_get_buffer")
+        return frame
+    }
+
+    /// Calls `body` with the bytes of the first plane of audio, to be set: all of it where samples are interleaved.
+    public func withSamples<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R? {
+        guard sampleCount > 0, let bytes = raw.pointee.data.0 else { return nil }
+        return try body(UnsafeMutableRawBufferPointer(start: bytes, count: bytesOfSamples))
+    }
+
     /// Another frame that shares this one's buffers (`av_frame_ref`).
     public func reference() throws(AVError) -> Frame {
         let copy = try Frame()
         try check(av_frame_ref(copy.raw, raw), "av_frame_ref")
         return copy
+    }
+
+    /// Shares another's buffers instead of its own (`av_frame_ref`).
+    public func become(_ other: borrowing Frame) throws(AVError) {
+        av_frame_unref(raw)
+        try check(av_frame_ref(raw, other.raw), "av_frame_ref")
     }
 
     /// Presentation time in the time base of whoever made the frame; `noTimestamp` where there is none.
@@ -111,31 +133,18 @@ public struct Frame: ~Copyable, @unchecked Sendable {
 
     /// Calls `body` with the bytes of one plane; for tests and measurements.
     public func withPlane<R>(_ index: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) -> R) -> R? {
-        guard index >= 0, index < 8 else { return nil }
-        let (data, stride) = withUnsafeBytes(of: raw.pointee.data) { planes in
-            withUnsafeBytes(of: raw.pointee.linesize) { strides in
-                (
-                    planes.bindMemory(to: UnsafeMutablePointer<UInt8>?.self)[index],
-                    Int(strides.bindMemory(to: Int32.self)[index])
-                )
-            }
+        guard let data = planeBytes(index) else { return nil }
+        let stride = withUnsafeBytes(of: raw.pointee.linesize) {
+            Int($0.bindMemory(to: Int32.self)[index])
         }
-        guard let data else { return nil }
-        let rows = width > 0 ? planeHeight(index) : 1
-        let length =
-            width > 0
-            ? stride * rows
-            : sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
+        let length = width > 0 ? stride * planeHeight(index) : bytesOfSamples
         return body(UnsafeRawBufferPointer(start: data, count: max(0, length)), stride)
     }
 
-    private var channels: Int { Int(raw.pointee.ch_layout.nb_channels) }
-
-    private func planeHeight(_ index: Int) -> Int {
-        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: raw.pointee.format)),
-            index == 1 || index == 2
-        else { return height }
-        let shift = Int(descriptor.pointee.log2_chroma_h)
-        return (height + (1 << shift) - 1) >> shift
+    /// Bytes in a plane of audio.
+    private var bytesOfSamples: Int {
+        sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
     }
+
+    private var channels: Int { Int(raw.pointee.ch_layout.nb_channels) }
 }

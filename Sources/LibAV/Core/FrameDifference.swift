@@ -3,15 +3,15 @@ internal import Glibc
 
 extension Frame {
     /// How far a frame is from another of the same size and format; nil where these differ.
-    public struct Difference: Hashable, Sendable {
+    package struct Difference: Hashable, Sendable {
         /// No sample differs.
-        public var isNone: Bool
+        package var isNone: Bool
         /// The mean difference of the first plane's samples, as a share of the largest value.
-        public var mean: Double
+        package var mean: Double
     }
 
     /// Compares two frames sample by sample.
-    public func difference(from other: borrowing Frame) -> Difference? {
+    package func difference(from other: borrowing Frame) -> Difference? {
         guard width > 0, width == other.width, height == other.height,
             raw.pointee.format == other.raw.pointee.format
         else { return nil }

@@ -27,7 +27,7 @@ public struct FrameForm: Hashable, Codable, Sendable {
 
 extension Frame {
     /// A black frame of a form.
-    static func black(_ form: FrameForm) throws(AVError) -> Frame {
+    package static func black(_ form: FrameForm) throws(AVError) -> Frame {
         let frame = try Frame()
         let raw = frame.raw
         raw.pointee.width = Int32(clamping: form.width)
@@ -36,7 +36,7 @@ extension Frame {
         raw.pointee.pts = 0
         raw.pointee.sample_aspect_ratio = form.sampleAspectRatio.av
         try check(av_frame_get_buffer(raw, 0), "av_frame_get_buffer")
-        frame.say(form.color)
+        frame.describe(as: form.color)
         var planes = (raw.pointee.data.0, raw.pointee.data.1, raw.pointee.data.2, raw.pointee.data.3)
         var strides = (0..<4).map { index in
             withUnsafeBytes(of: raw.pointee.linesize) { Int($0.bindMemory(to: Int32.self)[index]) }
@@ -52,7 +52,11 @@ extension Frame {
         return frame
     }
 
-    private func say(_ color: ColorDescription) {
+    /// Says that its pixels are square.
+    package func describeAsSquare() { raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1) }
+
+    /// Says what its numbers mean, as far as that is known.
+    package func describe(as color: ColorDescription) {
         func code<T>(_ name: String?, _ find: (String) -> Int32, _ make: (UInt32) -> T) -> T? {
             guard let name else { return nil }
             let code = find(name)

@@ -2,7 +2,7 @@ internal import CFFmpeg
 
 extension Frame {
     /// Silence of a format (`av_samples_set_silence`).
-    public static func silence(_ format: AudioFormat, samples: Int32) throws(AVError) -> Frame {
+    package static func silence(_ format: AudioFormat, samples: Int32) throws(AVError) -> Frame {
         let frame = try audio(
             format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
             samples: samples)
@@ -14,14 +14,14 @@ extension Frame {
     }
 
     /// Takes over another frame, whole (`av_frame_move_ref`).
-    public func take(_ other: consuming Frame) {
+    package func take(_ other: consuming Frame) {
         av_frame_unref(raw)
         av_frame_move_ref(raw, other.raw)
     }
 
     /// Adds samples `from` on to another frame's from `at` on, each times a gain that grows by `step`. Both are planar
     /// floats of one layout; what lies outside either is left out.
-    public func mix(
+    package func mix(
         from: Int, count: Int, into sum: borrowing Frame, at: Int, gain: Float, step: Float
     ) throws(AVError) {
         guard raw.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue,

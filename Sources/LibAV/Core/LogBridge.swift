@@ -3,7 +3,7 @@ internal import Glibc
 internal import Locking
 
 /// Keeps FFmpeg's log off the terminal and remembers the last error line of each context, for `AVError.detail`.
-public enum LogBridge {
+package enum LogBridge {
     private struct State: Sendable {
         /// The last error line of each context.
         var errors = RecentLines()
@@ -56,7 +56,7 @@ public enum LogBridge {
     }()
 
     /// Routes the libraries' log here; called by every entry point of this module.
-    public static func install() { installed }
+    package static func install() { installed }
 
     private static func record(
         context: UnsafeMutableRawPointer?, level: Int32, format: UnsafePointer<CChar>,

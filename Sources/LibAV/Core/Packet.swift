@@ -1,4 +1,5 @@
 internal import CFFmpeg
+internal import Glibc
 
 /// Compressed data with its timing (`AVPacket`), owned by one place at a time. The data itself is
 /// reference-counted by the library and never copied.
@@ -22,7 +23,29 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     public static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         try check(av_new_packet(packet.raw, Int32(clamping: bytes.count)), "av_new_packet")
-        for (index, byte) in bytes.enumerated() { packet.raw.pointee.data[index] = byte }
+        bytes.withUnsafeBytes { own in
+            if let base = own.baseAddress { memcpy(packet.raw.pointee.data, base, own.count) }
+        }
+        return packet
+    }
+
+    /// A packet of all bytes of a source.
+    public static func of(_ source: any ByteSource) throws(AVError) -> Packet {
+        let packet = try Packet()
+        guard let size = Int32(exactly: source.size) else {
+            throw AVError(code: tandem_einval, operation: "av_new_packet", detail: "too many bytes")
+        }
+        try check(av_new_packet(packet.raw, size), "av_new_packet")
+        let buffer = UnsafeMutableRawBufferPointer(start: packet.raw.pointee.data, count: Int(size))
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let got = try source.read(at: Int64(done), into: rest)
+            guard got > 0 else {
+                throw AVError(code: tandem_eof, operation: "read", detail: "the file became shorter")
+            }
+            done += got
+        }
         return packet
     }
 

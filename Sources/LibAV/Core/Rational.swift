@@ -60,4 +60,4 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
 }
 
 /// "No time stamp" (`AV_NOPTS_VALUE`).
-public let noTimestamp: Int64 = tandem_nopts
+package let noTimestamp: Int64 = tandem_nopts

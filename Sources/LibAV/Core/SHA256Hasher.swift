@@ -1,11 +1,11 @@
 internal import CFFmpeg
 
 /// SHA-256 by libavutil (`av_sha_init`), for telling contents apart.
-public struct SHA256Hasher: ~Copyable {
+package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer?
 
     /// An empty one. Where there is no memory, its digest is empty too.
-    public init() {
+    package init() {
         context = av_sha_alloc()
         if let context { av_sha_init(context, 256) }
     }
@@ -13,22 +13,22 @@ public struct SHA256Hasher: ~Copyable {
     deinit { av_free(UnsafeMutableRawPointer(context)) }
 
     /// Takes in bytes.
-    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let context, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         av_sha_update(context, base, bytes.count)
     }
 
     /// Takes in bytes.
-    public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+    package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
     /// Takes in text, as UTF-8.
-    public mutating func update(_ text: String) {
+    package mutating func update(_ text: String) {
         var text = text
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
     /// The digest in hexadecimal.
-    public consuming func finish() -> String {
+    package consuming func finish() -> String {
         guard let context else { return "" }
         var digest = [UInt8](repeating: 0, count: 32)
         av_sha_final(context, &digest)
@@ -38,7 +38,7 @@ public struct SHA256Hasher: ~Copyable {
     }
 
     /// The digest of all bytes of a file; nil where it can't be read.
-    public static func digest(ofFile path: String, in environment: SourceEnvironment) -> String? {
+    package static func digest(ofFile path: String, in environment: SourceEnvironment) -> String? {
         guard let source = try? environment.open(path) else { return nil }
         var hasher = SHA256Hasher()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)

@@ -1,6 +1,6 @@
 extension FixedWidthInteger {
     /// The sum, or the nearest number that there is: for what files and workers say.
-    public func adding(upToLimit other: Self) -> Self {
+    package func adding(upToLimit other: Self) -> Self {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? (other < 0 ? Self.min : Self.max) : sum
     }

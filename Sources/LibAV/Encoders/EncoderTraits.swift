@@ -1,9 +1,9 @@
 /// What is particular to one of libavcodec's encoders: where it keeps what it notes, what it needs of its users, what it tells of
 /// what it makes. Each that has something of the kind has a file beside this one, and a line of `EncoderTraits.table`; everything
 /// else is as these defaults say.
-public struct EncoderTraits: Sendable {
+package struct EncoderTraits: Sendable {
     /// Where an encoder keeps what a first pass finds out.
-    public enum PassNotes: Sendable {
+    package enum PassNotes: Sendable {
         /// In memory, as text (`stats_out`, `stats_in`).
         case text
         /// In a file of which an option of its own says the path.
@@ -13,7 +13,7 @@ public struct EncoderTraits: Sendable {
     }
 
     /// The headers in which it says profile and level.
-    public enum Headers: Sendable {
+    package enum Headers: Sendable {
         /// H.264's.
         case avc
         /// HEVC's.
@@ -21,19 +21,19 @@ public struct EncoderTraits: Sendable {
     }
 
     /// A profile by its name in job files, its number in headers, and what people call it.
-    public struct Profile: Sendable {
+    package struct Profile: Sendable {
         /// The name in job files.
-        public let asked: String
+        package let asked: String
         /// `profile_idc`.
-        public let number: UInt8
+        package let number: UInt8
         /// For people.
-        public let name: String
+        package let name: String
     }
 
     /// The beginning of the file name of the library that it stands on; nil where it is libavcodec's own.
-    public var library: String?
+    package var library: String?
     /// What a first pass finds out.
-    public var passNotes = PassNotes.text
+    package var passNotes = PassNotes.text
     /// What says that the lower field comes first, which it hears from frames too late: an option and the parameter in it.
     var bottomFieldFirst: (option: String, parameter: String)?
     /// All of a process must be opened and closed one by one, and each needs a frame before its end.
@@ -44,23 +44,23 @@ public struct EncoderTraits: Sendable {
     }
 
     /// It writes closed captions that come with frames.
-    public var takesCaptions = false
+    package var takesCaptions = false
     /// The headers in which it says profile and level; nil where none are read.
-    public var headers: Headers?
+    package var headers: Headers?
     /// Profiles that its headers say; empty where they aren't read.
-    public var profiles: [Profile] = []
+    package var profiles: [Profile] = []
     /// The profile that a pixel format has whatever is asked; nil where it can be chosen.
-    public var profileOfFormat: (@Sendable (PixelFormat) -> String)?
+    package var profileOfFormat: (@Sendable (PixelFormat) -> String)?
     /// Steps of a level in headers.
-    public var levelUnit = 10.0
+    package var levelUnit = 10.0
     /// The bit rates that it has at a sample rate, of which it takes the nearest; nil where it takes any.
-    public var bitRates: (@Sendable (_ sampleRate: Int32) -> [Int64])?
+    package var bitRates: (@Sendable (_ sampleRate: Int32) -> [Int64])?
 
     /// Of an encoder by libavcodec's name.
-    public static func of(_ encoder: String) -> EncoderTraits { table[encoder] ?? EncoderTraits() }
+    package static func of(_ encoder: String) -> EncoderTraits { table[encoder] ?? EncoderTraits() }
 
     /// What an encoder's notes are written to; nil where they stay in memory.
-    public var keepsNotesInFile: Bool { if case .text = passNotes { false } else { true } }
+    package var keepsNotesInFile: Bool { if case .text = passNotes { false } else { true } }
 
     private static let table: [String: EncoderTraits] = [
         "libx264": .x264,

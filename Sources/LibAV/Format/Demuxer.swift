@@ -6,17 +6,17 @@ internal import CFFmpeg
 /// be on a list, whatever it refers to is not opened, and limits hold.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct Demuxer: ~Copyable, @unchecked Sendable {
-    private let context: UnsafeMutablePointer<AVFormatContext>
+package struct Demuxer: ~Copyable, @unchecked Sendable {
+    let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
     // Kept alive for the context's interrupt callback, which points at it.
     private let interrupt: InterruptFlag
     /// The path as given.
-    public let path: String
+    package let path: String
     /// The bytes that it reads, for whoever looks at what libavformat doesn't tell.
-    public let source: any ByteSource
+    package let source: any ByteSource
     /// The size of the file in bytes.
-    public let fileSize: Int64
+    package let fileSize: Int64
     /// What of a WebVTT file is not read.
     private let leftText: Set<String>
     private let isMatroska: Bool
@@ -45,7 +45,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     /// `container` is what it was found to be when it was opened before: some 350 demuxers need not be asked again.
     /// `read` reads what a track's headers say of its frames, by its codec and its first packet; nil where some must be
     /// decoded.
-    public static func open(
+    package static func open(
         path: String, environment: SourceEnvironment, interrupt: InterruptFlag = InterruptFlag(),
         discovery: StreamDiscovery = .decoding, container: String? = nil,
         read: (_ codec: String, _ headers: [UInt8], _ opening: PacketOpening) -> PictureHeaders? = {
@@ -222,29 +222,29 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     // MARK: What is in it
 
     /// The format's names, comma separated (`mov,mp4,m4a,3gp,3g2,mj2`).
-    public var formatName: String { String(cString: context.pointee.iformat.pointee.name) }
+    package var formatName: String { String(cString: context.pointee.iformat.pointee.name) }
 
     /// How many streams are known so far.
-    public var streamCount: Int { Int(context.pointee.nb_streams) }
+    package var streamCount: Int { Int(context.pointee.nb_streams) }
 
     /// The file's own tags.
-    public var metadata: [MetadataEntry] { LibAV.metadata(context.pointee.metadata) }
+    package var metadata: [MetadataEntry] { LibAV.metadata(context.pointee.metadata) }
 
     /// The earliest start of any stream, in microseconds; nil where unknown.
-    public var startTime: Int64? {
+    package var startTime: Int64? {
         context.pointee.start_time == noTimestamp ? nil : context.pointee.start_time
     }
 
     /// The duration in microseconds as the header says it or as it was estimated.
-    public var duration: Int64? { context.pointee.duration == noTimestamp ? nil : context.pointee.duration }
+    package var duration: Int64? { context.pointee.duration == noTimestamp ? nil : context.pointee.duration }
 
     /// The duration comes from file size and bit rate, a guess.
-    public var isDurationGuessed: Bool {
+    package var isDurationGuessed: Bool {
         context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
     }
 
     /// What the container says of a stream.
-    public func stream(_ index: Int) throws(AVError) -> StreamInfo {
+    package func stream(_ index: Int) throws(AVError) -> StreamInfo {
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else {
             throw AVError(code: tandem_einval, operation: "stream \(index)")
         }
@@ -273,22 +273,22 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// What an index says of a stream's packets: those that are never shown, and whether their times are in order.
-    public struct IndexSummary: Sendable {
+    package struct IndexSummary: Sendable {
         /// Decoding times don't increase from each to the next.
-        public var isUnordered = false
+        package var isUnordered = false
         /// Packets that are never shown.
-        public var all = 0
+        package var all = 0
         /// Those before the first that is shown.
-        public var leading = 0
+        package var leading = 0
         /// Those with some that are shown on both sides, in decoding order.
-        public var inner = 0
+        package var inner = 0
 
         /// Of a track that has no index.
-        public init() {}
+        package init() {}
     }
 
     /// Goes through a stream's index (`avformat_index_get_entry`, `AVINDEX_DISCARD_FRAME`).
-    public func indexSummary(of index: Int) -> IndexSummary {
+    package func indexSummary(of index: Int) -> IndexSummary {
         var found = IndexSummary()
         var last = Int64.min
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return found }
@@ -307,7 +307,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// The file's chapters.
-    public var chapters: [ChapterInfo] {
+    package var chapters: [ChapterInfo] {
         (0..<Int(context.pointee.nb_chapters)).compactMap { i in
             guard let chapter = context.pointee.chapters[i] else { return nil }
             return ChapterInfo(
@@ -348,7 +348,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// The bytes of a cover (`AVStream.attached_pic`); nil for other streams.
-    public func attachedPicture(of index: Int) -> [UInt8]? {
+    package func attachedPicture(of index: Int) -> [UInt8]? {
         guard let stream = tandem_stream(context, UInt32(clamping: index)),
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
             let data = stream.pointee.attached_pic.data, stream.pointee.attached_pic.size > 0
@@ -359,7 +359,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     // MARK: Reading
 
     /// Reads only the streams named; the others cost as little as the format allows (`AVDISCARD_ALL`).
-    public func select(_ indices: Set<Int>) {
+    package func select(_ indices: Set<Int>) {
         for i in 0..<streamCount {
             tandem_stream(context, UInt32(i))?.pointee.discard =
                 indices.contains(i) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
@@ -367,7 +367,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// The next packet in file order, or false at the end (`av_read_frame`).
-    public func read(into packet: borrowing Packet) throws(AVError) -> Bool {
+    package func read(into packet: borrowing Packet) throws(AVError) -> Bool {
         packet.unreference()
         let code = av_read_frame(context, packet.raw)
         Activity.note()
@@ -389,7 +389,7 @@ public struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Goes to the last key frame of a stream whose index time stamp is not after `timestamp`
     /// (`avformat_seek_file`). Index time stamps are decoding times in mov and mp4.
-    public func seek(stream: Int, before timestamp: Int64) throws(AVError) {
+    package func seek(stream: Int, before timestamp: Int64) throws(AVError) {
         try check(
             avformat_seek_file(context, Int32(clamping: stream), Int64.min, timestamp, timestamp, 0),
             "avformat_seek_file", context: context)

@@ -3,7 +3,7 @@ internal import CFFmpeg
 extension StreamSideData {
     /// The display that frames were mastered on, of the 24 bytes with which H.264 and HEVC say it (ITU-T H.265, D.2.28);
     /// laid out as `AVMasteringDisplayMetadata`.
-    public static func mastering(message: [UInt8]) -> StreamSideData? {
+    package static func mastering(message: [UInt8]) -> StreamSideData? {
         guard message.count >= 24 else { return nil }
         func number(_ at: Int, _ count: Int) -> Int32 {
             Int32(clamping: message[at..<(at + count)].reduce(Int64(0)) { $0 << 8 | Int64($1) })
@@ -22,7 +22,7 @@ extension StreamSideData {
 
     /// The light of the content, of the 4 bytes with which H.264 and HEVC say it (D.2.35); laid out as
     /// `AVContentLightMetadata`.
-    public static func contentLight(message: [UInt8]) -> StreamSideData? {
+    package static func contentLight(message: [UInt8]) -> StreamSideData? {
         guard message.count >= 4 else { return nil }
         var datum = AVContentLightMetadata()
         datum.MaxCLL = UInt32(message[0]) << 8 | UInt32(message[1])

@@ -4,7 +4,7 @@ internal import CFFmpeg
 /// The trailer is written by `finish()`, once; releasing only frees.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
-public struct Muxer: ~Copyable, @unchecked Sendable {
+package struct Muxer: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
     private let sink: FileSink
@@ -26,7 +26,7 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// A muxer of that libavformat name (`mp4`, `matroska`, …) over an open descriptor.
-    public static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
+    package static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&allocated, nil, format, nil)
         guard code >= 0, let context = LogBridge.fresh(allocated) else {
@@ -72,13 +72,13 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Headers of codecs go beside the packets, not into them (`AVFMT_GLOBALHEADER`).
-    public var wantsGlobalHeaders: Bool { context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
+    package var wantsGlobalHeaders: Bool { context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
 
     /// Leaves time stamps as they are instead of moving the whole file to begin at 0.
-    public func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
+    package func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 
     /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`).
-    public func setChapters(_ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational)
+    package func setChapters(_ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational)
         throws(AVError)
     {
         for (index, chapter) in chapters.enumerated() {
@@ -101,12 +101,12 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Adds the output's own tags.
-    public func setMetadata(_ entries: [MetadataEntry]) {
+    package func setMetadata(_ entries: [MetadataEntry]) {
         for entry in entries { av_dict_set(&context.pointee.metadata, entry.key, entry.value, 0) }
     }
 
     /// Adds a stream and returns its index. `codecTag` forces a four-character code (`hvc1`).
-    public func addStream(
+    package func addStream(
         _ parameters: CodecParameters, timeBase: Rational, frameRate: Rational? = nil,
         sampleAspectRatio: Rational? = nil, metadata: [MetadataEntry] = [], disposition: Set<String> = [],
         sideData: [StreamSideData] = [], codecTag: String? = nil
@@ -145,14 +145,14 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Adds a cover as a stream of its own, after all others; its one packet is written right after the header.
-    public func addCover(_ parameters: CodecParameters, metadata: [MetadataEntry]) throws(AVError) -> Int {
+    package func addCover(_ parameters: CodecParameters, metadata: [MetadataEntry]) throws(AVError) -> Int {
         let index = try addStream(parameters, timeBase: Rational(1, 90_000), metadata: metadata)
         tandem_stream(context, UInt32(index))?.pointee.disposition = AV_DISPOSITION_ATTACHED_PIC
         return index
     }
 
     /// Adds a file that travels along (Matroska's attachments), named by `filename` and `mimetype` in its metadata.
-    public func addAttachment(_ bytes: [UInt8], metadata: [MetadataEntry]) throws(AVError) {
+    package func addAttachment(_ bytes: [UInt8], metadata: [MetadataEntry]) throws(AVError) {
         guard let stream = avformat_new_stream(context, nil),
             let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
         else { throw .outOfMemory("avformat_new_stream") }
@@ -175,7 +175,7 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Writes the header; an option that nobody takes is an error (`avformat_write_header`).
-    public func writeHeader(options: [(key: String, value: String)]) throws(AVError) {
+    package func writeHeader(options: [(key: String, value: String)]) throws(AVError) {
         var dictionary = AVDictionaryOwner(options)
         sink.isMovedAtEnd = options.contains { $0.key == "movflags" && $0.value.contains("faststart") }
         try check(avformat_write_header(context, &dictionary.raw), "avformat_write_header", context: context)
@@ -187,19 +187,19 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// The unit of a stream's time stamps, which the header may have changed.
-    public func timeBase(of index: Int) -> Rational {
+    package func timeBase(of index: Int) -> Rational {
         tandem_stream(context, UInt32(clamping: index)).map { Rational($0.pointee.time_base) }
             ?? Rational(1, 1)
     }
 
     /// Writes a packet, in the order given; its time stamps are in the stream's time base (`av_write_frame`).
-    public func write(_ packet: borrowing Packet) throws(AVError) {
+    package func write(_ packet: borrowing Packet) throws(AVError) {
         try check(av_write_frame(context, packet.raw), "av_write_frame", context: context)
         try checkSink("write")
     }
 
     /// Ends a fragment of a movie that is written in fragments: what comes next begins another.
-    public mutating func endFragment() throws(AVError) {
+    package mutating func endFragment() throws(AVError) {
         // The first time writes the header, which waits for every track's first packet.
         for _ in 0..<(hasFragments ? 1 : 2) {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)
@@ -212,9 +212,10 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
 
     /// Drains the muxer's bit-stream filters, writes the trailer and all that is buffered, and reports
     /// any write error since the beginning.
-    public func finish() throws(AVError) {
-        // Ogg's last page says that it is the last, if the trailer writes it.
-        if String(cString: context.pointee.oformat.pointee.name) != "ogg" {
+    ///
+    /// `flushing` drains them before the trailer; a container whose last page says that it is the last has that from the trailer.
+    package func finish(flushing: Bool = true) throws(AVError) {
+        if flushing {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)
         }
         try check(av_write_trailer(context), "av_write_trailer", context: context)
@@ -224,10 +225,10 @@ public struct Muxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Bytes written, those of rewritten headers included.
-    public var bytesWritten: Int64 { sink.bytesWritten }
+    package var bytesWritten: Int64 { sink.bytesWritten }
 
     /// Where the next byte goes, what is still buffered included (`avio_tell`).
-    public var position: Int64 { avio_seek(io, 0, SEEK_CUR) }
+    package var position: Int64 { avio_seek(io, 0, SEEK_CUR) }
 
     private func checkSink(_ operation: String) throws(AVError) {
         if sink.failure < 0 { throw AVError(code: sink.failure, operation: operation) }

@@ -1,21 +1,21 @@
 internal import CFFmpeg
 
 /// How a track's first packet begins.
-public struct PacketOpening {
+package struct PacketOpening {
     /// The file that it is in.
-    public var file: any ByteSource
+    package var file: any ByteSource
     /// The container's number of its track.
-    public var trackID: Int
+    package var trackID: Int
     /// Its first bytes, 16,384 at most.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// How many it has.
-    public var size: Int
+    package var size: Int
 }
 
 /// What the headers of a track say of all its frames, where none has to be decoded to find that out.
-public struct PictureHeaders: Hashable, Sendable {
+package struct PictureHeaders: Hashable, Sendable {
     /// How many values of colour there are beside those of brightness.
-    public enum Chroma: Sendable {
+    package enum Chroma: Sendable {
         /// Half as many in both directions.
         case yuv420
         /// Half as many in a line.
@@ -38,26 +38,26 @@ public struct PictureHeaders: Hashable, Sendable {
     }
 
     /// Pixels that are shown.
-    public var width: Int
+    package var width: Int
     /// Lines that are shown.
-    public var height: Int
+    package var height: Int
     /// The planes of colour.
-    public var chroma: Chroma
+    package var chroma: Chroma
     /// Bits of a value.
-    public var bitDepth: Int
+    package var bitDepth: Int
     /// The shape of a pixel; 0 where it isn't told.
-    public var sampleAspectRatio: Rational
+    package var sampleAspectRatio: Rational
     /// Values from 0 on; nil where it isn't told.
-    public var isFullRange: Bool?
+    package var isFullRange: Bool?
     /// Nil where they aren't told.
-    public var color: Color?
+    package var color: Color?
     /// Frames that decoding order may run ahead of what is shown.
-    public var reorderDelay = 0
+    package var reorderDelay = 0
     /// Where values of colour lie, as a number of ISO/IEC 14496-10 (0: left).
-    public var chromaLocation = 0
+    package var chromaLocation = 0
 
     /// Makes one of frames whose headers tell nothing else.
-    public init(width: Int, height: Int, chroma: Chroma, bitDepth: Int) {
+    package init(width: Int, height: Int, chroma: Chroma, bitDepth: Int) {
         (self.width, self.height, self.chroma, self.bitDepth) = (width, height, chroma, bitDepth)
         sampleAspectRatio = Rational(0, 1)
     }

@@ -3,38 +3,38 @@ internal import CFFmpeg
 private let displayMatrixType = AV_PKT_DATA_DISPLAYMATRIX.rawValue
 
 /// What a container says of one of its streams (`AVStream`), as a value.
-public struct StreamInfo: Sendable {
+package struct StreamInfo: Sendable {
     /// Its index in the file.
-    public var index: Int
+    package var index: Int
     /// Its id in the file (track id, PID), 0 where it has none.
-    public var id: Int
+    package var id: Int
     /// Its codec and format.
-    public var parameters: CodecParameters
+    package var parameters: CodecParameters
     /// The unit of its time stamps.
-    public var timeBase: Rational
+    package var timeBase: Rational
     /// The first presentation time, in `timeBase`.
-    public var startTime: Int64?
+    package var startTime: Int64?
     /// Its duration as the container says, in `timeBase`.
-    public var duration: Int64?
+    package var duration: Int64?
     /// How many packets the index has of it, those never shown included; 0 where there is no index.
-    public var indexedPackets: Int
+    package var indexedPackets: Int
     /// When the last packet of the index begins, in `timeBase`; nil where there is no index.
-    public var lastIndexedTime: Int64?
+    package var lastIndexedTime: Int64?
     /// The average frame rate.
-    public var averageFrameRate: Rational?
+    package var averageFrameRate: Rational?
     /// The lowest rate that all time stamps fit.
-    public var baseFrameRate: Rational?
+    package var baseFrameRate: Rational?
     /// Pixel aspect as the container says it.
-    public var sampleAspectRatio: Rational?
+    package var sampleAspectRatio: Rational?
     /// Dispositions by libav's names (`default`, `attached_pic`, …).
-    public var disposition: Set<String>
+    package var disposition: Set<String>
     /// Its tags.
-    public var metadata: [MetadataEntry]
+    package var metadata: [MetadataEntry]
     /// Global side data, to be handed on to an output's stream.
-    public var sideData: [StreamSideData]
+    package var sideData: [StreamSideData]
 
     /// A stream of a source that is generated, with nothing said but its format and length.
-    public init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {
+    package init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {
         self.init(
             index: index, id: index + 1, parameters: parameters, timeBase: timeBase, startTime: 0,
             duration: duration,
@@ -68,10 +68,10 @@ public struct StreamInfo: Sendable {
     var saysAlphaBeside: Bool { metadata.contains(where: \.saysAlphaBeside) }
 
     /// A cover or poster, not a video track.
-    public var isAttachedPicture: Bool { disposition.contains("attached_pic") }
+    package var isAttachedPicture: Bool { disposition.contains("attached_pic") }
 
     /// The nine numbers of the display matrix (16.16 and 2.30 fixed point), nil where there is none.
-    public var displayMatrix: [Int32]? {
+    package var displayMatrix: [Int32]? {
         guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36
         else {
             return nil
@@ -84,10 +84,10 @@ public struct StreamInfo: Sendable {
 
 extension MetadataEntry {
     /// What libavformat calls, and has to be told as, an alpha plane beside the packets.
-    public static let alphaBeside = MetadataEntry(key: "alpha_mode", value: "1")
+    package static let alphaBeside = MetadataEntry(key: "alpha_mode", value: "1")
 
     /// It is that, or the same as a tag, which libavformat writes in capitals.
-    public var saysAlphaBeside: Bool {
+    package var saysAlphaBeside: Bool {
         key.lowercased() == Self.alphaBeside.key && value == Self.alphaBeside.value
     }
 }
@@ -102,15 +102,15 @@ public struct StreamSideData: Hashable, Sendable {
 }
 
 /// A chapter of a container.
-public struct ChapterInfo: Hashable, Sendable {
+package struct ChapterInfo: Hashable, Sendable {
     /// The unit of its times.
-    public var timeBase: Rational
+    package var timeBase: Rational
     /// Its start, in `timeBase`.
-    public var start: Int64
+    package var start: Int64
     /// Its end, in `timeBase`.
-    public var end: Int64
+    package var end: Int64
     /// Its tags; the title is `title`.
-    public var metadata: [MetadataEntry]
+    package var metadata: [MetadataEntry]
 }
 
 extension StreamSideData {

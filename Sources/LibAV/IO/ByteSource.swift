@@ -25,9 +25,9 @@ extension ByteSource {
 }
 
 /// Where sources are.
-public enum SourceLocation {
+package enum SourceLocation {
     /// It is a URL, not a path.
-    public static func isRemote(_ location: String) -> Bool {
+    package static func isRemote(_ location: String) -> Bool {
         location.hasPrefix("http://") || location.hasPrefix("https://")
     }
 }

@@ -24,6 +24,8 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case unreadableCue(line: Int)
         /// No track in it.
         case noTracks
+        /// It is no file of one image.
+        case noImage(format: String)
         /// A URL, and nobody allowed the network.
         case networkNotAllowed
         /// A URL that can't be fetched.
@@ -72,6 +74,7 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notFetched(let error): "can't be fetched: \(error.reason)"
         case .notSeekable: "the server doesn't say how long it is, or gives no parts of it"
         case .noTracks: "there is no track in it"
+        case .noImage(let format): "it is no file of one image (its content is \(format))"
         case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
         }
     }

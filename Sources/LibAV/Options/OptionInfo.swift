@@ -69,14 +69,14 @@ public struct OptionInfo: Sendable {
 }
 
 /// What a filter of this build takes (`AVFilter`).
-public enum FilterInfo {
+package enum FilterInfo {
     /// This build has a filter of that name.
-    public static func exists(_ name: String) -> Bool {
+    package static func exists(_ name: String) -> Bool {
         (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
     }
 
     /// One of its own options; nil where it has none of that name.
-    public static func option(_ option: String, of filter: String) -> OptionInfo? {
+    package static func option(_ option: String, of filter: String) -> OptionInfo? {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter),
             let type = found.pointee.priv_class
         else { return nil }
@@ -84,13 +84,13 @@ public enum FilterInfo {
     }
 
     /// It can be switched on and off along the time line by `enable`.
-    public static func takesEnable(_ filter: String) -> Bool {
+    package static func takesEnable(_ filter: String) -> Bool {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
         return found.pointee.flags & tandem_timeline_flags() != 0
     }
 
     /// What goes into it and comes out; nil where its options decide that (`AVFILTER_FLAG_DYNAMIC_INPUTS`).
-    public static func pads(of filter: String) -> (inputs: [MediaType], outputs: [MediaType])? {
+    package static func pads(of filter: String) -> (inputs: [MediaType], outputs: [MediaType])? {
         guard let library = try? FilterLibrary.load(),
             let found = library.c.avfilter_get_by_name(filter),
             found.pointee.flags & (AVFILTER_FLAG_DYNAMIC_INPUTS | AVFILTER_FLAG_DYNAMIC_OUTPUTS) == 0

@@ -1,12 +1,12 @@
 internal import CFFmpeg
 
 /// The names of all codecs that libavcodec knows, whether it can encode them or not.
-public enum CodecNames {
+package enum CodecNames {
     /// There is a codec of that name.
-    public static func isCodec(_ name: String) -> Bool { avcodec_descriptor_get_by_name(name) != nil }
+    package static func isCodec(_ name: String) -> Bool { avcodec_descriptor_get_by_name(name) != nil }
 
     /// All names.
-    public static let all: [String] = {
+    package static let all: [String] = {
         var names: [String] = []
         var descriptor: UnsafePointer<AVCodecDescriptor>?
         while let next = avcodec_descriptor_next(descriptor) {
@@ -16,8 +16,13 @@ public enum CodecNames {
         return names
     }()
 
+    /// Bits of a sample of a codec whose samples stand side by side; 0 of others (`av_get_exact_bits_per_sample`).
+    package static func bitsPerSample(of name: String) -> Int {
+        avcodec_descriptor_get_by_name(name).map { Int(av_get_exact_bits_per_sample($0.pointee.id)) } ?? 0
+    }
+
     /// Those that this build decodes.
-    public static let decodable = all.filter { name in
+    package static let decodable = all.filter { name in
         avcodec_descriptor_get_by_name(name).map { avcodec_find_decoder($0.pointee.id) != nil } ?? false
     }
 }

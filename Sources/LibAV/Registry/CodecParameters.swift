@@ -20,7 +20,8 @@ public final class CodecParameters: @unchecked Sendable {
 
     /// Uncompressed frames, for sources that are generated.
     public static func rawVideo(
-        width: Int, height: Int, pixelFormat: PixelFormat, sampleAspectRatio: Rational = Rational(1, 1)
+        width: Int, height: Int, pixelFormat: PixelFormat, sampleAspectRatio: Rational = Rational(1, 1),
+        color: ColorDescription = ColorDescription()
     ) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         parameters.codec_type = AVMEDIA_TYPE_VIDEO
@@ -36,6 +37,7 @@ public final class CodecParameters: @unchecked Sendable {
         parameters.color_primaries = AVCOL_PRI_UNSPECIFIED
         parameters.color_trc = AVCOL_TRC_UNSPECIFIED
         parameters.sample_aspect_ratio = sampleAspectRatio.av
+        color.apply(to: &parameters)
         return try CodecParameters(copying: &parameters)
     }
 
@@ -50,6 +52,62 @@ public final class CodecParameters: @unchecked Sendable {
         parameters.level = FF_LEVEL_UNKNOWN
         try format.layout.copy(to: &parameters.ch_layout)
         return try CodecParameters(copying: &parameters)
+    }
+
+    /// Compressed frames that a program knows by itself. Throws of a name that is no video codec's, and of a size that is none.
+    public static func video(
+        codec: String, width: Int, height: Int, pixelFormat: PixelFormat, extradata: [UInt8]
+    ) throws(AVError) -> CodecParameters {
+        var parameters = AVCodecParameters()
+        (parameters.codec_id, parameters.codec_type) = (try id(of: codec, .video), AVMEDIA_TYPE_VIDEO)
+        guard width > 0, height > 0,
+            av_image_check_size(UInt32(clamping: width), UInt32(clamping: height), 0, nil) >= 0
+        else {
+            throw AVError(code: tandem_einval, operation: "av_image_check_size", detail: "\(width)x\(height)")
+        }
+        parameters.format = pixelFormat.av.rawValue
+        (parameters.width, parameters.height) = (Int32(clamping: width), Int32(clamping: height))
+        parameters.color_space = AVCOL_SPC_UNSPECIFIED
+        parameters.color_primaries = AVCOL_PRI_UNSPECIFIED
+        parameters.color_trc = AVCOL_TRC_UNSPECIFIED
+        (parameters.profile, parameters.level) = (FF_PROFILE_UNKNOWN, FF_LEVEL_UNKNOWN)
+        return try CodecParameters(copying: &parameters).with(
+            extradata: extradata, level: nil, codecTag: nil)
+    }
+
+    /// Compressed audio that a program knows by itself. `frameSize` is how many samples a packet has, 0 where that varies. Throws of a
+    /// name that is no audio codec's.
+    public static func audio(
+        codec: String, format: AudioFormat, frameSize: Int, extradata: [UInt8]
+    ) throws(AVError) -> CodecParameters {
+        var parameters = AVCodecParameters()
+        (parameters.codec_id, parameters.codec_type) = (try id(of: codec, .audio), AVMEDIA_TYPE_AUDIO)
+        guard format.sampleRate > 0, format.layout.channels > 0 else {
+            throw AVError(
+                code: tandem_einval, operation: "avcodec_parameters", detail: "no rate or no channels")
+        }
+        parameters.format = format.sampleFormat.av.rawValue
+        parameters.sample_rate = format.sampleRate
+        parameters.frame_size = Int32(clamping: max(0, frameSize))
+        (parameters.profile, parameters.level) = (FF_PROFILE_UNKNOWN, FF_LEVEL_UNKNOWN)
+        let bits = av_get_exact_bits_per_sample(parameters.codec_id)
+        parameters.bits_per_coded_sample = bits
+        parameters.block_align = bits * Int32(clamping: format.layout.channels) / 8
+        try format.layout.copy(to: &parameters.ch_layout)
+        defer { av_channel_layout_uninit(&parameters.ch_layout) }
+        return try CodecParameters(copying: &parameters).with(
+            extradata: extradata, level: nil, codecTag: nil)
+    }
+
+    private static func id(of codec: String, _ type: MediaType) throws(AVError) -> AVCodecID {
+        guard let descriptor = avcodec_descriptor_get_by_name(codec),
+            MediaType(descriptor.pointee.type) == type
+        else {
+            throw AVError(
+                code: tandem_einval, operation: "avcodec_descriptor_get_by_name",
+                detail: "there is no \(type.rawValue) codec `\(codec)`")
+        }
+        return descriptor.pointee.id
     }
 
     deinit {

@@ -2,17 +2,17 @@ internal import CFFmpeg
 
 /// What the numbers of one frame mean, as far as a change of pixel format asks for it: range and matrix, by libav's
 /// numbers. Comparing two costs nothing.
-public struct ColorCode: Hashable, Sendable {
+package struct ColorCode: Hashable, Sendable {
     var range: UInt32
     var matrix: UInt32
 
     /// `AVCOL_RANGE_JPEG`; nil where nobody says.
-    public var isFullRange: Bool? {
+    package var isFullRange: Bool? {
         range == AVCOL_RANGE_UNSPECIFIED.rawValue ? nil : range == AVCOL_RANGE_JPEG.rawValue
     }
 
     /// libav's name of the matrix; nil where nobody says, and of RGB.
-    public var matrixName: String? {
+    package var matrixName: String? {
         guard matrix != AVCOL_SPC_UNSPECIFIED.rawValue, matrix != AVCOL_SPC_RGB.rawValue else { return nil }
         return av_color_space_name(AVColorSpace(matrix)).map { String(cString: $0) }
     }
@@ -20,13 +20,13 @@ public struct ColorCode: Hashable, Sendable {
 
 extension Frame {
     /// What its numbers mean, as it says itself.
-    public var colorCode: ColorCode {
+    package var colorCode: ColorCode {
         ColorCode(range: raw.pointee.color_range.rawValue, matrix: raw.pointee.colorspace.rawValue)
     }
 
     /// Leaves it to the range to say that the numbers are of full range, and not to the format's name (`yuvj420p`), which
     /// filters keep while they change the range.
-    public func forgetRangeByName() {
+    package func forgetRangeByName() {
         let plain = PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)).withoutRangeByName
         guard plain.value != raw.pointee.format else { return }
         raw.pointee.format = plain.value
@@ -34,7 +34,7 @@ extension Frame {
     }
 
     /// Says what it doesn't say itself; nil stays unsaid.
-    public func fillColor(isFullRange: Bool, matrix: String?) {
+    package func fillColor(isFullRange: Bool, matrix: String?) {
         if raw.pointee.color_range == AVCOL_RANGE_UNSPECIFIED {
             raw.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }

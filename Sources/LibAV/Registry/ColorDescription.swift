@@ -17,6 +17,20 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     /// Nothing specified.
     public init() {}
 
+    /// Standard dynamic range of high definition, in limited range.
+    public static var standard: ColorDescription {
+        var color = ColorDescription()
+        (color.primaries, color.transfer, color.matrix, color.range) = ("bt709", "bt709", "bt709", "tv")
+        return color
+    }
+
+    /// It is of high dynamic range (PQ, HLG).
+    public var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
+    /// A transfer function is one of high dynamic range.
+    public static func isHighRange(_ transfer: String) -> Bool {
+        transfer == "smpte2084" || transfer == "arib-std-b67"
+    }
+
     init(parameters: AVCodecParameters) {
         primaries = ColorDescription.name(
             parameters.color_primaries.rawValue, AVCOL_PRI_UNSPECIFIED.rawValue,
@@ -49,6 +63,22 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     {
         guard value != unspecified, let name else { return nil }
         return String(cString: name)
+    }
+
+    /// The same with what is known into parameters.
+    func apply(to parameters: inout AVCodecParameters) {
+        if let code = primaries.map({ av_color_primaries_from_name($0) }), code >= 0 {
+            parameters.color_primaries = AVColorPrimaries(UInt32(code))
+        }
+        if let code = transfer.map({ av_color_transfer_from_name($0) }), code >= 0 {
+            parameters.color_trc = AVColorTransferCharacteristic(UInt32(code))
+        }
+        if let code = matrix.map({ av_color_space_from_name($0) }), code >= 0 {
+            parameters.color_space = AVColorSpace(UInt32(code))
+        }
+        if let code = range.map({ av_color_range_from_name($0) }), code >= 0 {
+            parameters.color_range = AVColorRange(UInt32(code))
+        }
     }
 
     /// Writes what is known into an encoder's context.

@@ -51,18 +51,18 @@ public struct EncoderInfo: Sendable {
 }
 
 /// What a container of this build can hold (`AVOutputFormat`).
-public struct MuxerInfo: Sendable {
+package struct MuxerInfo: Sendable {
     /// Its libav name.
-    public let name: String
+    package let name: String
 
     /// The muxer of that name, or nil where this build has none.
-    public init?(named name: String) {
+    package init?(named name: String) {
         guard av_guess_format(name, nil, nil) != nil else { return nil }
         self.name = name
     }
 
     /// It can hold that codec, named as libav does (`avformat_query_codec`).
-    public func canHold(codec: String) -> Bool {
+    package func canHold(codec: String) -> Bool {
         guard let format = av_guess_format(name, nil, nil),
             let descriptor = avcodec_descriptor_get_by_name(codec)
         else {
@@ -73,9 +73,9 @@ public struct MuxerInfo: Sendable {
 }
 
 /// The libraries' own versions, for reports and fingerprints.
-public enum LibraryVersions {
+package enum LibraryVersions {
     /// Name and version of each, as loaded or, of libavfilter, as it would be.
-    public static var all: [MetadataEntry] {
+    package static var all: [MetadataEntry] {
         let loaded = [
             ("libavutil", avutil_version()), ("libavcodec", avcodec_version()),
             ("libavformat", avformat_version()), ("libswresample", swresample_version()),
@@ -88,5 +88,5 @@ public enum LibraryVersions {
         return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }
     /// FFmpeg's release, as its build names it (`av_version_info`).
-    public static var ffmpeg: String { String(cString: av_version_info()) }
+    package static var ffmpeg: String { String(cString: av_version_info()) }
 }

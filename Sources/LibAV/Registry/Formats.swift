@@ -49,6 +49,22 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     /// 8-bit 4:2:0, what every player shows.
     public static var yuv420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P) }
 
+    /// The same of 10 bits.
+    public static var yuv420p10: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P10LE) }
+    /// 8-bit 4:2:0 with alpha.
+    public static var yuva420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUVA420P) }
+
+    /// Red, green and blue of 8 bits, one after the other.
+    public static var rgb24: PixelFormat { PixelFormat(AV_PIX_FMT_RGB24) }
+    /// The same with alpha.
+    public static var rgba: PixelFormat { PixelFormat(AV_PIX_FMT_RGBA) }
+    /// Blue, green, red and alpha of 8 bits, one after the other.
+    public static var bgra: PixelFormat { PixelFormat(AV_PIX_FMT_BGRA) }
+    /// 8-bit shades of gray.
+    public static var gray: PixelFormat { PixelFormat(AV_PIX_FMT_GRAY8) }
+    /// 8-bit 4:2:0 in two planes.
+    public static var nv12: PixelFormat { PixelFormat(AV_PIX_FMT_NV12) }
+
     /// Its name, `none` where it has none.
     public var description: String { av_get_pix_fmt_name(av).map { String(cString: $0) } ?? "none" }
 
@@ -119,6 +135,8 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public static var none: SampleFormat { SampleFormat(AV_SAMPLE_FMT_NONE) }
     /// 16-bit integers, interleaved.
     public static var s16: SampleFormat { SampleFormat(AV_SAMPLE_FMT_S16) }
+    /// Floating point of 32 bits, interleaved.
+    public static var float: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLT) }
     /// Floating point of 32 bits, a plane a channel.
     public static var planarFloat: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLTP) }
     /// Its name, `none` where it has none.

@@ -1,12 +1,12 @@
 internal import CFFmpeg
 
 /// A time of day that frames count, at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` where numbers are dropped.
-public struct Timecode: Hashable, Sendable {
+package struct Timecode: Hashable, Sendable {
     private let rate: Rational
     private let text: String
 
     /// Nil where it is none, or where there is no timecode of that rate.
-    public init?(_ text: String, rate: Rational) {
+    package init?(_ text: String, rate: Rational) {
         var code = AVTimecode()
         guard rate.isPositive, av_timecode_init_from_string(&code, rate.av, text, nil) >= 0 else {
             return nil
@@ -18,7 +18,7 @@ public struct Timecode: Hashable, Sendable {
     }
 
     /// The timecode so many frames later.
-    public func advanced(by pictures: Int64) -> String {
+    package func advanced(by pictures: Int64) -> String {
         var code = AVTimecode()
         guard let count = Int32(exactly: pictures),
             av_timecode_init_from_string(&code, rate.av, text, nil) >= 0

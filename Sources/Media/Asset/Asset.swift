@@ -20,6 +20,10 @@ public final class Asset: Sendable {
         case file(String)
         /// A generated frame and tone.
         case pattern(TestPattern)
+        /// Images one after the other.
+        case images(ImageSequence)
+        /// Several sources on one time line.
+        case composition(Composition)
     }
 
     private enum State: Sendable {
@@ -76,10 +80,7 @@ public final class Asset: Sendable {
     /// Loads a property without blocking the caller (AVFoundation's `load(_:)`).
     /// - Throws: `InputError` where the file can't be opened, `CancellationError` after `cancelLoading()`.
     public func load<Value>(_ property: AssetProperty<Value>) async throws -> Value {
-        let contents = try await withCheckedThrowingContinuation { continuation in
-            queue.async { @Sendable in continuation.resume(with: Result { try self.loadNow() }) }
-        }
-        return property.read(contents)
+        property.read(try await queue.result { try self.loadNow() })
     }
 
     /// Loads everything on the calling thread, for callers that have a queue of their own.

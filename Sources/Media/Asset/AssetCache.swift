@@ -4,7 +4,7 @@ internal import Locking
 
 /// What assets were found to be, for a process that is asked about a file first and reads it later: finding out what
 /// codecs are decodes frames, which takes longer than to copy a short clip.
-public final class AssetCache: Sendable {
+package final class AssetCache: Sendable {
     private struct Key: Hashable {
         let device: UInt64
         let inode: UInt64
@@ -36,7 +36,7 @@ public final class AssetCache: Sendable {
     private let known: Guarded<Known>
 
     /// Remembers so many assets, the latest; at least one.
-    public init(limit: Int) { known = Guarded(Known(limit: max(1, limit))) }
+    package init(limit: Int) { known = Guarded(Known(limit: max(1, limit))) }
 
     /// What a file was found to be, or is found to be now.
     func contents(

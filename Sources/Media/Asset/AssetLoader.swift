@@ -9,6 +9,8 @@ struct AssetLoader {
     func load(_ source: Asset.Source, timing: AssetTiming) throws -> AssetContents {
         switch source {
         case .pattern(let pattern): try Self.contents(of: pattern)
+        case .images(let sequence): try contents(of: sequence)
+        case .composition(let composition): try Self.contents(of: composition)
         case .file(let path): try contents(ofFile: path, timing: timing)
         }
     }
@@ -81,7 +83,7 @@ struct AssetLoader {
     static func pictureHeaders(
         codec: String, headers: [UInt8], opening: PacketOpening, movie: inout MovieInspector?
     ) -> PictureHeaders? {
-        guard codec == "h264" else { return nil }
+        guard BitstreamTraits.of(codec).parameterSets == .avc else { return nil }
         movie = movie ?? MovieInspector(opening.file)
         // Where files were joined, the first packet may stand under the headers of another one.
         guard movie?.tracks.first(where: { Int($0.id) == opening.trackID })?.changesHeaders == false else {
@@ -149,14 +151,14 @@ struct AssetLoader {
             title: chapter.metadata.first { $0.key == "title" }?.value)
     }
 
-    private static func track(
+    static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
         measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer
     ) -> AssetTrack {
         let isMatroska = container.isMatroska
         // Where only decoding times are told, a frame is shown when the next one of its kind is decoded.
         let isLate =
-            container.saysDecodingTimesAlone && PTSGenerator.codecs.contains(stream.parameters.codecName)
+            container.saysDecodingTimesAlone && stream.parameters.traits.olderVideo != nil
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let isFragmented = movie?.isFragmented == true
         let written = edits(boxes, movie: movie)
@@ -182,27 +184,27 @@ struct AssetLoader {
         } else if isExact, stream.indexedPackets > 0 {
             count = stream.indexedPackets - summary.all
         }
+        let format = FormatDescription(stream, cleanAperture: boxes?.cleanAperture)
+        var description = TrackDescription(stream, format, container: container)
+        description.timeRange = range.bounded
+        description.isExact = measured != nil || isExact
+        description.hasOwnDuration =
+            measured != nil
+            || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil)
+        description.sampleCount = count
+        description.frameRate = stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream)
+        description.title =
+            stream.metadata.first {
+                $0.key == "title" || $0.key == "handler_name" && isName($0.value)
+            }?.value
         return AssetTrack(
-            index: stream.index, trackID: stream.id, mediaType: stream.parameters.mediaType,
-            isAttachedPicture: stream.isAttachedPicture,
-            format: FormatDescription(stream, cleanAperture: boxes?.cleanAperture), timeBase: stream.timeBase,
-            sampleTimeBase: container.isMovie ? nil : sampleTimeBase(of: stream), timeRange: range,
-            isTimeRangeExact: measured != nil || isExact,
-            hasOwnDuration: measured != nil
-                || (isMatroska ? taggedDuration(stream) != nil : stream.duration != nil), editEnd: editEnd,
-            editStart: editStart, edits: edits, hidesFirstPackets: summary.leading > 0,
-            hidesInnerPackets: summary.inner > 0, isUnordered: summary.isUnordered,
+            description: description, format: format,
+            sampleTimeBase: container.isMovie ? nil : sampleTimeBase(of: stream), editEnd: editEnd,
+            editStart: editStart, edits: edits, summary: summary,
             changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container.saysDelayInTags
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
-            sampleCount: count,
-            nominalFrameRate: stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream),
-            languageCode: stream.metadata.first { $0.key == "language" && $0.value != "und" }?.value,
-            title: stream.metadata.first {
-                $0.key == "title" || $0.key == "handler_name" && isName($0.value)
-            }?.value,
-            preferredTransform: stream.displayMatrix.flatMap { DisplayTransform(matrix: $0) },
-            disposition: stream.disposition, metadata: stream.metadata, sideData: stream.sideData)
+            metadata: stream.metadata, sideData: stream.sideData)
     }
 
     /// One sample, where the container's unit is neither a part of it nor, as of doubled rates, a few of them.
@@ -216,7 +218,7 @@ struct AssetLoader {
 
     /// A generated frame's time base is its frame's length.
     private static func generatedRate(_ stream: StreamInfo) -> Rational? {
-        stream.parameters.codecName == "rawvideo" && stream.indexedPackets > 0
+        stream.parameters.traits.isGenerated && stream.indexedPackets > 0
             ? stream.timeBase.inverted : nil
     }
 

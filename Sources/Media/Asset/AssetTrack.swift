@@ -20,28 +20,13 @@ public struct TrackEdit: Hashable, Codable, Sendable {
 
 /// A track of an asset (AVFoundation's `AVAssetTrack`), as a value.
 public struct AssetTrack: Sendable {
-    /// Its index among all streams of the file.
-    public let index: Int
-    /// The container's id of it, 0 where it has none.
-    public let trackID: Int
-    /// Its kind.
-    public let mediaType: MediaType
-    /// A cover or poster: not a video track, and never selected as one.
-    public let isAttachedPicture: Bool
+    /// What a plan knows of it too.
+    public let description: TrackDescription
     /// What its samples are.
     public let format: FormatDescription
-    /// The unit of its samples' times.
-    public let timeBase: Rational
     /// One sample of audio, where the unit is not fit to say when each begins, and no edit list counts in it: Matroska's
     /// milliseconds, or a transport stream's 90,000ths.
     public let sampleTimeBase: Rational?
-    /// Where it lies on the asset's time line. Exact when the asset's timing is precise, as the
-    /// container says otherwise.
-    public let timeRange: TimeRange
-    /// `timeRange` was measured, or stands in the container's index.
-    public let isTimeRangeExact: Bool
-    /// Its end is its own, not the file's.
-    public let hasOwnDuration: Bool
     /// The end that its edit list sets, which media may run past; nil where there is none.
     public let editEnd: MediaTime?
     /// Where a fragmented track begins to be shown, of which libavformat gives what is hidden before as well; nil where
@@ -59,22 +44,87 @@ public struct AssetTrack: Sendable {
     public let changesHeaders: Bool
     /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.
     public let hiddenStart: MediaTime?
-    /// How many samples are shown; nil where only a measurement could tell.
-    public let sampleCount: Int?
-    /// Average frames per second.
-    public let nominalFrameRate: Rational?
-    /// The language as the container says (`eng`), nil where unspecified.
-    public let languageCode: String?
-    /// The track's name.
-    public let title: String?
-    /// How to rotate its frames.
-    public let preferredTransform: DisplayTransform?
-    /// Dispositions by libav's names.
-    public let disposition: Set<String>
-    /// Its tags.
+    /// Its tags, as they stand at the track.
     public let metadata: [MetadataEntry]
     /// Global side data (mastering display and the like).
     public let sideData: [StreamSideData]
+
+    /// A track of a source; what a plan must know of the rest is added to its description.
+    init(
+        description: TrackDescription, format: FormatDescription, sampleTimeBase: Rational?,
+        editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], summary: Demuxer.IndexSummary,
+        changesHeaders: Bool, hiddenStart: MediaTime?, metadata: [MetadataEntry], sideData: [StreamSideData]
+    ) {
+        var told = description
+        self.format = format
+        self.sampleTimeBase = sampleTimeBase
+        self.editEnd = editEnd
+        self.editStart = editStart
+        self.edits = edits
+        hidesFirstPackets = summary.leading > 0
+        hidesInnerPackets = summary.inner > 0
+        isUnordered = summary.isUnordered
+        self.changesHeaders = changesHeaders
+        self.hiddenStart = hiddenStart
+        self.metadata = metadata
+        self.sideData = sideData
+        let start = hiddenStart ?? edits.first { $0.mediaStart != nil }?.mediaStart
+        let hidden = Self.hiddenPartOfPacket(format, start: start)
+        told.hiddenPartOfPacket = hidden > 0 ? hidden : nil
+        let hidesBeginning =
+            switch told.mediaType {
+            case .video: hidesFirstPackets
+            case .audio:
+                editStart != nil || (start ?? .zero) > .zero
+                    || BitstreamTraits.of(format.codec).hasDelayInHeader
+                        && format.parameters.initialPadding > 0
+            default: false
+            }
+        let states = [
+            (hidesBeginning, TrackDescription.hiddenBeginning),
+            (told.mediaType == .video && hidesInnerPackets, TrackDescription.hiddenInside),
+            (isUnordered, TrackDescription.unordered),
+            (changesHeaders, TrackDescription.changingHeaders),
+        ]
+        told.sideData += states.compactMap { $0 ? $1 : nil }
+        self.description = told
+    }
+
+    /// Its index among all streams of the file.
+    public var index: Int { description.index }
+    /// The container's id of it, 0 where it has none.
+    public var trackID: Int { description.id }
+    /// Its kind.
+    public var mediaType: MediaType { description.mediaType }
+    /// A cover or poster: not a video track, and never selected as one.
+    public var isAttachedPicture: Bool { description.isAttachedPicture }
+    /// The unit of its samples' times.
+    public var timeBase: Rational { description.timeBase }
+    /// Where it lies on the asset's time line. Exact when the asset's timing is precise, as the
+    /// container says otherwise.
+    public var timeRange: TimeRange { description.timeRange }
+    /// `timeRange` was measured, or stands in the container's index.
+    public var isTimeRangeExact: Bool { description.isExact }
+    /// Its end is its own, not the file's.
+    public var hasOwnDuration: Bool { description.hasOwnDuration }
+    /// How many samples are shown; nil where only a measurement could tell.
+    public var sampleCount: Int? { description.sampleCount }
+    /// Average frames per second.
+    public var nominalFrameRate: Rational? { description.frameRate }
+    /// The language as the container says (`eng`), nil where unspecified.
+    public var languageCode: String? { description.language }
+    /// The track's name.
+    public var title: String? { description.title }
+    /// How to rotate its frames.
+    public var preferredTransform: DisplayTransform? { description.transform }
+    /// Dispositions by libav's names.
+    public var disposition: Set<String> { Set(description.disposition) }
+    /// The profile of its Dolby Vision.
+    public var dolbyVisionProfile: Int? { description.dolbyVisionProfile }
+    /// Something of its beginning is decoded and not heard or shown: an encoder's delay, or what an edit list hides.
+    public var hidesBeginning: Bool { description.sideData.contains(TrackDescription.hiddenBeginning) }
+    /// Samples of the packet that is heard first which an edit list hides; 0 where it hides whole packets or none.
+    public var hiddenPartOfPacket: Int { description.hiddenPartOfPacket ?? 0 }
 
     /// What it is good for.
     public var characteristics: Set<MediaCharacteristic> {
@@ -87,43 +137,19 @@ public struct AssetTrack: Sendable {
     }
 
     /// Not every packet of its audio can be decoded by itself: up to 128 of them, a tenth of a second, follow one that can.
-    var hasSyncPackets: Bool { ["truehd", "mlp"].contains(format.codec) }
+    var hasSyncPackets: Bool { BitstreamTraits.of(format.codec).hasSyncPackets }
 
     /// How long before a time decoding must begin for its audio to be right there, beside the packet before.
     var preroll: MediaTime {
         guard mediaType == .audio else { return .zero }
-        let milliseconds: Int64 =
-            switch format.codec {
-            case _ where hasSyncPackets: 150
-            case "opus": 80
-            // Packets take bytes out of those before them: 511, which may be many small ones.
-            case "mp3": 250
-            default: 25
-            }
-        return MediaTime(value: milliseconds, timescale: 1000)
+        return MediaTime(value: BitstreamTraits.of(format.codec).preroll, timescale: 1000)
     }
 
-    /// Something of its beginning is decoded and not heard or shown: an encoder's delay, or what an edit list hides.
-    public var hidesBeginning: Bool {
-        if mediaType == .video { return hidesFirstPackets }
-        guard mediaType == .audio else { return false }
-        return editStart != nil || (hiddenStart ?? .zero) > .zero
-            || edits.first { $0.mediaStart != nil }?.mediaStart.map { $0 > .zero } == true
-            || format.codec == "opus" && format.parameters.initialPadding > 0
-    }
-
-    /// Samples of the packet that is heard first which an edit list hides; 0 where it hides whole packets or none.
-    public var hiddenPartOfPacket: Int {
-        guard mediaType == .audio, format.parameters.frameSize > 0, format.sampleRate > 0,
-            format.codec != "opus",
-            let start = hiddenStart ?? edits.first(where: { $0.mediaStart != nil })?.mediaStart, start > .zero
+    private static func hiddenPartOfPacket(_ format: FormatDescription, start: MediaTime?) -> Int {
+        guard format.parameters.mediaType == .audio, format.parameters.frameSize > 0, format.sampleRate > 0,
+            !BitstreamTraits.of(format.codec).hasDelayInHeader, let start, start > .zero
         else { return 0 }
         return Int(start.ticks(in: Rational(1, format.sampleRate))) % format.parameters.frameSize
-    }
-
-    /// The profile of its Dolby Vision: the third byte of its configuration record.
-    public var dolbyVisionProfile: Int? {
-        sideData.first { $0.kind == "dovi" }.flatMap { $0.bytes.count > 2 ? Int($0.bytes[2]) : nil }
     }
 
     /// `video 0`-like name for messages, by position among the tracks of its kind.

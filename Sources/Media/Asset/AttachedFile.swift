@@ -1,14 +1,14 @@
-public import LibAV
+package import LibAV
 
 /// A file that travels along in a container, such as a font for subtitles (Matroska's attachments).
-public struct AttachedFile: Sendable {
+package struct AttachedFile: Sendable {
     /// Its bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// What it is: `filename`, `mimetype`.
-    public let metadata: [MetadataEntry]
+    package let metadata: [MetadataEntry]
 
     /// The attachments that are some tracks of a file. Throws where one is not there.
-    public static func read(
+    package static func read(
         path: String, tracks: [Int], environment: SourceEnvironment
     ) throws -> [AttachedFile] {
         guard !tracks.isEmpty else { return [] }

@@ -9,13 +9,6 @@ public struct CoverArt: Sendable {
     /// What the source says of it (`title`, `comment`).
     public let metadata: [MetadataEntry]
 
-    /// Kinds of frames, as libav names them, with what a Matroska attachment calls them.
-    static let types = [
-        "mjpeg": (mime: "image/jpeg", name: "cover.jpg"), "png": (mime: "image/png", name: "cover.png"),
-        "bmp": (mime: "image/bmp", name: "cover.bmp"), "gif": (mime: "image/gif", name: "cover.gif"),
-        "webp": (mime: "image/webp", name: "cover.webp"), "tiff": (mime: "image/tiff", name: "cover.tiff"),
-    ]
-
     /// The covers that are some tracks of a file. Throws where one is not there.
     public static func read(
         path: String, tracks: [Int], environment: SourceEnvironment

@@ -44,4 +44,9 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         default: return nil
         }
     }
+
+    /// The same as a rotation of the frames themselves; nil where it is none by a multiple of 90 degrees.
+    public var rotation: FrameRotation? {
+        clockwiseDegrees.map { FrameRotation(clockwiseDegrees: $0, isReflected: isReflected) }
+    }
 }

@@ -50,7 +50,44 @@ public struct FormatDescription: Sendable {
     }
 
     init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {
-        let parameters = stream.parameters
+        self.init(
+            stream.parameters, pixelAspectRatio: stream.sampleAspectRatio, cleanAperture: cleanAperture)
+    }
+
+    /// Compressed video that a program makes or has by itself, for an input that writes packets as they are
+    /// (`CMVideoFormatDescriptionCreate`): the codec by libav's name, its headers as the container has them (`avcC`, `hvcC`).
+    /// - Throws: `MediaError.misuse` of what is no video codec or no size.
+    public static func video(
+        codec: String, size: PixelSize, pixelFormat: PixelFormat = .yuv420p, headers: [UInt8] = []
+    ) throws -> FormatDescription {
+        do throws(AVError) {
+            let parameters = try CodecParameters.video(
+                codec: codec, width: size.width, height: size.height, pixelFormat: pixelFormat,
+                extradata: headers)
+            return FormatDescription(parameters, pixelAspectRatio: nil, cleanAperture: nil)
+        } catch {
+            throw MediaError.misuse("\(error)")
+        }
+    }
+
+    /// The same of audio (`CMAudioFormatDescriptionCreate`). `samplesPerPacket` is 0 where it varies.
+    public static func audio(
+        codec: String, sampleRate: Int32, layout: ChannelLayout, sampleFormat: SampleFormat,
+        samplesPerPacket: Int = 0, headers: [UInt8] = []
+    ) throws -> FormatDescription {
+        do throws(AVError) {
+            let form = AudioFormat(sampleFormat: sampleFormat, sampleRate: sampleRate, layout: layout)
+            let parameters = try CodecParameters.audio(
+                codec: codec, format: form, frameSize: samplesPerPacket, extradata: headers)
+            return FormatDescription(parameters, pixelAspectRatio: nil, cleanAperture: nil)
+        } catch {
+            throw MediaError.misuse("\(error)")
+        }
+    }
+
+    private init(
+        _ parameters: CodecParameters, pixelAspectRatio: Rational?, cleanAperture: CleanAperture?
+    ) {
         self.parameters = parameters
         codec = Self.name(of: parameters)
         profile = parameters.profileName
@@ -59,8 +96,8 @@ public struct FormatDescription: Sendable {
         bitRate = parameters.bitRate
         width = parameters.width
         height = parameters.height
-        pixelAspectRatio =
-            stream.sampleAspectRatio
+        self.pixelAspectRatio =
+            pixelAspectRatio
             ?? (parameters.sampleAspectRatio.isPositive ? parameters.sampleAspectRatio : nil)
         self.cleanAperture = cleanAperture
         pixelFormat = parameters.mediaType == .video ? parameters.pixelFormat : .none
@@ -74,7 +111,7 @@ public struct FormatDescription: Sendable {
 
     /// libavcodec knows few kinds of data.
     private static func name(of parameters: CodecParameters) -> String {
-        guard parameters.mediaType == .data, ["bin_data", "none", "unknown"].contains(parameters.codecName),
+        guard parameters.mediaType == .data, parameters.traits.isNameless,
             let tag = parameters.codecTag?.trimmingPrefix(while: { $0 == " " }), !tag.isEmpty
         else { return parameters.codecName }
         return String(tag.prefix { $0 != " " })

@@ -5,7 +5,7 @@ internal import LibAV
 enum HDRMetadataSEI {
     /// Frames of high dynamic range of whose light the container doesn't tell.
     static func areAskedFor(_ stream: StreamInfo) -> Bool {
-        ["hevc", "h264"].contains(stream.parameters.codecName)
+        stream.parameters.traits.parameterSets != nil
             && stream.parameters.color.transfer == "smpte2084"
             && !stream.sideData.contains { $0.kind == "mastering" || $0.kind == "cll" }
     }
@@ -14,7 +14,7 @@ enum HDRMetadataSEI {
     static func read(
         path: String, stream: StreamInfo, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> [StreamSideData] {
-        let isHEVC = stream.parameters.codecName == "hevc"
+        let isHEVC = stream.parameters.traits.parameterSets == .hevc
         let extradata = stream.parameters.extradata
         let isRecord = extradata.first == 1
         let size = isHEVC ? HEVCHeaders(extradata)?.lengthSize : AVCHeaders(extradata)?.lengthSize

@@ -5,10 +5,13 @@ public struct MediaEnvironment: Sendable {
     /// Through what its file is reached.
     public var sources: SourceEnvironment
     /// What other assets over the same file were found to be; nil where nothing is remembered.
-    public var memory: AssetCache?
+    package var memory: AssetCache?
 
     /// Any file, no URL, and no memory, where nothing else is said.
-    public init(sources: SourceEnvironment = SourceEnvironment(), memory: AssetCache? = nil) {
+    public init(sources: SourceEnvironment = SourceEnvironment()) { self.init(sources: sources, memory: nil) }
+
+    /// With what is remembered of files.
+    package init(sources: SourceEnvironment = SourceEnvironment(), memory: AssetCache?) {
         self.sources = sources
         self.memory = memory
     }

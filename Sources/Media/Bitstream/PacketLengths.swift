@@ -13,23 +13,25 @@ struct PacketLengths {
         case trueHD
         /// The codec's own number, or by the size in bytes.
         case usual
+        /// Of some codecs libavcodec guesses, by bit rate and size.
+        case unknown
     }
-    private static let usual: Set<String> = ["aac", "mp1", "mp2", "mp3", "ac3", "amr_nb", "amr_wb", "gsm"]
     private let kind: Kind
     private let parameters: CodecParameters
 
     init(_ parameters: CodecParameters) {
         self.parameters = parameters
         kind =
-            switch parameters.codecName {
-            case "opus": .opus
-            case "vorbis": VorbisPackets(parameters).map { .vorbis($0) } ?? .usual
-            case "flac": .flac
-            case "alac": Self.alacFrameSize(parameters.extradata).map { .alac($0) } ?? .usual
-            case "eac3": .enhancedAC3
-            case "dts": .dts
-            case "truehd", "mlp": .trueHD
-            default: .usual
+            switch parameters.traits.lengths {
+            case .opus: .opus
+            case .vorbis: VorbisPackets(parameters).map { .vorbis($0) } ?? .unknown
+            case .flac: .flac
+            case .alac: Self.alacFrameSize(parameters.extradata).map { .alac($0) } ?? .unknown
+            case .enhancedAC3: .enhancedAC3
+            case .dts: .dts
+            case .trueHD: .trueHD
+            case .usual: .usual
+            case .unknown: .unknown
             }
     }
 
@@ -57,18 +59,17 @@ struct PacketLengths {
         // 40 at 44.1 and 48 kHz, and as long at their multiples.
         case .trueHD: return 40 * max(1, Int64(parameters.sampleRate) / 44_100)
         case .usual:
-            // Of some others libavcodec guesses, by bit rate and size.
-            guard Self.usual.contains(parameters.codecName) || parameters.codecName.contains("pcm_") else {
-                return nil
-            }
             let count = parameters.sampleCount(ofBytes: packet.size)
             return count > 0 ? Int64(count) : nil
+        case .unknown: return nil
         }
     }
 
+    private static let alacBox = Array("alac".utf8)
+
     /// Its header is a box of a movie, or what is in one.
     private static func alacFrameSize(_ header: [UInt8]) -> Int? {
-        let at = header.count >= 36 && Array(header[4..<8]) == Array("alac".utf8) ? 12 : 0
+        let at = header.count >= 36 && Array(header[4..<8]) == alacBox ? 12 : 0
         guard header.count >= at + 24 else { return nil }
         let size = header[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) }
         return (1...1 << 20).contains(size) ? size : nil

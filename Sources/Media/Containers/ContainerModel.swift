@@ -38,6 +38,8 @@ public struct ContainerModel: Sendable {
     public var holdsDolbyVision = false
     /// It tells players that frames of profile 5 are none that can be shown without Dolby Vision.
     public var saysDolbyVisionProfile5 = false
+    /// Its last page says that it is the last, if the trailer writes it.
+    public var endsWithTrailer = false
     /// It can be without any packet.
     public var mayBeEmpty = false
 

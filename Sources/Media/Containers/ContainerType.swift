@@ -26,12 +26,31 @@ public final class ContainerType: Hashable, Sendable {
     public static let all = ContainerModel.table.map(ContainerType.init)
     /// The names of all of them.
     public static let names = all.map(\.name)
-    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    /// Files of one frame each, which are no movies: none of `all`.
+    public static let stills = [ContainerType(.jpeg), ContainerType(.png), webp]
+    /// What animations are written as; none of `all` either.
+    public static let animations = [gif, webp]
+    private static let gif = ContainerType(.gif)
+    private static let webp = ContainerType(.webp)
+    /// What waveforms are written as; none of `all` either.
+    private static let waveforms = ContainerModel.waveforms.map(ContainerType.init)
+    private static let byName = Dictionary(
+        uniqueKeysWithValues: (all + stills + waveforms + [gif]).map { ($0.name, $0) })
     private static let byExtension = Dictionary(
         all.flatMap { type in type.extensions.map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
 
     /// The container of that name.
     public static func named(_ name: String) -> ContainerType? { byName[name] }
+
+    /// The format of stills that a file name's extension stands for.
+    public static func still(forExtension name: String) -> ContainerType? {
+        stills.first { $0.extensions.contains(name.lowercased()) }
+    }
+
+    /// The format of animations that a file name's extension stands for.
+    public static func animation(forExtension name: String) -> ContainerType? {
+        animations.first { $0.extensions.contains(name.lowercased()) }
+    }
 
     /// The container that a file name's extension stands for.
     public static func forExtension(_ name: String) -> ContainerType? {

@@ -5,7 +5,7 @@ extension ContainerModel {
     static let mkv: ContainerModel = {
         var model = matroska(
             "mkv", muxer: "matroska", ["mkv", "mka"], [.video, .audio, .subtitle, .attachment])
-        model.coverCodecs = Set(CoverArt.types.keys)
+        model.coverCodecs = BitstreamTraits.covers
         model.attachesCovers = true
         model.holdsDolbyVision = true
         model.saysDolbyVisionProfile5 = true

@@ -14,6 +14,7 @@ extension ContainerModel {
         model.hasTrackTitles = true
         model.hasTrackTags = true
         model.usualLayout = usualFLACLayout
+        model.endsWithTrailer = true
         model.framing = .ogg
         return model
     }()

@@ -6,6 +6,15 @@ struct CutBitstream: Hashable, Sendable {
     enum Codec: String, Hashable, Sendable {
         case h264
         case hevc
+
+        private static let encoders: [Codec: (name: String, parameters: String)] = [
+            .h264: ("libx264", "x264-params"),
+            .hevc: ("libx265", "x265-params"),
+        ]
+        /// The encoder that makes edges where nobody chose one.
+        var encoder: String { Self.encoders[self]!.name }
+        /// Its option for parameters of its own.
+        var encoderParameters: String { Self.encoders[self]!.parameters }
     }
 
     /// Where decoding can begin.

@@ -32,7 +32,7 @@ final class CutEdge: @unchecked Sendable {
         self.label = label
         let opened = try FrameEncoder.open(encoder, globalHeaders: true)
         parameterSets = AVCHeaders(opened.parameters.extradata).map { $0.sequences + $0.pictures } ?? []
-        stage = VideoEncoderStage(encoder: opened, configuration: encoder)
+        stage = VideoEncoderStage(encoder: opened, configuration: encoder, isFedByReader: true)
     }
 
     /// Makes all packets ahead.

@@ -3,7 +3,7 @@ internal import Locking
 
 /// The source's frames that a cut's edges were made of, kept for the look at the finished cut: to find them again is to
 /// decode from the key frame before, half a group on average.
-public final class CutEvidence: Sendable {
+package final class CutEvidence: Sendable {
     /// A frame of the source, and when it is shown in the cut's ticks on the asset's time line.
     final class Picture: Sendable {
         let time: Int64
@@ -25,7 +25,7 @@ public final class CutEvidence: Sendable {
     private let kept = Guarded(Kept())
 
     /// Without any.
-    public init() {}
+    package init() {}
 
     /// Keeps a frame where there is room; its data are shared, not copied.
     func keep(_ frame: borrowing Frame, at time: Int64) throws(AVError) {

@@ -1,13 +1,13 @@
-public import LibAV
+package import LibAV
 
 /// The packets of a track of frames around a range, in decoding order, with what a cut must know of each.
-public struct CutScan: Sendable {
+package struct CutScan: Sendable {
     /// One packet.
-    public struct Picture: Hashable, Sendable {
+    package struct Picture: Hashable, Sendable {
         /// When it is shown, in ticks of the asset's time line.
-        public var pts: Int64
+        package var pts: Int64
         /// The container says that it can be sought to.
-        public var isKey: Bool
+        package var isKey: Bool
         /// Decoding can begin at it, whatever came before.
         var access: CutBitstream.RandomAccess
         /// It is decoded for others' sake only, brings other parameters, or can't be copied behind an open beginning.
@@ -17,19 +17,19 @@ public struct CutScan: Sendable {
     }
 
     /// The unit of the times.
-    public let tick: Rational
+    package let tick: Rational
     /// The range's start and end in ticks.
-    public let start: Int64
+    package let start: Int64
     /// The range's end in ticks.
-    public let end: Int64
+    package let end: Int64
     /// In decoding order, from a key frame before the range to where nothing more can matter.
-    public private(set) var pictures: [Picture] = []
+    package private(set) var pictures: [Picture] = []
     /// All frames that are shown up to here are among them.
     private var known = Int64.max
 
     /// Reads the packets. Times are on the asset's time line; `tick` is one in which the range's ends are whole, where
     /// there are others beside it; `part`: how many of them come before.
-    public static func read(
+    package static func read(
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, tick given: Rational? = nil,
         part: Int = 0, withDigests: Bool = false,
         damagePolicy: DamagePolicy = .fail,
@@ -126,14 +126,14 @@ public struct CutScan: Sendable {
     }
 
     /// The times that the range shows, in order: what is on screen at its start, at its start, and what follows.
-    public var shownTimes: [Int64] {
+    package var shownTimes: [Int64] {
         let times = pictures.lazy.map(\.pts).filter { $0 >= 0 && $0 < end }.sorted()
         let first = times.lastIndex { $0 <= start } ?? 0
         return times[first...].map { max($0, start) }
     }
 
     /// What stands against taking the range's packets as they are.
-    public enum Problem: Codable, Hashable, Sendable {
+    package enum Problem: Codable, Hashable, Sendable {
         /// It must begin at a key frame; the nearest ones around, where there are any.
         case startsInsideGroup(before: MediaTime?, after: MediaTime?)
         /// Frames before the start are needed after it (open GOP).
@@ -143,7 +143,7 @@ public struct CutScan: Sendable {
     }
 
     /// Nil: the range can be copied. `allowsLeading`: leading frames of its first key frame are left out.
-    public func problem(allowsLeading: Bool = false) -> Problem? {
+    package func problem(allowsLeading: Bool = false) -> Problem? {
         func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: tick) }
         let keys = pictures.lazy.filter(\.isKey).map(\.pts)
         let hasStart = keys.contains(start)
@@ -170,7 +170,7 @@ public struct CutScan: Sendable {
 
     /// The greatest key frame not after the start, and where the frames from it on can end without harm: the first
     /// clean end not before the range's. Nil for the start where there is none, nil for the end: the track's.
-    public var outward: (start: Int64?, end: Int64?) {
+    package var outward: (start: Int64?, end: Int64?) {
         let begin = pictures.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()
         let from = begin ?? start
         var rest = suffixMinima(from: from)

@@ -88,7 +88,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
 
     /// Finds out how. `encoder` compresses the edges; nil for the source's codec and profile at near-lossless
     /// quality.
-    public static func plan(_ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil)
+    package static func plan(_ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil)
         throws(Obstacle) -> SmartCut
     {
         let parameters = track.format.parameters
@@ -189,7 +189,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     ) -> EncoderConfiguration {
         let format = track.format
         var configuration = EncoderConfiguration(
-            encoder: codec == .h264 ? "libx264" : "libx265", mediaType: .video, timeBase: tick)
+            encoder: codec.encoder, mediaType: .video, timeBase: tick)
         configuration.width = format.width
         configuration.height = format.height
         configuration.pixelFormat = format.pixelFormat
@@ -231,7 +231,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
                 "repeat-headers": "1", "bframes": "0", "keyint": "-1", "scenecut": "0", "log-level": "error",
             ]
         }
-        let option = codec == .h264 ? "x264-params" : "x265-params"
+        let option = codec.encoderParameters
         for (key, value) in own { configuration.set(key, to: value, in: option) }
     }
 

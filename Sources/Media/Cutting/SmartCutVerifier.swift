@@ -4,7 +4,7 @@ internal import Locking
 
 /// Looks at a finished smart cut before it is published: every time stamp, every copied packet, and the decoded
 /// frames at the seams. A container's figures alone stay perfect where the frames have become garbage.
-public struct SmartCutVerifier: Sendable {
+package struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
     private let source: Asset
     private let track: AssetTrack
@@ -13,7 +13,7 @@ public struct SmartCutVerifier: Sendable {
 
     /// A verifier of a cut of one of the source's tracks, of whose edges' frames `evidence` was kept; `isCancelled` is
     /// asked before every packet and frame.
-    public init(
+    package init(
         cut: SmartCut, source: Asset, track: AssetTrack, evidence: CutEvidence = CutEvidence(),
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -25,7 +25,7 @@ public struct SmartCutVerifier: Sendable {
     }
 
     /// Nil where all is as it should be. `result` is the cut's track in the output.
-    public func problem(output: Asset, track result: AssetTrack) throws -> String? {
+    package func problem(output: Asset, track result: AssetTrack) throws -> String? {
         let parts = try zip(cut.parts, cut.offsets).enumerated().map { index, entry in
             let (part, offset) = entry
             let range = TimeRange(start: time(part.start), end: time(part.end))
@@ -38,7 +38,7 @@ public struct SmartCutVerifier: Sendable {
             output, result,
             TimeRange(start: .zero, duration: duration + MediaTime(value: 1, timescale: 1)))
         // A transport stream's clock can't be negative: everything in it is later by the longest delay of its encoders.
-        let isMoved = try output.loadSynchronously().container == "mpegts"
+        let isMoved = SourceContainer(try output.loadSynchronously().container).beginsAnywhere
         let origin = isMoved ? self.origin(parts, got) : .zero
         if let problem = timeProblem(parts, got, origin, clock: result.timeBase) { return problem }
         if let problem = packetProblem(parts, got) { return problem }

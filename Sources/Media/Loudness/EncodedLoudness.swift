@@ -17,7 +17,8 @@ final class EncodedLoudness {
         // What it decodes is of our own making.
         decoder = try PacketDecoder.open(
             encoder.parameters, timeBase: encoder.timeBase, threads: 1, limits: InputLimits())
-        stage = AudioEncoderStage(encoder: encoder, configuration: configuration, container: container)
+        stage = AudioEncoderStage(
+            encoder: encoder, configuration: configuration, container: container, isFedByReader: true)
     }
 
     /// Reads everything and tells what comes of it. Blocks; a cancel makes it throw `CancellationError`.

@@ -1,13 +1,13 @@
-public import LibAV
+package import LibAV
 internal import Synchronization
 
 /// Measures the loudness of a range of audio after a chain of filters (libavfilter's `ebur128`).
-public final class LoudnessMeter: Sendable {
+package final class LoudnessMeter: Sendable {
     private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)
 
     /// A meter for a track or a mix; `filters` come before it.
-    public init(
+    package init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         filters: FilterChain?,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -22,7 +22,7 @@ public final class LoudnessMeter: Sendable {
     init(samples: TrackSamples) { self.samples = samples }
 
     /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.
-    public func measure() throws -> Loudness {
+    package func measure() throws -> Loudness {
         try samples.start()
         var reading = LoudnessReading()
         while let sample = try samples.next() {
@@ -33,7 +33,7 @@ public final class LoudnessMeter: Sendable {
     }
 
     /// Gives up, from any thread.
-    public func cancel() {
+    package func cancel() {
         isCancelled.store(true, ordering: .releasing)
         samples.cancel()
     }

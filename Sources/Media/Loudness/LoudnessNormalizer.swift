@@ -1,4 +1,4 @@
-public import LibAV
+package import LibAV
 internal import Locking
 internal import Synchronization
 
@@ -10,7 +10,7 @@ internal import Synchronization
 /// measured too, and made up for.
 ///
 /// Unchecked `Sendable`: what runs is behind a lock, the rest never changes.
-public final class LoudnessNormalizer: @unchecked Sendable {
+package final class LoudnessNormalizer: @unchecked Sendable {
     private let asset: Asset
     private let track: AssetTrack
     private let mix: AudioMix?
@@ -21,16 +21,16 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     private let isCancelled = Atomic<Bool>(false)
 
     /// An encoder whose output is heard in place of its input.
-    public struct LossyEncoding: Sendable {
+    package struct LossyEncoding: Sendable {
         /// How it is opened.
-        public var configuration: EncoderConfiguration
+        package var configuration: EncoderConfiguration
         /// The form of what it takes; without filters.
-        public var input: AudioOutputSettings
+        package var input: AudioOutputSettings
         /// Where its packets go.
-        public var container: ContainerType
+        package var container: ContainerType
 
         /// Notes them.
-        public init(
+        package init(
             configuration: EncoderConfiguration, input: AudioOutputSettings, container: ContainerType
         ) {
             self.configuration = configuration
@@ -40,7 +40,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     }
 
     /// A normaliser for a range of a track, or of a mix; `encoding` where the output has losses.
-    public init(
+    package init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         target: LoudnessTarget, encoding: LossyEncoding? = nil
     ) {
@@ -53,18 +53,18 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     }
 
     /// What was found.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The whole chain, those before included.
-        public var filters: FilterChain?
+        package var filters: FilterChain?
         /// As it was.
-        public var before: Loudness
+        package var before: Loudness
         /// As it will be, encoded.
-        public var after: Loudness
+        package var after: Loudness
     }
 
     /// Measures, and tells the chain. `filters` come first, then audio is mixed to `layout`, so that the loudness
     /// is that of what is heard. Blocks.
-    public func chain(after filters: FilterChain?, layout: ChannelLayout, sampleRate: Int32) throws -> Result
+    package func chain(after filters: FilterChain?, layout: ChannelLayout, sampleRate: Int32) throws -> Result
     {
         var steps = filters?.steps ?? []
         let own = mix?.layout ?? track.format.channelLayout
@@ -203,7 +203,7 @@ public final class LoudnessNormalizer: @unchecked Sendable {
     }
 
     /// Gives up, from any thread.
-    public func cancel() {
+    package func cancel() {
         isCancelled.store(true, ordering: .releasing)
         running.withLock { $0 }?.cancel()
     }

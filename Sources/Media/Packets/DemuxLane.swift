@@ -127,6 +127,11 @@ final class DemuxLane: @unchecked Sendable {
         if let thrown { throw thrown }
     }
 
+    /// See `Demuxer.indexedKey`.
+    func indexedKey(of stream: Int, notAfter timestamp: Int64) -> Int64? {
+        queue.sync { demuxer.indexedKey(of: stream, notAfter: timestamp) }
+    }
+
     /// Every track may miss something; when, the packet after it tells.
     private func isTolerated(_ error: AVError, before packet: borrowing Packet) -> Bool {
         var time: MediaTime?

@@ -26,7 +26,7 @@ struct FieldPairs {
 
     /// Nil where the stream has no such packets.
     init?(_ parameters: CodecParameters, frameRate: Rational?, timeBase: Rational) {
-        guard parameters.codecName == "h264", let headers = AVCHeaders(parameters.extradata),
+        guard parameters.traits.parameterSets == .avc, let headers = AVCHeaders(parameters.extradata),
             headers.framing == .startCodes, let sets = AVCParameterSets(headers),
             sets.sequences.values.contains(where: { !$0.isFramesOnly })
         else { return nil }

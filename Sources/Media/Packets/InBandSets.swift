@@ -9,7 +9,7 @@ final class InBandSets: PacketStage {
 
     /// Nil where the stream has them in its packets already.
     init?(_ parameters: CodecParameters) {
-        guard parameters.codecName == "h264", let headers = AVCHeaders(parameters.extradata),
+        guard parameters.traits.parameterSets == .avc, let headers = AVCHeaders(parameters.extradata),
             case .lengths(let size) = headers.framing
         else { return nil }
         lengthSize = size

@@ -10,12 +10,9 @@ internal import LibAV
 ///
 /// Confined to its source's queue.
 final class PTSGenerator: PacketStage {
-    /// Codecs whose frames are reordered by one.
-    static let codecs: Set<String> = ["mpeg4", "mpeg1video", "mpeg2video"]
-
     private let track: AssetTrack
-    private var codec: String { track.format.codec }
-    private var isMPEG4: Bool { codec == "mpeg4" }
+    private let codec: BitstreamTraits.OlderVideo
+    private var isMPEG4: Bool { codec == .mpeg4 }
 
     /// Whether the packets need it shows with the first one.
     private enum Phase {
@@ -33,8 +30,10 @@ final class PTSGenerator: PacketStage {
 
     /// Nil where the track's packets need no such thing, whatever they are.
     init?(_ track: AssetTrack) {
-        guard track.mediaType == .video, Self.codecs.contains(track.format.codec) else { return nil }
-        self.track = track
+        guard track.mediaType == .video, let codec = track.format.parameters.traits.olderVideo else {
+            return nil
+        }
+        (self.track, self.codec) = (track, codec)
     }
 
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
@@ -120,8 +119,8 @@ final class PTSGenerator: PacketStage {
             while position + 5 < bytes.count {
                 if bytes[position] == 0, bytes[position + 1] == 0, bytes[position + 2] == 1 {
                     switch (codec, bytes[position + 3]) {
-                    case ("mpeg4", 0xb6): return bytes[position + 4] >> 6 == 2
-                    case ("mpeg1video", 0x00), ("mpeg2video", 0x00): return bytes[position + 5] >> 3 & 7 == 3
+                    case (.mpeg4, 0xb6): return bytes[position + 4] >> 6 == 2
+                    case (.mpeg2, 0x00): return bytes[position + 5] >> 3 & 7 == 3
                     default: break
                     }
                 }

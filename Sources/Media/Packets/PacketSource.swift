@@ -246,4 +246,9 @@ final class PacketSource {
         }
         return nil
     }
+
+    /// The time of the last key frame that the file's index has not after `target`, as the index counts; nil where it has none.
+    func indexedKey(notAfter target: Int64) -> Int64? {
+        lane.indexedKey(of: track.index, notAfter: target)
+    }
 }

@@ -1,14 +1,14 @@
-public import LibAV
+package import LibAV
 
 /// What the container of a source means for who reads it, stated once for each of libavformat's demuxers. Of what isn't named,
 /// nothing is known.
-public struct SourceContainer: Sendable {
+package struct SourceContainer: Sendable {
     /// libavformat's name of the demuxer, which may be a list (`mov,mp4,m4a,3gp,3g2,mj2`).
-    public let name: String
+    package let name: String
     private let names: Set<String>
 
     /// What is known of a container by libavformat's name of its demuxer.
-    public init(_ name: String) {
+    package init(_ name: String) {
         self.name = name
         names = Set(name.split(separator: ",").map(String.init))
     }
@@ -17,31 +17,39 @@ public struct SourceContainer: Sendable {
     static let unknown = SourceContainer("")
     /// What a generator gives: no packets.
     static let pattern = SourceContainer("pattern")
+    /// Images that are shown one after the other.
+    static let images = SourceContainer("images")
+    /// Several sources on one time line.
+    static let composition = SourceContainer("composition")
 
     /// MP4 and QuickTime: edit lists, an index that says everything of a packet but how long it lasts.
-    public var isMovie: Bool { names.contains("mov") }
+    package var isMovie: Bool { names.contains("mov") }
     /// Matroska and WebM.
-    public var isMatroska: Bool { names.contains("matroska") }
+    package var isMatroska: Bool { names.contains("matroska") }
     /// libavformat takes what is not heard of the last packet off its duration by itself.
     var shortensLastPacket: Bool { names.contains("ogg") }
     /// The tags of its one track are the file's.
-    public var hasTagsInStream: Bool { names.contains("ogg") }
+    package var hasTagsInStream: Bool { names.contains("ogg") }
     /// libavformat's parser ends a frame when it sees the next one, and gives it the flags of the packets that brought that
     /// one.
-    var flagsComeEarly: Bool { names.contains("mpegts") }
+    var flagsComeEarly: Bool { beginsAnywhere }
     /// Its tags say an encoder's delay, and its chapters count from where audio is heard, not from where that begins.
     var saysDelayInTags: Bool { names.contains("mp3") }
     /// It says when packets are decoded, and not when they are shown.
     var saysDecodingTimesAlone: Bool { names.contains("avi") }
+    /// Its clock begins anywhere.
+    package var beginsAnywhere: Bool { names.contains("mpegts") }
     /// Every packet of that kind of track says when it is shown, whatever the codec. A transport stream says it of frames,
     /// but maybe not of data.
-    public func saysPresentationTimes(of type: MediaType) -> Bool {
-        isMovie || type != .data && (isMatroska || names.contains("mpegts"))
+    package func saysPresentationTimes(of type: MediaType) -> Bool {
+        isMovie || type != .data && (isMatroska || beginsAnywhere)
     }
     /// After a seek libavformat guesses the times of that codec: it is read from the beginning.
     func guessesTimes(ofCodec codec: String) -> Bool { names.contains("ogg") && codec == "flac" }
     /// A frame is as long as every other, and each comes.
-    public var hasConstantFrameRate: Bool { names.contains("pattern") }
+    package var hasConstantFrameRate: Bool {
+        ["pattern", "images", "composition"].contains(where: names.contains)
+    }
 
     /// What its packets go through before anything is known of the range that is read; `gate` is where a seek begins.
     func stages(of track: AssetTrack, gate: KeyFrameGate) -> [any PacketStage] {

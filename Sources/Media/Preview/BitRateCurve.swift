@@ -1,16 +1,16 @@
-public import LibAV
+package import LibAV
 
 /// Bits a second of a whole file over its length, in columns of one width, for a person to look at.
-public struct BitRateCurve: Codable, Sendable {
+package struct BitRateCurve: Codable, Sendable {
     /// How long the file is.
-    public var duration: MediaTime
+    package var duration: MediaTime
     /// Bits a second on the average of it all.
-    public var average: Int64
+    package var average: Int64
     /// Bits a second, on the average of each column.
-    public var bitRates: [Int64]
+    package var bitRates: [Int64]
 
     /// Reads every packet of a file. Throws `CancellationError` after a cancel.
-    public static func measure(
+    package static func measure(
         path: String, environment: SourceEnvironment, duration: MediaTime, isCancelled: () -> Bool = { false }
     ) throws -> BitRateCurve? {
         let length = duration.seconds
@@ -21,6 +21,7 @@ public struct BitRateCurve: Codable, Sendable {
         var bytes = [Int64](repeating: 0, count: max(1, count))
         let demuxer = try Demuxer.open(path: path, environment: environment, discovery: .counting)
         let bases = try (0..<demuxer.streamCount).map { try demuxer.stream($0).timeBase.double }
+        let beginsAnywhere = SourceContainer(demuxer.formatName).beginsAnywhere
         var origin: Double?
         let packet = try Packet()
         while try demuxer.read(into: packet) {
@@ -28,8 +29,7 @@ public struct BitRateCurve: Codable, Sendable {
             let ticks = packet.dts == noTimestamp ? packet.pts : packet.dts
             guard ticks != noTimestamp, packet.streamIndex < bases.count else { continue }
             let time = Double(ticks) * bases[packet.streamIndex]
-            // A transport stream's clock begins anywhere.
-            let zero = origin ?? (demuxer.formatName == "mpegts" ? time : 0)
+            let zero = origin ?? (beginsAnywhere ? time : 0)
             origin = zero
             let column = max(0, min(Double(bytes.count - 1), (time - zero) / width))
             bytes[Int(column)] += Int64(packet.size)

@@ -23,8 +23,8 @@ public final class AssetReader: @unchecked Sendable {
     /// The asset that is read.
     public let asset: Asset
     private let contents: AssetContents
-    private let interrupt = InterruptFlag()
-    private let movement = MovementCounter()
+    private let interrupt: InterruptFlag
+    private let movement: MovementCounter
     private let state = Guarded(SessionStatus.unknown)
 
     /// What is read. Of several ranges, samples are vended on the time line of the whole; packets can't be joined, but
@@ -45,20 +45,42 @@ public final class AssetReader: @unchecked Sendable {
     /// (`AssetTrack.decoderThreads`).
     public var decoderThreads: Int?
 
+    /// Samples are vended no faster than they play, or so many times as fast: for what is shown or sent on while it is read (ffmpeg's
+    /// `-readrate`). Nil for as fast as they come. Set before reading starts.
+    public var playbackRate: Double?
+
     /// A reader of an asset, which is loaded now where it isn't yet.
-    public init(asset: Asset) throws {
+    public convenience init(asset: Asset) throws {
+        try self.init(asset: asset, interrupt: InterruptFlag(), movement: MovementCounter())
+    }
+
+    /// One that reads for another one, and stops and counts with it.
+    init(asset: Asset, interrupt: InterruptFlag, movement: MovementCounter) throws {
         self.asset = asset
+        (self.interrupt, self.movement) = (interrupt, movement)
         contents = try asset.loadSynchronously()
     }
 
-    /// Adds an output. Its track must be one of the asset's.
+    /// An output can be added now: reading hasn't started, the output has no reader yet, and its tracks are the asset's (`canAdd(_:)`).
+    public func canAdd(_ output: AssetReaderTrackOutput) -> Bool {
+        problem(adding: output) == nil
+    }
+
+    /// Adds an output. Its track must be one of the asset's. An output belongs to one reader.
     public func add(_ output: AssetReaderTrackOutput) throws {
-        guard status == .unknown else { throw MediaError.misuse("outputs are added before reading starts") }
+        if let problem = problem(adding: output) { throw problem }
+        try output.attach()
+        outputs.append(output)
+    }
+
+    private func problem(adding output: AssetReaderTrackOutput) -> MediaError? {
+        guard status == .unknown else { return .misuse("outputs are added before reading starts") }
+        if output.isAttached { return .misuse("an output belongs to one reader") }
         let known = Set(contents.tracks.map(\.index))
         guard output.tracks.allSatisfy({ known.contains($0.index) }) else {
-            throw MediaError.misuse("the track is not one of the asset's")
+            return .misuse("the track is not one of the asset's")
         }
-        outputs.append(output)
+        return nil
     }
 
     /// Where it stands. Completed once every output has vended all it has.
@@ -83,6 +105,13 @@ public final class AssetReader: @unchecked Sendable {
             state = .working
         }
         do {
+            if let playbackRate {
+                guard playbackRate > 0.001, playbackRate < 1000 else {
+                    throw MediaError.misuse("samples play at a rate above 0.001 and below 1000")
+                }
+                let pace = PlaybackPace(rate: playbackRate, from: extent.vended?.start ?? .zero)
+                for output in outputs { output.pace = pace }
+            }
             try start()
         } catch {
             state.withLock { $0 = .failed }
@@ -104,7 +133,7 @@ public final class AssetReader: @unchecked Sendable {
         ProducerFactory(
             sharing: sharing,
             source: asset.source, container: SourceContainer(contents.container), timeZero: contents.timeZero,
-            environment: asset.environment.sources, interrupt: interrupt,
+            media: asset.environment, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
             isOpen: extent.isOpen)
     }

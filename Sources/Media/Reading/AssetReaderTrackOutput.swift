@@ -29,6 +29,8 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     private struct Ready: ~Copyable {
         var samples = UniqueDeque<SampleBuffer>()
         var bytes = 0
+        /// It has a reader.
+        var isAttached = false
         /// It has what samples come from.
         var hasBegun = false
         var isFilling = false
@@ -40,6 +42,10 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         var isAwaited = false
         var error: (any Error)?
         var formChange: MediaTime?
+        /// A sample is not due yet, and who asked is told when it is.
+        var isPaused = false
+        /// Where the last sample that was vended ends.
+        var position: MediaTime?
     }
 
     private let queue = DispatchQueue(label: "tandem.output")
@@ -50,6 +56,8 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     var damage = DamageTally()
     /// Called, on any queue, when something comes where there was nothing yet. Set before reading starts.
     var arrival: (@Sendable () -> Void)?
+    /// Samples are vended no sooner than they are due. Set before reading starts.
+    var pace: PlaybackPace?
     /// Called when nothing more is wanted. Set before reading starts.
     var ending: (@Sendable () -> Void)?
     /// Who calls `copyNextSampleBuffer` of an output that shares its decoder waits here.
@@ -107,6 +115,20 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
     /// When the source's frames or audio first had another form than before, from the start of the output.
     public var formChange: MediaTime? { ready.withLock { $0.formChange } }
 
+    /// Where the last sample that was vended ends, on the asset's time line: a reader whose range begins there goes on without a frame
+    /// or a sample lost or doubled, of what is decoded. Nil before the first.
+    public var position: MediaTime? { ready.withLock { $0.position } }
+
+    /// It has a reader.
+    var isAttached: Bool { ready.withLock { $0.isAttached } }
+
+    func attach() throws {
+        try ready.withLock { ready in
+            if ready.isAttached { throw MediaError.misuse("an output belongs to one reader") }
+            ready.isAttached = true
+        }
+    }
+
     func begin(_ producer: any SampleProducer) {
         queue.sync { self.producer = producer }
         ready.withLock { $0.hasBegun = true }
@@ -118,7 +140,9 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
             ready.isCancelled = true
             ready.samples = UniqueDeque()
             ready.bytes = 0
-            return Self.takeAwaited(&ready)
+            let wasPaused = ready.isPaused
+            ready.isPaused = false
+            return Self.takeAwaited(&ready) || wasPaused
         }
         ending?()
         if isAwaited { tell() }
@@ -145,13 +169,26 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
             var shouldFill = false
             var isDone = false
             var failure: (any Error)?
+            var pause: DispatchTimeInterval?
+            var setsTimer = false
             let sample = ready.withLock { ready -> SampleBuffer? in
                 if ready.isCancelled {
                     isDone = true
                     return nil
                 }
+                if let pace, !ready.samples.isEmpty {
+                    let time = MediaTime(ticks: ready.samples[0].dts, timeBase: ready.samples[0].timeBase)
+                    pause = pace.wait(for: time)
+                    if pause != nil {
+                        // One timer at a time.
+                        setsTimer = !ready.isPaused
+                        ready.isPaused = true
+                        return nil
+                    }
+                }
                 if let sample = ready.samples.popFirst() {
                     ready.bytes -= sample.byteCount
+                    ready.position = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
                     shouldFill = ready.samples.count <= lowWater && !ready.isFilling && !ready.isFinished
                     if shouldFill { ready.isFilling = true }
                     return sample
@@ -164,6 +201,12 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
             }
             if shouldFill { scheduleFill() }
             if let sample { return .sample(sample) }
+            if let pause {
+                if setsTimer {
+                    queue.asyncAfter(deadline: .now() + pause) { @Sendable [weak self] in self?.resume() }
+                }
+                return .pending
+            }
             if let failure { throw failure }
             if isDone { return .ended }
             let isPending = queue.sync { needsOne() && produce() }
@@ -188,14 +231,24 @@ public final class AssetReaderTrackOutput: @unchecked Sendable {
         return ready.isAwaited
     }
 
+    /// A sample is due.
+    private func resume() {
+        let wasPaused = ready.withLock { ready in
+            defer { ready.isPaused = false }
+            return ready.isPaused
+        }
+        if wasPaused { tell() }
+    }
+
     private func tell() {
         if let arrival { arrival() } else { arrived.signal() }
     }
 
-    /// Packets cost next to nothing to make, a change of queue much more: they are made many at a time.
+    /// Packets cost next to nothing to make, and runs of audio little, a change of queue much more: they are made many at a time.
     private var turn: Int {
         switch settings {
         case .passthrough, .wholePackets: 32
+        case .audio: 16
         default: 1
         }
     }

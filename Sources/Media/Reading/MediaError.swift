@@ -43,8 +43,12 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case noPackets(track: String, length: MediaTime)
     /// A decoder took every packet and gave neither a frame nor an error.
     case undecodable(track: String, packets: Int)
+    /// The asset has no track of that kind.
+    case noTrack(MediaType)
     /// A track gave no sample at all.
     case noSamples(track: String)
+    /// A source of a composition failed.
+    indirect case clip(source: String, MediaError)
     /// Audio can't be brought to a loudness without breaking the limit on its peaks.
     case loudnessOutOfReach(target: Double, reached: Double)
 
@@ -84,7 +88,9 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): the source says that it lasts \(length) s, and not one packet of it can be found: the file was cut or damaged, or libavformat can't read this form of the codec"
         case .undecodable(let track, let packets):
             "\(track): its decoder took \(packets == 1 ? "1 packet" : "\(packets) packets") and gave neither a frame nor an error: libavcodec can't decode this form of the codec"
+        case .noTrack(let type): "there is no \(type.rawValue) track"
         case .noSamples(let track): "\(track): nothing to show in this range"
+        case .clip(let source, let error): "\(source), \(error)"
         }
     }
 
@@ -94,7 +100,11 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     public var errnoValue: Int32? {
         switch self {
         case .writing(let error), .encoding(_, let error): error.errnoValue
+        case .clip(_, let error): error.errnoValue
         default: nil
         }
     }
+
+    /// The error itself, whichever source of a composition it is of.
+    public var ofSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
 }

@@ -142,6 +142,9 @@ public struct FrameRotation: Hashable, Codable, Sendable {
         self.isReflected = isReflected
     }
 
+    /// Leaves frames as they are.
+    public var isNone: Bool { clockwiseDegrees == 0 && !isReflected }
+
     /// Exchanges width and height.
     public var isQuarter: Bool { clockwiseDegrees % 180 != 0 }
 

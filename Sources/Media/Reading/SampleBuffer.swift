@@ -75,6 +75,15 @@ public struct SampleBuffer: ~Copyable, Sendable {
         }
     }
 
+    /// The pixels of a frame of video, which are not copied (`CMSampleBufferGetImageBuffer`). Throws `MediaError.misuse` of packets and of
+    /// audio.
+    public borrowing func pixelBuffer() throws -> PixelBuffer {
+        switch payload {
+        case .frame(let frame) where frame.width > 0: return try PixelBuffer(reading: try frame.reference())
+        default: throw MediaError.misuse("the sample holds no frame of video")
+        }
+    }
+
     /// Calls `body` with the packet, or returns nil for a frame.
     public borrowing func withPacket<R>(_ body: (borrowing Packet) throws -> R) rethrows -> R? {
         switch payload {

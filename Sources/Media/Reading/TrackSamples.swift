@@ -6,19 +6,23 @@ struct TrackSamples: Sendable {
     private let output: AssetReaderTrackOutput
     private let isCancelled: @Sendable () -> Bool
 
-    /// Nothing is read before `start`. `isCancelled` is asked before every sample.
+    /// Nothing is read before `start`. `decoderThreads` is nil for what suits; `isCancelled` is asked before every sample.
     init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
-        extent: ReadingExtent = ReadingExtent(),
+        extent: ReadingExtent = ReadingExtent(), decoderThreads: Int? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         reader = try AssetReader(asset: asset)
         reader.extent = extent
+        reader.decoderThreads = decoderThreads
         output = try AssetReaderTrackOutput(
             track: track, mix: mix, of: try asset.loadSynchronously(), settings: settings)
         self.isCancelled = isCancelled
         try reader.add(output)
     }
+
+    /// What was left out because it was damaged.
+    var damage: DamageTally.Count { output.damagedSamples }
 
     func start() throws { try reader.startReading() }
 

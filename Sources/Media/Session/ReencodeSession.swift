@@ -35,6 +35,15 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var end: MediaTime
 }
 
+extension TrackReport {
+    /// Of a track of which no movie was made: so many samples of it were used, up to `end`.
+    public init(samples count: Int, end: MediaTime, damage: DamageTally.Count) {
+        self.init(
+            appendedSamples: count, filledSamples: 0, hiddenSamples: 0, captionsLeft: 0,
+            writtenPackets: count, droppedSamples: 0, damage: damage, formChange: nil, end: end)
+    }
+}
+
 /// One reader and one writer in tandem: every output feeds its input on a serial queue of the track's own.
 ///
 /// Start, cancel and the end happen on one control queue. A dispatch group is entered once a track before
@@ -95,9 +104,12 @@ public final class ReencodeSession: @unchecked Sendable {
         guard writers.contains(where: { $0 === writer }) else {
             throw MediaError.misuse("the writer is none of the session's")
         }
-        input.sourceBitsPerPixel = output.track.bitsPerPixel
+        // Neither is added without the other.
+        if let problem = writer.problem(adding: input) { throw problem }
         try reader.add(output)
         try writer.add(input)
+        input.isFedByReader = true
+        input.sourceBitsPerPixel = output.track.bitsPerPixel
         tracks.withLock {
             $0.append(Lane(output: output, input: input, writer: writer, index: $0.count))
         }
@@ -152,7 +164,7 @@ public final class ReencodeSession: @unchecked Sendable {
     }
 
     /// The frames that the edges of tracks' cuts were made of, in the order that tracks were added.
-    public var cutEvidence: [CutEvidence] { lanes.map(\.output.cutEvidence) }
+    package var cutEvidence: [CutEvidence] { lanes.map(\.output.cutEvidence) }
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
         guard !hasStarted else {
@@ -344,7 +356,8 @@ public final class ReencodeSession: @unchecked Sendable {
         let mark =
             writers.reduce(0) { $0 &+ $1.writtenBytes } &+ reader.packetsRead
             &+ Int64(lanes.reduce(0) { $0 &+ $1.input.appendedSamples })
-        guard let last = lastMovement, last.mark == mark else {
+        // At playing speed nothing moves between two samples.
+        guard let last = lastMovement, last.mark == mark, reader.playbackRate == nil else {
             lastMovement = (mark, .now())
             return
         }

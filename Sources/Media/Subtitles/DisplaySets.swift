@@ -24,10 +24,10 @@ enum DisplaySetLimit {
 extension AssetTrack {
     /// What follows the track's display sets; nil where each packet stands by itself.
     var displaySets: (any DisplaySets)? {
-        switch format.codec {
-        case "hdmv_pgs_subtitle": PGSDisplay()
-        case "dvb_subtitle": DVBDisplay()
-        default: nil
+        switch format.parameters.traits.displaySets {
+        case .pgs: PGSDisplay()
+        case .dvb: DVBDisplay()
+        case nil: nil
         }
     }
 

@@ -122,7 +122,7 @@ final class SubtitleProducer: SampleProducer {
         do throws(AVError) {
             guard converts else {
                 let isEmpty =
-                    track.format.codec == "mov_text"
+                    track.format.parameters.traits.hasEmptyCues
                     && packet.withBytes { bytes in
                         bytes.count >= 2 && bytes[0] == 0 && bytes[1] == 0
                     }

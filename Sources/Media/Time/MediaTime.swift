@@ -15,6 +15,14 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         self.timescale = max(1, timescale)
     }
 
+    /// The time nearest to so many seconds, counted in `1 / timescale` seconds (`CMTimeMakeWithSeconds`); 0 of what is no number.
+    public init(seconds: Double, timescale: Int32 = 90_000) {
+        let scale = max(1, timescale)
+        let ticks = (seconds * Double(scale)).rounded()
+        self.init(
+            value: ticks.isFinite ? Int64(exactly: ticks) ?? (ticks < 0 ? .min : .max) : 0, timescale: scale)
+    }
+
     /// So many ticks of a time base.
     public init(ticks: Int64, timeBase: Rational) {
         self.init(Int128(ticks) * Int128(max(1, timeBase.num)), Int128(max(1, timeBase.den)))
@@ -224,4 +232,17 @@ extension [TimeRange] {
         }
         return kept
     }
+}
+
+extension MediaTime {
+    /// No time that a source says is believed to be longer: three thousand years.
+    public static let longest = MediaTime(value: 100_000_000_000, timescale: 1)
+
+    /// The same, brought to what is believed.
+    public var bounded: MediaTime { min(.longest, max(.zero - .longest, self)) }
+}
+
+extension TimeRange {
+    /// The same, brought to what is believed.
+    public var bounded: TimeRange { TimeRange(start: start.bounded, duration: duration.bounded) }
 }

@@ -1,8 +1,8 @@
-public import LibAV
+package import LibAV
 
 /// Settings that only filters or encoders themselves can judge. To ask one is to run its code over what a job file says,
 /// so it is asked where it can do no harm and as long as one is patient: in a worker.
-public enum SettingsTrial: Codable, Hashable, Sendable {
+package enum SettingsTrial: Codable, Hashable, Sendable {
     /// A chain of filters by itself.
     case filters(FilterChain, MediaType)
     /// What a chain makes of frames of a form; the matrix is that of their source.
@@ -13,7 +13,7 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
     case encoder(EncoderConfiguration)
 
     /// What came of it.
-    public enum Verdict: Codable, Hashable, Sendable {
+    package enum Verdict: Codable, Hashable, Sendable {
         /// It can be done.
         case holds
         /// It can be done, and frames become this.
@@ -25,16 +25,16 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
     }
 
     /// A setting that an encoder takes and makes something else of.
-    public struct Unheeded: Codable, Hashable, Sendable {
+    package struct Unheeded: Codable, Hashable, Sendable {
         /// The key of the job language.
-        public var setting: String
+        package var setting: String
         /// What comes instead, for people.
-        public var made: String
+        package var made: String
         /// The bit rate that comes instead, where it is one.
-        public var bitRate: Int64?
+        package var bitRate: Int64?
 
         /// Notes it.
-        public init(setting: String, made: String, bitRate: Int64? = nil) {
+        package init(setting: String, made: String, bitRate: Int64? = nil) {
             self.setting = setting
             self.made = made
             self.bitRate = bitRate
@@ -42,7 +42,7 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
     }
 
     /// Tries it, in this process.
-    public func carryOut() -> Verdict {
+    package func carryOut() -> Verdict {
         do throws(AVError) {
             switch self {
             case .filters(let chain, let type):
@@ -62,7 +62,7 @@ public enum SettingsTrial: Codable, Hashable, Sendable {
     }
 
     /// The same for all that comes to the same answer.
-    public var plain: SettingsTrial {
+    package var plain: SettingsTrial {
         guard case .encoder(var configuration) = self else { return self }
         configuration.threads = 1
         configuration.pass = nil

@@ -65,7 +65,7 @@ extension AssetWriter {
                 if let pacer = self.pacer {
                     while let packet = pacer.next() { try self.write(packet, pacedBy: pacer) }
                 }
-                try self.muxer?.finish()
+                try self.muxer?.finish(flushing: !self.container.endsWithTrailer)
                 self.muxer = nil
                 try self.correctEditLists()
                 if let limit = self.fileLengthLimit, self.output.size > limit {

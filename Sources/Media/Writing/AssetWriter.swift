@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import LibAV
 internal import Locking
 internal import Synchronization
-public import Publishing
+package import Publishing
 internal import FileSystem
 
 /// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once; what
@@ -19,7 +19,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// What is written.
     public let container: ContainerType
     /// The file, unnamed until it is published.
-    public let output: TemporaryFile
+    package let output: TemporaryFile
     /// The file's own tags. Set before writing starts.
     public var metadata: [MetadataEntry] = []
     /// The output's chapters. Set before writing starts.
@@ -27,7 +27,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// Covers beside the tracks. Set before writing starts.
     public var covers: [CoverArt] = []
     /// Files beside the tracks. Set before writing starts.
-    public var attachments: [AttachedFile] = []
+    package var attachments: [AttachedFile] = []
     /// The index goes to the front (`faststart`). Set before writing starts.
     public var shouldOptimizeForNetworkUse = false
     /// The file is written in fragments of about this length, of containers that have them (`movieFragmentInterval`).
@@ -57,7 +57,7 @@ public final class AssetWriter: @unchecked Sendable {
     private let companions = Guarded<[Companion]>([])
 
     /// A writer into a temporary file, which the caller publishes after `finishWriting`.
-    public init(output: TemporaryFile, container: ContainerType) {
+    package init(output: TemporaryFile, container: ContainerType) {
         self.output = output
         self.container = container
         publishesItself = false
@@ -73,14 +73,11 @@ public final class AssetWriter: @unchecked Sendable {
         publishesItself = true
     }
 
-    /// Adds an input, before writing starts.
+    /// Adds an input, before writing starts. An input belongs to one writer. Whether the container holds its codec is said by `canAdd`,
+    /// and otherwise by `startWriting`.
     public func add(_ input: AssetWriterInput) throws {
-        guard status == .unknown else { throw MediaError.misuse("inputs are added before writing starts") }
-        guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty
-        else {
-            throw MediaError.misuse("\(container.name) can't hold this track")
-        }
-        input.attach(to: self, index: inputs.count)
+        if let problem = problem(adding: input) { throw problem }
+        try input.attach(to: self, index: inputs.count)
         inputs.append(input)
         state.withLock { $0.inputs.append(WriterState.Input()) }
     }
@@ -190,6 +187,17 @@ public final class AssetWriter: @unchecked Sendable {
             return ready
         }
     }
+
+    /// It is under way, and the input not finished.
+    func isTaking(_ index: Int) -> Bool {
+        state.withLock { $0.status == .working && $0.hasStartedSession && !$0.inputs[index].isFinished }
+    }
+
+    /// The input was marked as finished.
+    func isFinished(_ index: Int) -> Bool { state.withLock { $0.inputs[index].isFinished } }
+
+    /// The pump of an input is called again when something moves.
+    func markAsleep(_ index: Int) { state.withLock { $0.inputs[index].isAsleep = true } }
 
     func request(_ index: Int, on queue: DispatchQueue, _ block: @escaping @Sendable () -> Void) {
         state.withLock { state in

@@ -25,6 +25,18 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Global side data to write (mastering display and the like). Set before writing starts.
     public var sideData: [StreamSideData] = []
 
+    /// Samples come from a source that doesn't wait: `append` returns at once, and drops what comes while the encoder is behind
+    /// (`expectsMediaDataInRealTime`). Packets that are written as they are are not dropped. Set before writing starts.
+    public var expectsMediaDataInRealTime = false
+    private let live = LiveQueue()
+    /// Packets cost nothing to write, and those behind a dropped one could not be decoded.
+    private var isLive: Bool { expectsMediaDataInRealTime && !isPassthrough }
+    /// Samples that were dropped because the encoder was behind.
+    public var droppedSamples: Int { live.dropped }
+    private let last = Guarded<LastFrame?>(nil)
+    /// A session feeds it from a reader: its samples have the form and the times that they were asked for in.
+    var isFedByReader = false
+
     /// Samples are a part of their source: codecs whose headers tell of the whole get others. Set before writing starts.
     public var isPart = false
 
@@ -57,7 +69,14 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// The writer wants more of this track now. False when it is too far ahead of the others, after a
     /// cancel, and after an error.
-    public var isReadyForMoreMediaData: Bool { writer?.isReady(index) ?? false }
+    public var isReadyForMoreMediaData: Bool {
+        guard isLive else { return writer?.isReady(index) ?? false }
+        guard let writer, writer.isTaking(index) else { return false }
+        if live.hasRoom { return true }
+        writer.markAsleep(index)
+        // It may have become free meanwhile.
+        return live.hasRoom
+    }
 
     /// Calls `block` on `queue` whenever the input wants more, until it is marked as finished. The block
     /// appends while `isReadyForMoreMediaData`, then returns. It is called after a cancel or an error too, once.
@@ -69,8 +88,16 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Says that no more comes; drains the encoder. Call it on the appending queue.
     public func markAsFinished() throws {
-        guard let writer else { return }
+        guard let writer else { throw MediaError.misuse("an input is finished once it has a writer") }
+        switch writer.status {
+        case .unknown: throw MediaError.misuse("an input is finished after startWriting")
+        case .working where writer.isFinished(index): throw MediaError.misuse("an input is finished once")
+        case .completed: throw MediaError.misuse("the writer is finished already")
+        case .working, .failed, .cancelled: break
+        }
         do {
+            try live.settle()
+            try appendLast()
             for place in packetStages.indices {
                 try packetStages[place].finish { packet in try push(packet, from: place + 1, to: writer) }
             }
@@ -104,11 +131,48 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Takes a sample. Its time is on the source's time line; the writer's session start is taken off.
     public func append(_ sample: consuming SampleBuffer) throws {
-        guard let writer, writer.status == .working else {
-            if let error = writer?.error { throw error }
-            if writer?.status == .cancelled { return }
-            throw MediaError.misuse("samples are appended between startWriting and finishWriting")
+        guard isLive else { return try take(sample) }
+        guard try isOpen() else { return }
+        try live.add(sample) { [weak self] sample in
+            defer { self?.writer?.wakeSleepers() }
+            try self?.take(sample)
         }
+    }
+
+    /// It takes samples now; false after a cancel, when nobody wants them any more. Throws what made the writer fail, or that it isn't
+    /// started or is finished.
+    func isOpen() throws -> Bool {
+        guard let writer, writer.isTaking(index) else {
+            if let error = writer?.error { throw error }
+            if writer?.status == .cancelled { return false }
+            throw MediaError.misuse("samples are appended between startSession and the input's end")
+        }
+        return true
+    }
+
+    /// Takes an adaptor's last frame at the end.
+    func adopt(_ frame: LastFrame) throws {
+        guard writer.map({ $0.status == .unknown }) ?? true else {
+            throw MediaError.misuse("an adaptor is made before writing starts")
+        }
+        try last.withLock { last in
+            guard last == nil else { throw MediaError.misuse("an input has one adaptor") }
+            last = frame
+        }
+    }
+
+    private func appendLast() throws {
+        guard case .encode(let settings) = settings, let last = last.withLock({ $0 }), try isOpen() else {
+            return
+        }
+        let unit = settings.timeBase
+        let usual = nominalFrameRate.map { MediaTime(ticks: 1, timeBase: $0.inverted).ticks(in: unit) }
+        let end = session.withLock { $0.end }?.ticks(in: unit, rounding: .up)
+        if let sample = last.take(until: end, usual: usual, unit) { try take(sample) }
+    }
+
+    private func take(_ sample: consuming SampleBuffer) throws {
+        guard try isOpen(), let writer else { return }
         appended.add(sample.sampleCount, ordering: .relaxed)
         let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
         if isHidden { hidden.add(1, ordering: .relaxed) }
@@ -166,7 +230,8 @@ public final class AssetWriterInput: @unchecked Sendable {
             let isHidden = parameters.frameSize > 0 && told.end >= parameters.frameSize
             // Decoders of Opus know it from its header, and nobody marks a packet.
             let start =
-                parameters.codecName == "opus" ? max(told.start, parameters.initialPadding) : told.start
+                parameters.traits.hasDelayInHeader
+                ? max(told.start, parameters.initialPadding) : told.start
             let padding = Rational(1, max(1, parameters.sampleRate))
                 .rescale(Int64(isHidden ? told.end : start), to: timeBase)
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
@@ -246,7 +311,15 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    func attach(to writer: AssetWriter, index: Int) {
+    /// It has a writer.
+    var isAttached: Bool { hasWriter.withLock { $0 } }
+    private let hasWriter = Guarded(false)
+
+    func attach(to writer: AssetWriter, index: Int) throws {
+        try hasWriter.withLock { hasWriter in
+            if hasWriter { throw MediaError.misuse("an input belongs to one writer") }
+            hasWriter = true
+        }
         self.writer = writer
         self.index = index
     }
@@ -257,8 +330,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .passthrough(let format, _):
             isGapless =
                 container.keepsNoTimes
-                || format.parameters.codecName.hasPrefix("pcm_") && container.hasEditLists
-            if format.parameters.codecName == "flac",
+                || format.parameters.traits.isPCM && container.hasEditLists
+            if format.parameters.traits.saysLengthAtStart,
                 isPart || !FLACRenumbering.saysLength(format.parameters.extradata)
             {
                 packetStages += FLACRenumbering(header: format.parameters.extradata).map { [$0] } ?? []
@@ -274,8 +347,11 @@ public final class AssetWriterInput: @unchecked Sendable {
                 let parameters = encoder.parameters
                 stage =
                     mediaType == .audio
-                    ? AudioEncoderStage(encoder: encoder, configuration: configuration, container: container)
-                    : VideoEncoderStage(encoder: encoder, configuration: configuration)
+                    ? AudioEncoderStage(
+                        encoder: encoder, configuration: configuration, container: container,
+                        isFedByReader: isFedByReader)
+                    : VideoEncoderStage(
+                        encoder: encoder, configuration: configuration, isFedByReader: isFedByReader)
                 return parameters
             } catch {
                 throw MediaError.encoding(track: label, error)

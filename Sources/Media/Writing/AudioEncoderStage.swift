@@ -14,10 +14,16 @@ final class AudioEncoderStage: EncoderStage {
     private(set) var delayedStart: (delay: Int64, padding: Int64)?
     /// Where the track ends, once that is known: some encoders fill their last packet and don't say so.
     private var end: Int64?
+    /// Runs may leave gaps, which are silent. A reader's follow one another.
+    private let followsTimes: Bool
     /// Silence put before a late start that the container can't say.
     private(set) var filledSamples = 0
 
-    init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType) {
+    init(
+        encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType,
+        isFedByReader: Bool
+    ) {
+        followsTimes = !isFedByReader
         frameSize = encoder.frameSize
         codec = encoder.parameters.codecName
         self.encoder = encoder
@@ -36,12 +42,10 @@ final class AudioEncoderStage: EncoderStage {
         let unit = Rational(1, format.sampleRate)
         let offset = start.ticks(in: unit)
         var time = sample.timeBase.rescale(sample.pts, to: unit) - offset
-        guard let frame = sample.takeFrame() else {
+        guard let taken = sample.takeFrame() else {
             throw MediaError.misuse("an encoding input takes frames, not packets")
         }
-        guard frame.sampleRate == format.sampleRate, frame.sampleFormat == format.sampleFormat,
-            frame.channelLayout.channels == format.layout.channels
-        else { throw MediaError.misuse("audio comes in another form than the encoder was opened for") }
+        let frame = try converted(taken)
         if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
             guard time < end else { return }
             frame.narrow(start: 0, count: Int(end - time))
@@ -52,7 +56,11 @@ final class AudioEncoderStage: EncoderStage {
             frame.narrow(start: Int(-time), count: frame.sampleCount + Int(time))
             time = 0
         }
-        if position == nil { try begin(at: time, into: sink) }
+        if position == nil {
+            try begin(at: time, into: sink)
+        } else if followsTimes {
+            try fill(until: time, into: sink)
+        }
         if (fifo?.count ?? 0) == 0, frameSize == 0 || frame.sampleCount == frameSize {
             try send(frame, into: sink)
         } else {
@@ -60,6 +68,31 @@ final class AudioEncoderStage: EncoderStage {
             try sendWhole(into: sink)
         }
     }
+
+    /// Samples in the encoder's format. Its rate and its channels they must have: what would come of others later can't be told now.
+    private func converted(_ frame: consuming Frame) throws -> Frame {
+        guard frame.sampleRate == format.sampleRate, frame.channelLayout.channels == format.layout.channels
+        else {
+            throw MediaError.misuse(
+                "audio of \(frame.sampleRate) Hz and \(frame.channelLayout.channels) channels in an input of \(format.sampleRate) Hz and \(format.layout.channels)"
+            )
+        }
+        if frame.sampleFormat == format.sampleFormat { return frame }
+        if converter?.from != frame.sampleFormat {
+            var form = format
+            form.sampleFormat = frame.sampleFormat
+            converter = Converter(
+                from: form.sampleFormat, resampler: try Resampler.open(from: form, to: format))
+        }
+        guard let result = try converter?.resampler.convert(frame) else { return frame }
+        return result
+    }
+
+    private struct Converter: ~Copyable {
+        let from: SampleFormat
+        let resampler: Resampler
+    }
+    private var converter: Converter?
 
     /// A late start is said by the container where it can be, and filled with silence otherwise.
     private func begin(
@@ -69,17 +102,40 @@ final class AudioEncoderStage: EncoderStage {
         if time > 0, !container.canDelayAudio(by: time, padding: padding, codec: codec) {
             position = 0
             filledSamples = Int(time)
-            if fifo == nil { fifo = try SampleFIFO(format: format) }
-            var left = Int(clamping: time)
-            while left > 0 {
-                let run = min(left, 16_384)
-                try fifo?.appendSilence(run)
-                try sendWhole(into: sink)
-                left -= run
-            }
+            try appendSilence(Int(clamping: time), into: sink)
         } else {
             position = time
             if time > 0 && padding > 0 { delayedStart = (time, padding) }
+        }
+    }
+
+    /// Where a run begins later than the last one ended, there is silence between; one that begins earlier is no use.
+    private func fill(
+        until time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws {
+        let end = (position ?? 0) + Int64(fifo?.count ?? 0)
+        // Times are rounded.
+        let slack = Int64(format.sampleRate / 1000)
+        guard time + slack >= end else {
+            let (time, end) = (
+                MediaTime(ticks: time, timeBase: Rational(1, format.sampleRate)),
+                MediaTime(ticks: end, timeBase: Rational(1, format.sampleRate))
+            )
+            throw MediaError.misuse("audio at \(time) s comes after what lasts until \(end) s")
+        }
+        if time > end + slack { try appendSilence(Int(clamping: time - end), into: sink) }
+    }
+
+    private func appendSilence(
+        _ count: Int, into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws {
+        if fifo == nil { fifo = try SampleFIFO(format: format) }
+        var left = count
+        while left > 0 {
+            let run = min(left, 16_384)
+            try fifo?.appendSilence(run)
+            try sendWhole(into: sink)
+            left -= run
         }
     }
 

@@ -6,9 +6,6 @@ internal import LibAV
 /// What goes at a block's start would be a number below 0 there. libavformat 5.1 doesn't write one, and mpv 0.35 takes it
 /// for the end of the file: of a packet that is heard in part, such a beginning stays.
 struct DiscardPadding {
-    /// Codecs of which every packet decodes to a whole frame.
-    private static let codecs: Set<String> = ["aac", "ac3", "eac3", "mp2", "mp3"]
-
     private let unit: Rational
     private let samples: Rational
     /// Samples of a whole packet.
@@ -27,9 +24,10 @@ struct DiscardPadding {
 
     /// Nil where there is nothing to say, or no place for it.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
-        lengths = ["opus", "vorbis"].contains(parameters.codecName) ? PacketLengths(parameters) : nil
+        let traits = parameters.traits
+        lengths = traits.hasUnevenPackets ? PacketLengths(parameters) : nil
         guard let form = container.discardForm, parameters.sampleRate > 0,
-            lengths != nil || Self.codecs.contains(parameters.codecName) && parameters.frameSize > 0
+            lengths != nil || traits.fillsPackets && parameters.frameSize > 0
         else { return nil }
         self.form = form
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))

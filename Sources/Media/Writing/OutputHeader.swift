@@ -87,11 +87,10 @@ struct OutputHeader {
         var tag: String?
         if case .encode(let configuration) = input.settings {
             rate = configuration.frameRate
-            // Parameter sets are out of band: Apple's players want it said.
-            if container.hasEditLists, parameters.codecName == "hevc" { tag = "hvc1" }
+            if container.hasEditLists { tag = parameters.traits.movieTag }
         }
-        // mov's muxer finds no tag for data by itself; in Matroska ProRes' profile stands there alone.
-        let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.codecName == "prores"
+        // mov's muxer finds no tag for data by itself; in Matroska the profile of some codecs stands there alone.
+        let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.traits.saysProfileInTag
         if isTagged { tag = parameters.codecTag }
         // A timecode counts frames: their rate is nothing else's business.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
@@ -113,7 +112,7 @@ struct OutputHeader {
             guard container.canHoldCover(codec: cover.parameters.codecName) else {
                 throw MediaError.misuse("\(container.name) can't hold this cover")
             }
-            if container.attachesCovers, let type = CoverArt.types[cover.parameters.codecName] {
+            if container.attachesCovers, let type = cover.parameters.traits.cover {
                 try muxer.addAttachment(
                     cover.bytes,
                     metadata: [

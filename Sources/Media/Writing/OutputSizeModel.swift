@@ -89,9 +89,9 @@ struct OutputSizeModel {
         }
     }
 
-    /// Frames of the elementary streams of audio that begin in a second: each at most 0.12 s of Opus, 0.35 s of others.
+    /// Frames of the elementary streams of audio that begin in a second, at least.
     private var soundFrames: Int {
-        tracks.reduce(0) { $0 + ($1.mediaType != .audio ? 0 : $1.codec == "opus" ? 9 : 3) }
+        tracks.reduce(0) { $0 + ($1.mediaType == .audio ? BitstreamTraits.of($1.codec).packetsASecond : 0) }
     }
 
     /// Start codes of three bytes become lengths of four, and the other way round.

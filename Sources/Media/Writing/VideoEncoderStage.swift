@@ -7,14 +7,21 @@ final class VideoEncoderStage: EncoderStage {
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
     private let takesCaptions: Bool
+    private var converter: EncoderFormConverter
+    /// What frames' numbers are to mean, where whoever made them may not know.
+    private let range: String?
     private let form: (width: Int, height: Int, format: PixelFormat)
     /// Frames whose closed captions the encoder leaves.
     private(set) var captionsLeft = 0
 
-    init(encoder: consuming FrameEncoder, configuration: EncoderConfiguration) {
+    init(
+        encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool
+    ) {
+        range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
         self.encoder = encoder
         takesCaptions = EncoderTraits.of(configuration.encoder).takesCaptions
         form = (configuration.width, configuration.height, configuration.pixelFormat)
+        converter = EncoderFormConverter(configuration)
         durations.reserveCapacity(256)
     }
 
@@ -41,14 +48,19 @@ final class VideoEncoderStage: EncoderStage {
             throw AVError(code: -22, operation: "encoding", detail: "a frame's time does not increase")
         }
         lastTime = pts
-        guard let frame = sample.takeFrame() else {
+        guard var frame = sample.takeFrame() else {
             throw MediaError.misuse("an encoding input takes frames, not packets")
         }
         // An encoder reads as many rows and columns as it was opened for.
-        guard frame.width == form.width, frame.height == form.height,
-            frame.pixelFormat.withoutRangeByName == form.format.withoutRangeByName
-        else {
-            throw MediaError.misuse("a frame comes in another form than the encoder was opened for")
+        guard frame.width == form.width, frame.height == form.height else {
+            throw MediaError.misuse(
+                "a frame of \(frame.width)x\(frame.height) in an input of \(form.width)x\(form.height)")
+        }
+        // What says nothing is taken for what the encoder is told.
+        let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)
+        let isOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
+        if frame.pixelFormat.withoutRangeByName != form.format.withoutRangeByName || isOtherRange == true {
+            frame = try converter.convert(frame)
         }
         if !takesCaptions, frame.hasCaptions { captionsLeft += 1 }
         frame.pts = pts

@@ -31,11 +31,12 @@ struct CleanCommand: ParsableCommand {
         let locks = try state.lock(loader, waits: wait)
         let memory = try state.open(loader)
         // Patterns are expanded; nothing is looked into.
-        let (destinations, sources, problems) = BatchPlanner.places(
+        let (destinations, stills, sources, problems) = BatchPlanner.places(
             loader.files, beneath: loader.access.sources.root)
         try reporting.report(problems, of: loader)
         if problems.hasErrors { throw ExitCode.specWrong }
-        let strays = memory.strays(asked: destinations, sources: Set(sources.map(SourceFileKey.init)))
+        let strays = memory.strays(
+            asked: destinations, stills: stills, sources: Set(sources.map(SourceFileKey.init)))
         var failed = false
         for stray in strays {
             let path = TextRenderer.printable(stray.path)

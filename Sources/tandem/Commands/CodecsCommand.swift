@@ -38,14 +38,24 @@ struct CodecsCommand: ParsableCommand {
             case holdsOneTrack = "one_track"
         }
     }
+    /// A format of stills or of animations.
+    private struct Still: Encodable {
+        let format: String
+        let encoder: String?
+
+        init(_ codec: CodecInfo) { (format, encoder) = (codec.name, codec.availableEncoder?.name) }
+    }
+
     private struct Report: Encodable {
         let version = 1
         let codecs: [Codec]
         let containers: [String]
         let models: [Container]
+        let stills: [Still]
+        let animations: [Still]
         let decoders: [String]
         enum CodingKeys: String, CodingKey {
-            case version, codecs, containers, decoders
+            case version, codecs, containers, stills, animations, decoders
             case models = "container_models"
         }
     }
@@ -57,7 +67,10 @@ struct CodecsCommand: ParsableCommand {
             models: ContainerType.all.map { container in
                 Self.describe(
                     container, codecs: codecs.filter { $0.containers.contains(container.name) }.map(\.name))
-            }, decoders: CodecNames.decodable)
+            },
+            stills: CodecCatalog.stills.map { Still($0) },
+            animations: CodecCatalog.animations.map { Still($0) },
+            decoders: CodecNames.decodable)
         switch format {
         case .json:
             Terminal.print(try JSONForm.text(of: report))
@@ -113,7 +126,7 @@ struct CodecsCommand: ParsableCommand {
         for codec in report.codecs {
             let encoder = codec.encoder ?? "no encoder in this build"
             lines.append(
-                "\(pad(codec.name, 10)) \(pad(codec.kind, 6)) \(pad(encoder, 12)) \(codec.settings.joined(separator: ", "))"
+                "\(pad(codec.name, 10)) \(pad(codec.kind, 9)) \(pad(encoder, 12)) \(codec.settings.joined(separator: ", "))"
             )
             lines.append("\(pad("", 10)) in \(codec.containers.joined(separator: " "))")
         }
@@ -126,8 +139,14 @@ struct CodecsCommand: ParsableCommand {
             facts.append(container.tags.map { "\(counted($0.count, "tag"))" } ?? "any tag")
             let names = container.extensions.map { "." + $0 }.joined(separator: " ")
             lines.append(
-                "\(pad(container.name, 10)) \(pad("file", 6)) \(pad(names, 12)) \(facts.joined(separator: ", "))"
+                "\(pad(container.name, 10)) \(pad("file", 9)) \(pad(names, 12)) \(facts.joined(separator: ", "))"
             )
+        }
+        for (kind, formats) in [("still", report.stills), ("animation", report.animations)] {
+            for still in formats {
+                let encoder = still.encoder ?? "no encoder in this build"
+                lines.append("\(pad(still.format, 10)) \(pad(kind, 9)) \(encoder)")
+            }
         }
         lines.append("decodes     \(report.decoders.count) codecs: \(report.decoders.joined(separator: " "))")
         return lines.joined(separator: "\n") + "\n"

@@ -97,11 +97,7 @@ struct JobFileLoader {
         options.environment = access.isUntrusted ? [:] : Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }
-        for name in options.variables.keys.sorted() where !known.contains(name) {
-            sink.error(
-                .unusedVariable, "no job file has a variable `\(name)`", at: .argument("--set"),
-                help: Suggestion.help(for: name, among: known.sorted()))
-        }
+        options.checkVariables(known: known, at: .argument("--set"), into: &sink)
     }
 
     /// The files that were read, for a plan on disk.
@@ -114,26 +110,13 @@ struct JobFileLoader {
 
     /// The names of the variables that the file has.
     private mutating func load(_ path: String, _ options: SpecOptions) -> Set<String> {
-        let bytes: [UInt8]
-        do throws(SpecFileError) {
-            bytes = try options.files.read(path, limit: YAMLLimits().fileSize)
-        } catch {
-            sink.error(.fileUnreadable, "the job file: \(error.reason)", at: .startOfFile(path))
-            return []
-        }
-        texts.add(bytes, of: path)
-        var own = DiagnosticSink()
-        let root = YAMLParser.parse(bytes, file: path, into: &own)
-        let result = JobFileDecoder.decode(
-            root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: own)
+        let result = JobFileDecoder.decode(contentsOf: path, options: options)
         if let file = result.file {
             files.append(file)
-            sources[path.exact] = [bytes] + result.texts.all.map(\.bytes)
+            sources[path.exact] = result.texts.all.map(\.bytes)
         }
         texts.add(result.texts)
         sink.add(result.sink)
-        // A million nodes are given back beside what comes next.
-        if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
         return result.variables
     }
 

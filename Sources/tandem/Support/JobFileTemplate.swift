@@ -49,7 +49,7 @@ struct JobFileTemplate {
     var isOfUse: Bool { source.tracks.contains { plays($0) && omitted[$0.index] == nil } }
 
     /// It is watched or heard, and can be decoded.
-    private func plays(_ track: SourceDescription.Track) -> Bool {
+    private func plays(_ track: TrackDescription) -> Bool {
         !track.isAttachedPicture && [.video, .audio].contains(track.mediaType) && track.isDecodable
     }
 
@@ -67,17 +67,26 @@ struct JobFileTemplate {
 
     private var about: String { "\(source.container), \(PlanText.time(source.duration))" }
 
-    private func rule(_ track: SourceDescription.Track) -> [String] {
+    /// The text that its container holds.
+    private var cues: SubtitleCodec? {
+        let container = ContainerType.named(fileExtension)
+        return SubtitleCodec.allCases.first { container?.canHold(codec: $0.libavName) == true }
+    }
+
+    private func rule(_ track: TrackDescription) -> [String] {
         let note = "# track \(track.index): \(LedgerText.name(track))"
         if let why = omitted[track.index] { return ["      \(note); it has no rule: \(why)"] }
         let kind = track.mediaType
         let position = source.tracks(of: kind).firstIndex { $0.index == track.index } ?? 0
         let head = "      - \(kind.rawValue): \(position)  \(note)"
         if plays(track) { return [head, "        encode:"] + (kind == .video ? video(track) : audio(track)) }
-        if kind == .subtitle, fileExtension == "mp4", SubtitleCodec.canConvert(from: track.codec) {
-            return track.codec == "mov_text"
+        if kind == .subtitle, let codec = cues, SubtitleCodec.canConvert(from: track.codec) {
+            return track.codec == codec.libavName
                 ? [head, "        copy: true"]
-                : [head, "        encode: { codec: mov_text }    # as text that mp4 holds"]
+                : [
+                    head,
+                    "        encode: { codec: \(codec.rawValue) }    # as text that \(fileExtension) holds",
+                ]
         }
         if kind == .subtitle {
             return [
@@ -90,7 +99,7 @@ struct JobFileTemplate {
         return ["      \(note); \(unruled[track.index] ?? "it is left")"]
     }
 
-    private func video(_ track: SourceDescription.Track) -> [String] {
+    private func video(_ track: TrackDescription) -> [String] {
         var lines = [
             "          codec: h264",
             "          crf: 23              # \(summary("crf", .videoEncode))",
@@ -102,7 +111,7 @@ struct JobFileTemplate {
                 "          pixel_format: yuv420p    # the source has \(track.pixelFormat), which many players don't play as H.264"
             )
         }
-        if let transfer = track.color.transfer, ["smpte2084", "arib-std-b67"].contains(transfer) {
+        if track.color.isHighRange, let transfer = track.color.transfer {
             lines.append(
                 "          color: { primaries: bt709, transfer: bt709, matrix: bt709 }    # the source is HDR (\(transfer)), which H.264 isn't played as"
             )
@@ -113,7 +122,7 @@ struct JobFileTemplate {
         return lines
     }
 
-    private func audio(_ track: SourceDescription.Track) -> [String] {
+    private func audio(_ track: TrackDescription) -> [String] {
         var lines = ["          codec: aac"]
         let channels = track.channelLayout?.channels ?? 2
         // What AAC can make of such a track; where it is little, the usual rate is used.

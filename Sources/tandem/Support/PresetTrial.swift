@@ -4,7 +4,6 @@ internal import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Media
-internal import YAMLDocument
 
 /// Plans a source's export with a preset, without writing anything.
 struct PresetTrial {
@@ -31,26 +30,14 @@ struct PresetTrial {
         _ preset: ExportPreset, _ asset: String, _ container: String, _ prober: any SourceProber
     ) -> (plan: OutputTask?, problem: String?) {
         let isRemote = SourceLocation.isRemote(asset)
-        let key = isRemote ? "url" : "path"
         // Beside the file, where --root lets something be.
         let folder = SystemSpecFiles.folder(of: isRemote ? "presets" : asset)
-        let asset = isRemote ? asset : folder + "/" + (asset.pathParts.last ?? asset)
-        let yaml = """
-            version: 1
-            assets: { source: { \(key): \(JobFileTemplate.quoted(JobFileTemplate.literal(asset))) } }
-            jobs:
-              export:
-                asset: source
-                export: \(preset.name)
-                container: \(container)
-                destination: { path: "./tandem-presets", if_exists: replace }
-            """
-        var sink = DiagnosticSink()
-        let root = YAMLParser.parse(Array(yaml.utf8), file: "presets", into: &sink)
-        let result = JobFileDecoder.decode(
-            root, path: "presets", directory: folder,
-            options: SpecOptions(allowsNetwork: prober.environment.allowsNetwork),
-            after: sink)
+        var request = ExportRequest(
+            source: .file(isRemote ? asset : folder + "/" + (asset.pathParts.last ?? asset)), preset: preset,
+            container: container, destination: folder + "/tandem-presets")
+        request.ifExists = .replace
+        let result = request.jobFile(
+            options: SpecOptions(allowsNetwork: prober.environment.allowsNetwork))
         guard let file = result.file, !result.sink.hasErrors else {
             return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)
         }

@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import Dispatch
+internal import ExactStrings
 internal import Glibc
 internal import JobPlan
 internal import JobRun
@@ -92,6 +93,14 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     /// An output that was made.
     private func tell(_ output: OutputResult, of job: String, seconds: Double) {
         let id = TextRenderer.printable(OutputTask.name(job: job, output: output.id))
+        if !output.stills.isEmpty {
+            let last = output.stills.last?.path.flatMap { $0.pathParts.last } ?? ""
+            let more = output.stills.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
+            return say(
+                mark("done", "32")
+                    + " \(id): \(TextRenderer.printable(output.destination))\(more) (\(counted(output.stills.count, "still")), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s)"
+            )
+        }
         let speed = seconds > 0 ? output.duration.seconds / seconds : 0
         say(
             mark("done", "32")

@@ -62,8 +62,9 @@ struct RunOutputs: ParsableArguments {
         if paths.isEmpty { return nil }
         let here = FileManager.default.currentDirectoryPath
         let destinations = Set(
-            (plan.jobs.flatMap(\.outputs).map(\.destination)
+            (plan.jobs.flatMap(\.outputs).flatMap(\.files)
                 + plan.settled.flatMap(\.outputs).map(\.destination)).compactMap { DestinationPath($0) })
+        lazy var inputs = inputs(of: files)
         var seen: Set<DestinationPath> = []
         for path in paths {
             guard let place = DestinationPath(path.hasPrefix("/") ? path : here + "/" + path) else {
@@ -75,7 +76,7 @@ struct RunOutputs: ParsableArguments {
             guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
                 return "\(path) can't be written: \(String(cString: strerror(errno)))"
             }
-            if let identity = FileIdentity(path: place.path), Self.reads(SourceFileKey(identity), files) {
+            if let identity = FileIdentity(path: place.path), inputs.contains(SourceFileKey(identity)) {
                 return "\(path) is a job file or a source, and neither is written over"
             }
             if let problem = ReportFile.problem(place.path) { return problem }
@@ -83,14 +84,11 @@ struct RunOutputs: ParsableArguments {
         return nil
     }
 
-    private static func reads(_ key: SourceFileKey, _ files: [JobFile]) -> Bool {
-        files.contains { file in
-            FileIdentity(path: file.path).map(SourceFileKey.init) == key
-                || (file.assets.map(\.asset) + file.jobs.map(\.asset)).contains { asset in
-                    guard case .file(let written) = asset.source else { return false }
-                    return FileIdentity(path: file.absolutePath(written)).map(SourceFileKey.init) == key
-                }
-        }
+    /// Job files and what they read.
+    private static func inputs(of files: [JobFile]) -> Set<SourceFileKey> {
+        var finder = SourceFinder()
+        let paths = files.map(\.path) + finder.files(of: files).map(\.path)
+        return Set(paths.compactMap { FileIdentity(path: $0).map(SourceFileKey.init) })
     }
 
     /// Writes the rest, each file whole or not at all; true where all went well.

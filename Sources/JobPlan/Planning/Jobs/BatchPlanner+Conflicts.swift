@@ -75,7 +75,7 @@ extension BatchPlanner {
 
     /// Two outputs never share a destination, whatever links lead there.
     mutating func checkCollisions(into sink: inout DiagnosticSink) {
-        var first: [DestinationPath: (place: SourceRange, job: String, name: String)] = [:]
+        var first: [DestinationPath: (place: SourceRange, job: JobKey, name: String)] = [:]
         for file in files {
             for job in file.jobs {
                 for output in job.outputs {
@@ -85,10 +85,10 @@ extension BatchPlanner {
                         continue
                     }
                     guard let earlier = first[path] else {
-                        first[path] = (place, job.id.value, name)
+                        first[path] = (place, JobKey(file: file.path, id: job.id.value), name)
                         continue
                     }
-                    let isOneJob = earlier.job == job.id.value
+                    let isOneJob = earlier.job == JobKey(file: file.path, id: job.id.value)
                     let telling =
                         isOneJob
                         ? "what tells the outputs apart must be in the path: `${output}`"
@@ -103,12 +103,39 @@ extension BatchPlanner {
                 }
             }
         }
+        checkStills(first, into: &sink)
         checkNesting(first, into: &sink)
+    }
+
+    /// The names of stills are known when their source is; the destinations that outputs have as they are written were compared
+    /// before.
+    private mutating func checkStills(
+        _ written: [DestinationPath: (place: SourceRange, job: JobKey, name: String)],
+        into sink: inout DiagnosticSink
+    ) {
+        var first = written
+        for task in order.flatMap(\.tasks) where task.output.images != nil {
+            let (place, job) = (task.output.destinationLocation, JobKey(file: task.file, id: task.job))
+            for part in task.files {
+                guard let path = destinations.resolve(part.output.destination) else { continue }
+                guard let earlier = first[path] else {
+                    first[path] = (place, job, task.name)
+                    continue
+                }
+                if earlier.job == job, earlier.name == task.name { continue }
+                sink.error(
+                    .destinationCollision, "two outputs have the destination \(path.path)", at: place,
+                    notes: [
+                        Diagnostic.Note("the other one, of \(earlier.name), stands here", at: earlier.place)
+                    ])
+                break
+            }
+        }
     }
 
     /// What is a file for one output can't be a folder for another.
     private func checkNesting(
-        _ outputs: [DestinationPath: (place: SourceRange, job: String, name: String)],
+        _ outputs: [DestinationPath: (place: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink
     ) {
         let names = Dictionary(
@@ -148,25 +175,24 @@ extension BatchPlanner {
         }
     }
 
+    /// The files of stills, as if each were written where the destination is.
+    private func named(in file: JobFile) -> [Located<String>] {
+        order.filter { $0.file.exact == file.path.exact }.flatMap(\.outputs).filter { $0.images != nil }
+            .flatMap { output in output.files.map { Located($0, at: output.destinationLocation) } }
+    }
+
     /// Sources are never overwritten: device and inode tell, whatever the path.
     mutating func checkSources(into sink: inout DiagnosticSink) {
         var byFile: [[UInt64]: SourceRange] = [:]
-        var seen: Set<ExactString> = []
-        for file in files {
-            for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
-                guard case .file(let written) = spec.source else { continue }
-                let path = file.absolutePath(written)
-                guard seen.insert(path.exact).inserted, let identity = FileIdentity(path: path) else {
-                    continue
-                }
-                let key = [identity.device, identity.inode]
-                byFile[key] = byFile[key] ?? written.range
-            }
+        for (path, place) in finder.files(of: files) {
+            guard let identity = FileIdentity(path: path) else { continue }
+            let key = [identity.device, identity.inode]
+            byFile[key] = byFile[key] ?? place
         }
         let jobFiles = Set(
             files.compactMap { FileIdentity(path: $0.path).map { [$0.device, $0.inode] } })
         for file in files {
-            for written in file.jobs.flatMap(\.outputs).map(\.destination.path) {
+            for written in file.jobs.flatMap(\.outputs).map(\.destination.path) + named(in: file) {
                 guard let path = destinations.resolve(file.absolutePath(written)),
                     let identity = FileIdentity(path: path.path)
                 else { continue }

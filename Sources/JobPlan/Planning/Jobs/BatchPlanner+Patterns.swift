@@ -13,7 +13,7 @@ extension BatchPlanner {
         var inside: (job: JobKey, start: SourceRange)?
         for file in templates {
             let readers = file.jobs.filter {
-                if case .glob(let pattern) = $0.asset.source { pattern.range == place } else { false }
+                $0.asset.pattern?.range == place
             }
             if !readers.isEmpty { return readers.map { JobKey(file: file.path, id: $0.base) } }
             for job in file.jobs where job.id.range.source == place.source && job.id.range <= place {
@@ -32,7 +32,7 @@ extension BatchPlanner {
         for (template, file) in zip(templates, expanded) {
             var patterns: [ExactString: (pattern: Located<String>, left: Int)] = [:]
             for job in template.jobs {
-                if case .glob(let pattern) = job.asset.source { patterns[job.base.exact] = (pattern, 64) }
+                if let pattern = job.asset.pattern { patterns[job.base.exact] = (pattern, 64) }
             }
             guard !patterns.isEmpty else { continue }
             for job in file.jobs {

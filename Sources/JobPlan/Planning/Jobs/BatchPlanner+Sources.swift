@@ -24,6 +24,16 @@ extension BatchPlanner {
                 sink.error(.sourceUnreadable, "the test signal can't be made: \(error)", at: asset.range)
                 return nil
             }
+        case .images(let written, let rate):
+            return images(written, in: index, into: &sink) { path, finder throws(SourceProblem) in
+                try finder.sequence(path, frameRate: rate)
+            }
+        case .image(let written, let duration, let rate):
+            return images(written, in: index, into: &sink) { path, _ throws(SourceProblem) in
+                ImageSequence(still: path, duration: duration, frameRate: rate)
+            }
+        case .composition(let spec): return compose(spec, in: index, into: &sink)
+        case .composed(let composition): return describe(composition, at: asset.range, into: &sink)
         case .glob: return nil
         case .job(let id, let run, let output):
             if case .file(let path, _)? = foreseen, let foreseen {
@@ -59,13 +69,52 @@ extension BatchPlanner {
         }
     }
 
+    private mutating func images(
+        _ written: Located<String>, in index: Int, into sink: inout DiagnosticSink,
+        find: (String, inout SourceFinder) throws(SourceProblem) -> ImageSequence
+    ) -> (InputPlan.Source, SourceDescription)? {
+        let path = files[index].absolutePath(written)
+        do throws(SourceProblem) {
+            let sequence = try find(path, &finder)
+            let key = "\(sequence.frameRate) \(sequence.frameCount) \(sequence.path)".exact
+            let result = images[key] ?? Self.look(at: sequence, prober)
+            images[key] = result
+            return try result.get()
+        } catch {
+            Self.refuse(written.value, path, error, at: written.range, into: &sink)
+            return nil
+        }
+    }
+
+    private static func refuse(
+        _ name: String, _ path: String, _ problem: SourceProblem, at place: SourceRange,
+        into sink: inout DiagnosticSink
+    ) {
+        sink.error(
+            .sourceUnreadable, "\(name): \(problem)", at: place,
+            notes: [Diagnostic.Note("the path is \(path)")])
+    }
+
+    /// The first image tells what all are.
+    private static func look(
+        at sequence: ImageSequence, _ prober: any SourceProber
+    ) -> Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem> {
+        Swift.Result { () throws(SourceProblem) in
+            let description = try prober.description(of: sequence)
+            guard let identity = sequence.filesIdentity else {
+                throw SourceProblem("a file is gone, or is none")
+            }
+            return (.images(sequence, identity: identity), description)
+        }
+    }
+
     static func look(
         at path: String, _ timing: AssetTiming, _ prober: any SourceProber
     ) -> Swift.Result<SourceDescription, SourceProblem> {
         Swift.Result { () throws(SourceProblem) in try prober.description(of: path, timing) }
     }
 
-    private mutating func describe(
+    mutating func describe(
         _ path: String, _ timing: AssetTiming, at place: SourceRange, into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         let key = Self.probeKey(path, timing)
@@ -74,10 +123,7 @@ extension BatchPlanner {
         switch result {
         case .success(let description): return description
         case .failure(let error):
-            let name = path.pathParts.last ?? path
-            sink.error(
-                .sourceUnreadable, "\(name): \(error)", at: place,
-                notes: [Diagnostic.Note("the path is \(path)")])
+            Self.refuse(path.pathParts.last ?? path, path, error, at: place, into: &sink)
             return nil
         }
     }

@@ -1,26 +1,26 @@
-public import Diagnostics
+package import Diagnostics
 internal import Dispatch
 internal import ExactStrings
-public import JobSpec
+package import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
-public import FileSystem
-public import Publishing
+package import FileSystem
+package import Publishing
 
 /// Plans the jobs of all files of a call together: each source probed once, destinations compared.
-public struct BatchPlanner {
+package struct BatchPlanner {
     /// What came of planning.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The plans that can be carried out, in starting order, and why the others can't.
-        public var plan: BatchPlan
+        package var plan: BatchPlan
         /// What concerns the call as a whole: collisions, and destinations that are sources. Nothing is
         /// started while there are any.
-        public var conflicts: DiagnosticSink
+        package var conflicts: DiagnosticSink
         /// Everything, for `tandem plan`.
-        public var diagnostics: DiagnosticSink
+        package var diagnostics: DiagnosticSink
         /// The job files with their patterns expanded.
-        public var files: [JobFile]
+        package var files: [JobFile]
     }
 
     struct Key: Hashable {
@@ -38,7 +38,11 @@ public struct BatchPlanner {
     private var settledAhead: [Key: BatchPlan.Settled?] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
     var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
-    /// URLs that were looked at: many jobs may read one.
+    /// Images that were looked at, by what makes them one source: many jobs may read them.
+    var images: [ExactString: Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem>] = [:]
+    var finder: SourceFinder
+    /// What was said of the composition that was planned last.
+    var compositionNotes: [String] = []
     var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
@@ -52,6 +56,7 @@ public struct BatchPlanner {
         self.files = files
         self.prober = prober
         self.memory = memory
+        finder = SourceFinder(beneath: prober.environment.root)
         for (index, file) in files.enumerated() {
             for (position, job) in file.jobs.enumerated() {
                 positions[Key(file: index, id: job.id.value)] = position
@@ -60,7 +65,7 @@ public struct BatchPlanner {
     }
 
     /// Plans all jobs of some files, or those of some names and what they read or need, or those of an earlier plan.
-    public static func plan(
+    package static func plan(
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
         as earlier: BatchPlan? = nil,
         memory: any PlanMemory = NoMemory(),
@@ -107,31 +112,40 @@ public struct BatchPlanner {
     }
 
     /// Where all jobs of some files put their outputs, and which files they read. Patterns are expanded; no source is
-    /// opened.
-    public static func places(
+    /// opened. `stills`: outputs whose files' names their sources tell.
+    package static func places(
         _ files: [JobFile], beneath root: PathRoot
-    ) -> (destinations: Set<DestinationPath>, sources: [FileIdentity], problems: DiagnosticSink) {
+    ) -> (
+        destinations: Set<DestinationPath>, stills: Set<JobKey>, sources: [FileIdentity],
+        problems: DiagnosticSink
+    ) {
+        var stills: Set<JobKey> = []
         var sink = DiagnosticSink()
         var table = DestinationTable()
         var paths: Set<DestinationPath> = []
-        var sources: [FileIdentity] = []
-        for file in files.map({ $0.expanded(into: &sink, beneath: root) }) {
+        let expanded = files.map { $0.expanded(into: &sink, beneath: root) }
+        for file in expanded {
             for job in file.jobs {
                 for output in job.outputs {
-                    let path = table.resolve(file.absolutePath(output.destination.path))
-                    if let path { paths.insert(path) }
+                    if output.images != nil {
+                        let name = OutputTask.name(job: job.id.value, output: output.id?.value)
+                        stills.insert(JobKey(file: file.path, id: name))
+                    }
+                    guard let path = table.resolve(file.absolutePath(output.destination.path)) else {
+                        continue
+                    }
+                    paths.insert(path)
+                    if output.images?.sheet?.index != nil { paths.insert(path.sibling(path.stem + ".vtt")) }
                 }
             }
-            for spec in file.assets.map(\.asset) + file.jobs.map(\.asset) {
-                guard case .file(let written) = spec.source else { continue }
-                if let identity = FileIdentity(path: file.absolutePath(written)) { sources.append(identity) }
-            }
         }
-        return (paths, sources, sink)
+        var finder = SourceFinder(beneath: root)
+        let sources = finder.files(of: expanded).compactMap { FileIdentity(path: $0.path) }
+        return (paths, stills, sources, sink)
     }
 
     /// Plans one job anew, whose source was foretold and now exists.
-    public static func replan(
+    package static func replan(
         _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
     ) throws(PlanningError) -> JobPlan {
         guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
@@ -196,6 +210,17 @@ public struct BatchPlanner {
                 seen.insert(Self.probeKey(path, job.asset.timing)).inserted
             {
                 wanted.append((path, job.asset.timing))
+            }
+        }
+        for file in files {
+            for case .composition(let spec) in file.jobs.map(\.asset.source) {
+                for asset in spec.assets {
+                    guard case .file(let written) = asset.source else { continue }
+                    let path = file.absolutePath(written)
+                    if seen.insert(Self.probeKey(path, asset.timing)).inserted {
+                        wanted.append((path, asset.timing))
+                    }
+                }
             }
         }
         // One alone is looked into when its turn comes.
@@ -284,6 +309,8 @@ public struct BatchPlanner {
         guard !job.isTemplate else { return nil }
         var question = SettledQuestion(file: file, job: job, source: nil, outputs: [])
         for output in job.outputs {
+            // Which files these are, the source tells.
+            if output.namesEachImage || output.images?.sheet?.index != nil { return nil }
             guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
                 return nil
             }
@@ -297,7 +324,7 @@ public struct BatchPlanner {
                 return nil
             }
             question.source = needed
-        case .url, .glob: return nil
+        case .url, .glob, .images, .image, .composition, .composed: return nil
         }
         return question
     }
@@ -321,6 +348,7 @@ public struct BatchPlanner {
             }
             targets.append(path)
         }
+        compositionNotes = []
         guard targets.count == job.outputs.count,
             let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
         else { return nil }
@@ -337,18 +365,30 @@ public struct BatchPlanner {
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
         for (output, destination) in zip(job.outputs, targets) {
             guard let container = output.container else { continue }
-            if foreseen == nil { checkDestination(destination, of: output, in: file.path, into: &sink) }
+            if foreseen == nil, !output.namesEachImage {
+                checkDestination(destination, of: output, in: file.path, into: &sink)
+            }
             let planner = OutputPlanner(
                 job: job, output: output, container: container, source: source, description: description,
                 destination: destination, prober: prober)
             let decision = planner.decide()
             sink.add(decision.reasons.diagnostics)
-            guard let planned = decision.value else { continue }
+            guard var planned = decision.value else { continue }
+            planned.output.notes = compositionNotes + planned.output.notes
             plan.add(planned.output, madeOf: planned.input)
             let task = OutputTask(
                 job: plan.id, file: plan.file, input: planned.input, output: planned.output)
             ExpectationForecast(task).report(into: &sink)
-            if foreseen == nil { checkOwner(task, destination, of: output, into: &sink) }
+            guard foreseen == nil else { continue }
+            for (index, part) in task.files.enumerated() {
+                let path =
+                    part.output.destination.pathParts.last.map { destination.sibling($0) } ?? destination
+                if index > 0 || output.namesEachImage {
+                    checkDestination(path, of: output, in: file.path, into: &sink)
+                    if sink.hasErrors { break }
+                }
+                checkOwner(part, path, of: output, into: &sink)
+            }
         }
         return sink.hasErrors ? nil : plan
     }

@@ -28,18 +28,18 @@ struct CoverPlanner {
 
     private var isWanted: Bool { isFile && spec.keep.contains("cover") }
 
-    private func isKept(_ cover: SourceDescription.Track) -> Bool {
+    private func isKept(_ cover: TrackDescription) -> Bool {
         isWanted && !isFragmented && container.canHoldCover(codec: cover.codec)
     }
 
-    private func reason(_ cover: SourceDescription.Track) -> String {
+    private func reason(_ cover: TrackDescription) -> String {
         isWanted
             ? "\(container.name) can't hold it" + (isFragmented ? " in fragments" : "")
             : "the job doesn't keep it"
     }
 
     /// A cover keeps what describes the image, where it is a stream.
-    private func accountForTags(of cover: SourceDescription.Track, in reasons: inout Reasons) {
+    private func accountForTags(of cover: TrackDescription, in reasons: inout Reasons) {
         for tag in cover.tags {
             let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers
             reasons.account(

@@ -63,7 +63,7 @@ struct ExpectationForecast {
     }
 
     /// A property that is certain; what an encoder or a container may still change isn't.
-    private func property(_ name: String, of track: SourceDescription.Track, made: TrackPlan) -> String? {
+    private func property(_ name: String, of track: TrackDescription, made: TrackPlan) -> String? {
         let isEncoded = if case .encode = made.action { true } else { false }
         switch name {
         case "codec": return track.codec

@@ -3,7 +3,7 @@ internal import Media
 
 /// Foretells what an output's track will be.
 struct ExpectationPlanner {
-    let track: SourceDescription.Track
+    let track: TrackDescription
     let action: TrackPlan.Action
     let container: ContainerType
 

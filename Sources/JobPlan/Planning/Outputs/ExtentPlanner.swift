@@ -55,7 +55,7 @@ struct ExtentPlanner {
     private var ranges: [TimeRange] { extent.ranges }
 
     /// `video` counts frames, `copied` is the first video track that is copied.
-    consuming func decide(video: SourceDescription.Track?, copied: SourceDescription.Track?)
+    consuming func decide(video: TrackDescription?, copied: TrackDescription?)
         -> Decision<PlannedExtent>
     {
         let resolver = RangeResolver(source: description, video: video)
@@ -74,7 +74,7 @@ struct ExtentPlanner {
     private var lengthLimit: MediaTime?
 
     /// `limit` ends the range earlier.
-    private mutating func limitDuration(video: SourceDescription.Track?) {
+    private mutating func limitDuration(video: TrackDescription?) {
         guard let limit = output.durationLimit else { return }
         let resolver = RangeResolver(source: description, video: video)
         guard let length = resolver.duration(limit, into: &reasons.diagnostics) else { return }
@@ -109,7 +109,7 @@ struct ExtentPlanner {
     }
 
     /// `cut: keyframe` widens the range to where the first copied video track can begin and end.
-    private mutating func widen(for copied: SourceDescription.Track?) {
+    private mutating func widen(for copied: TrackDescription?) {
         guard job.cut?.value == .keyframe, !ranges.isEmpty, case .file(let path, _) = source,
             let track = copied
         else { return }

@@ -41,8 +41,7 @@ enum LedgerCollector {
     }
 
     /// What is known of a track and has no entry. What belongs to a track that is left as a whole needs none.
-    private static func missing(of track: SourceDescription.Track, in entries: [LedgerEntry]) -> [LedgerEntry]
-    {
+    private static func missing(of track: TrackDescription, in entries: [LedgerEntry]) -> [LedgerEntry] {
         let name = LedgerText.plainName(track)
         let items = Set(entries.map(\.item))
         var expected: [String] = []

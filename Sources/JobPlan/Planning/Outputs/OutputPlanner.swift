@@ -34,7 +34,7 @@ struct OutputPlanner {
     /// What a rule selects.
     private struct Chosen {
         let rule: TrackRule
-        let tracks: [SourceDescription.Track]
+        let tracks: [TrackDescription]
         var indices: [Int] { tracks.map(\.index) }
         var isAttachment: Bool { rule.mediaType == .attachment }
     }
@@ -54,8 +54,34 @@ struct OutputPlanner {
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
         let tracks = tracks(chosen, extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
-        let plan = assemble(tracks, extent, attachments: attachments(chosen))
+        var plan = assemble(tracks, extent, attachments: attachments(chosen))
+        if let waveform = output.waveform { drawn(waveform, as: &plan) }
+        if let images = output.images { plan.become(stills(images, of: tracks, extent)) }
         return Decision(reasons.hasErrors ? nil : (input(extent), plan), reasons)
+    }
+
+    private mutating func stills(_ spec: ImagesSpec, of tracks: [TrackPlan], _ extent: PlannedExtent)
+        -> ImagesPlan?
+    {
+        guard let track = tracks.first, case .encode(let encoding) = track.action else { return nil }
+        return reasons.take(
+            ImagePlanner(
+                spec: spec, output: output, source: source, description: description, extent: extent,
+                track: track.source,
+                size: PixelSize(width: encoding.encoder.width, height: encoding.encoder.height),
+                destination: destination, prober: prober
+            ).decide())
+    }
+
+    private mutating func drawn(_ spec: WaveformSpec, as plan: inout OutputPlan) {
+        guard let track = plan.tracks.first, case .encode(var encoding) = track.action else { return }
+        let planner = WaveformPlanner(spec: spec, track: track, encoder: encoding.encoder)
+        guard let waveform = reasons.take(planner.decide()) else { return }
+        encoding.settings.removeAll { $0.key == "codec" }
+        plan.tracks[0].action = .encode(encoding)
+        plan.waveform = waveform
+        plan.expectedDuration = .zero
+        plan.expectedSize = planner.bytes(of: waveform)
     }
 
     /// The read that it is made of.
@@ -123,7 +149,7 @@ struct OutputPlanner {
             destination: destination.path,
             destinationLocation: output.destination.path.range,
             ifExists: output.destination.ifExists, makesDirectories: output.destination.makesDirectories,
-            tracks: tracks, expectations: output.expectations,
+            tracks: tracks, images: nil, waveform: nil, expectations: output.expectations,
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
             expectedSize: size.map { min($0, output.sizeLimit?.value ?? $0) },
             sizeLimit: output.sizeLimit?.value,
@@ -146,7 +172,7 @@ struct OutputPlanner {
         switch source {
         case .file(let path, _) where !SourceLocation.isRemote(path): return
         case .job: return
-        case .file, .pattern:
+        case .file, .pattern, .images, .composition:
             reasons.error(
                 .containerSetting, "the source is no file here, so it has no time to keep", at: place)
         }
@@ -156,10 +182,12 @@ struct OutputPlanner {
     private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
         guard let limit = output.sizeLimit else { return }
         for track in tracks {
-            guard case .copy = track.action, track.source.codec == "flac" else { continue }
+            guard case .copy = track.action, BitstreamTraits.of(track.source.codec).saysLengthAtStart else {
+                continue
+            }
             reasons.error(
                 .copyRange,
-                "flac says at its start how long it is and what its checksum is, so it can't stop at a size",
+                "\(track.source.codec) says at its start how long it is and what its checksum is, so it can't stop at a size",
                 at: limit.range, notes: [Diagnostic.Note("it is copied here", at: track.location)])
         }
         if !chapters.isEmpty, !container.value.canTakeChaptersLate {
@@ -236,7 +264,9 @@ struct OutputPlanner {
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {
-                let made = planner.decide(track, by: chosen.rule, mix: mix, at: tracks.count)
+                let made = planner.decide(
+                    track, by: output.images?.rule(chosen.rule, for: track) ?? chosen.rule, mix: mix,
+                    at: tracks.count)
                 if let track = reasons.take(made) { tracks.append(track) }
             }
         }
@@ -246,7 +276,7 @@ struct OutputPlanner {
     /// What a rule's tracks are made of: each of those that it selects, or one mix of them.
     private mutating func mixed(
         _ chosen: Chosen, _ tracks: TrackPlanner, _ extent: PlannedExtent
-    ) -> [(SourceDescription.Track, AudioMix?)] {
+    ) -> [(TrackDescription, AudioMix?)] {
         guard let spec = chosen.rule.mix, case .encodeAudio = chosen.rule.action else {
             return chosen.tracks.map { ($0, nil) }
         }

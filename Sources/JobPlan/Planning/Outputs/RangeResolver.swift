@@ -7,7 +7,7 @@ internal import Media
 struct RangeResolver {
     let source: SourceDescription
     /// The first selected video track, for frames.
-    let video: SourceDescription.Track?
+    let video: TrackDescription?
 
     /// Nil where the range is wrong; the sink says why.
     func resolve(_ spec: RangeSpec, into sink: inout DiagnosticSink) -> TimeRange? {
@@ -49,7 +49,7 @@ struct RangeResolver {
     }
 
     /// How far a header's duration may be off before a range past it is an error.
-    private var slack: MediaTime { MediaTime(value: source.isDurationExact ? 1 : 100, timescale: 1000) }
+    var slack: MediaTime { MediaTime(value: source.isDurationExact ? 1 : 100, timescale: 1000) }
 
     /// A length as written: like a time, without what only a position can be.
     func duration(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
@@ -62,7 +62,8 @@ struct RangeResolver {
         }
     }
 
-    private func time(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
+    /// A place in the source as written.
+    func time(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
         switch written.value {
         case .absolute(let time): return time
         case .end: return source.duration

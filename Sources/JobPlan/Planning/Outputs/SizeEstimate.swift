@@ -14,6 +14,18 @@ enum SizeEstimate {
         return bits >= 0 && bits < 1e18 ? Int64(bits / 8) : nil
     }
 
+    /// Of so many stills, each a frame of the one track.
+    static func bytes(of images: ImagesPlan, of tracks: [TrackPlan]) -> Int64? {
+        guard case .encode(let encoding)? = tracks.first?.action else { return nil }
+        let codec =
+            images.animation == nil
+            ? CodecCatalog.still(encoding.codec) : CodecCatalog.animation(encoding.codec)
+        guard let bits = codec?.bitsPerPixel else { return nil }
+        let frames = Double(images.stills.count)
+        let bytes = Double(encoding.encoder.width * encoding.encoder.height) * bits / 8 * frames
+        return bytes < 1e18 ? Int64(bytes) : nil
+    }
+
     /// What encoders note for a second pass, at most: a line a frame, and two bytes for each of its macroblocks
     /// (measured: x264 4.2 kB a frame at 1280x720, x265 3.4). Others keep their notes in memory.
     static func notes(of tracks: [TrackPlan]) -> Int64 {

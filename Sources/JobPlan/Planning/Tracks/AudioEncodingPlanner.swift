@@ -6,14 +6,14 @@ internal import Media
 /// Resolves how a track of audio is compressed.
 struct AudioEncodingPlanner {
     let spec: AudioEncodeSpec
-    let track: SourceDescription.Track
+    let track: TrackDescription
     let encoder: EncoderInfo
     let container: ContainerType
     private var reasons = Reasons()
     private var settings: [TrackPlan.Setting] = []
 
     init(
-        spec: AudioEncodeSpec, track: SourceDescription.Track, encoder: EncoderInfo, container: ContainerType
+        spec: AudioEncodeSpec, track: TrackDescription, encoder: EncoderInfo, container: ContainerType
     ) {
         self.spec = spec
         self.track = track
@@ -77,8 +77,10 @@ struct AudioEncodingPlanner {
                 "\(container.name) can't say the layout \(layout) of \(codec.name): players take it for \(other)"
             )
         }
-        if codec.name == "flac", ["32", "64"].contains(where: track.codec.contains), spec.bitDepth == nil {
-            reasons.note("\(track.codec) becomes 24 bits, the most that \(encoder.name) writes")
+        if codec.isLossless, let most = codec.bitDepths?.max(), spec.bitDepth == nil,
+            CodecNames.bitsPerSample(of: track.codec) > most
+        {
+            reasons.note("\(track.codec) becomes \(most) bits, the most that \(encoder.name) writes")
         }
         if !track.isLossless, !codec.isLossless {
             reasons.note("audio \(track.codec) is compressed with loss already, and is compressed again")

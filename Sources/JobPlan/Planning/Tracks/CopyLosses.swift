@@ -4,15 +4,11 @@ internal import Media
 
 /// What of a copied track the output's container can't say, and what it keeps of how frames are shown.
 struct CopyLosses {
-    let track: SourceDescription.Track
+    let track: TrackDescription
     let container: ContainerType
 
     /// Why a clean aperture is left.
     static let aperture = "libavformat 5.1 can't write it"
-    /// Codecs whose headers have a place for colour.
-    private static let colorful: Set<String> = [
-        "h264", "hevc", "mpeg1video", "mpeg2video", "vp9", "av1", "prores", "dnxhd", "mjpeg", "vc1", "vvc",
-    ]
 
     /// Of packets as they are.
     func account(in reasons: inout Reasons) {
@@ -20,7 +16,7 @@ struct CopyLosses {
         func left(_ item: String, _ reason: String) {
             reasons.account(for: item, of: track.index, .left, "\(container.name) \(reason)")
         }
-        if track.sideData.contains(SourceDescription.Track.hiddenBeginning), let reason = hiddenBeginning {
+        if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
             left("hidden beginning", reason)
         }
         if track.hasAlphaBeside, !container.holdsAlphaBeside {
@@ -48,7 +44,9 @@ struct CopyLosses {
 
     /// What only the source's container says of colour, and the output's can't.
     private var lostColor: [String] {
-        guard track.mediaType == .video, !Self.colorful.contains(track.codec), !track.pixelFormat.isRGB else {
+        guard track.mediaType == .video, !BitstreamTraits.of(track.codec).saysColor,
+            !track.pixelFormat.isRGB
+        else {
             return []
         }
         let color = track.color

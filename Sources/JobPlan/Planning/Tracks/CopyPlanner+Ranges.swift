@@ -9,7 +9,7 @@ extension CopyPlanner {
 
     /// What the edges are made with, nil for what is nearest to the source; and what stands against edges as the job says.
     private func edges(
-        of track: SourceDescription.Track
+        of track: TrackDescription
     ) -> (encoder: EncoderConfiguration?, obstacle: SmartCut.Obstacle?) {
         guard isSmart else { return (nil, nil) }
         do throws(SmartCut.Obstacle) {
@@ -20,7 +20,7 @@ extension CopyPlanner {
     }
 
     func frames(
-        _ track: SourceDescription.Track, range: TimeRange, into sink: inout DiagnosticSink
+        _ track: TrackDescription, range: TimeRange, into sink: inout DiagnosticSink
     ) -> Answer? {
         guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
         let (encoder, obstacle) = edges(of: track)
@@ -45,7 +45,7 @@ extension CopyPlanner {
 
     /// Several ranges, one after the other: exact where `smart` is said, and where each can be copied as it is.
     func joinedFrames(
-        _ track: SourceDescription.Track, into sink: inout DiagnosticSink
+        _ track: TrackDescription, into sink: inout DiagnosticSink
     ) -> Answer? {
         guard case .file(let path, _) = source else { return .copy }
         let (encoder, obstacle) = edges(of: track)
@@ -69,7 +69,7 @@ extension CopyPlanner {
     }
 
     private func smart(
-        _ smart: SmartCut?, _ obstacle: SmartCut.Obstacle?, _ track: SourceDescription.Track,
+        _ smart: SmartCut?, _ obstacle: SmartCut.Obstacle?, _ track: TrackDescription,
         into sink: inout DiagnosticSink
     ) -> Answer? {
         do throws(SmartCut.Obstacle) {
@@ -114,7 +114,7 @@ extension CopyPlanner {
     }
 
     /// The edges are made as `encode` says, where that fits the source.
-    private func edgeEncoder(_ track: SourceDescription.Track) throws(SmartCut.Obstacle)
+    private func edgeEncoder(_ track: TrackDescription) throws(SmartCut.Obstacle)
         -> EncoderConfiguration?
     {
         guard case .encodeVideo(let spec) = otherwise else { return nil }

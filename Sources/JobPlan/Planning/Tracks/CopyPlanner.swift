@@ -34,7 +34,7 @@ struct CopyPlanner {
     var rangePlace: SourceRange { job.rangeLocation ?? place }
 
     /// Nothing where the track can't be copied and the job says nothing of what to do then.
-    func decide(_ track: SourceDescription.Track) -> Decision<Answer> {
+    func decide(_ track: TrackDescription) -> Decision<Answer> {
         var own = DiagnosticSink()
         var reasons = Reasons()
         let answer = copy(track, into: &own)
@@ -74,7 +74,7 @@ struct CopyPlanner {
     }
 
     private func fallBack(
-        _ action: TrackRule.Action, _ track: SourceDescription.Track, _ why: String?
+        _ action: TrackRule.Action, _ track: TrackDescription, _ why: String?
     ) -> Decision<Answer> {
         var reasons = Reasons()
         let why = why ?? "it can't be copied"
@@ -82,20 +82,31 @@ struct CopyPlanner {
         return Decision(.fallBack(action, why: why), reasons)
     }
 
-    func label(_ track: SourceDescription.Track) -> String {
+    func label(_ track: TrackDescription) -> String {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
     /// Audio that is cut where packets begin, since nothing in the output could say more.
-    private func keepsWholePackets(of track: SourceDescription.Track) -> Bool {
+    private func keepsWholePackets(of track: TrackDescription) -> Bool {
         track.mediaType == .audio && !ranges.isEmpty && (ranges.count > 1 || !container.value.hasEditLists)
     }
 
-    private func copy(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
+    private func copy(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Answer? {
         let type = container.value
-        if case .pattern = source {
+        switch source {
+        case .pattern:
             sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
             return nil
+        case .images:
+            sink.error(.codecSetting, "images are no packets of a track; use `encode`", at: place)
+            return nil
+        case .composition:
+            sink.error(
+                .notSupported,
+                "a composition's frames and samples are made anew, so there are no packets to copy; use `encode`",
+                at: place)
+            return nil
+        case .file, .job: break
         }
         let isData = track.mediaType == .data
         guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
@@ -105,7 +116,7 @@ struct CopyPlanner {
                     ? "of data it holds \(type.dataCodecs.joined(separator: " and ")); `data: { codec: … }` selects them"
                     : "`encode` it, or choose another container", into: &sink)
         }
-        if track.sideData.contains(SourceDescription.Track.changingHeaders),
+        if track.sideData.contains(TrackDescription.changingHeaders),
             [.video, .audio].contains(track.mediaType)
         {
             return refuse(
@@ -149,7 +160,7 @@ struct CopyPlanner {
         }
     }
 
-    private func whole(_ track: SourceDescription.Track, into sink: inout DiagnosticSink) -> Answer? {
+    private func whole(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Answer? {
         let type = container.value
         if let problem = orderProblem(track) {
             sink.error(
@@ -160,13 +171,13 @@ struct CopyPlanner {
         let isFragmented = output.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "`encode` it, or write mp4 or mov\(isFragmented ? " without `fragment`" : "")"
-        if !type.hasEditLists, track.sideData.contains(SourceDescription.Track.hiddenBeginning) {
+        if !type.hasEditLists, track.sideData.contains(TrackDescription.hiddenBeginning) {
             return refuse(
                 "\(label(track)) begins with frames that an edit list hides, and \(type.name) has none",
                 help: help,
                 into: &sink)
         }
-        if track.sideData.contains(SourceDescription.Track.hiddenInside) {
+        if track.sideData.contains(TrackDescription.hiddenInside) {
             return refuse(
                 "frames of \(label(track)) need others that an edit list hides, and \(isFragmented ? "a fragmented file" : type.name) has none",
                 help: help,
@@ -176,8 +187,8 @@ struct CopyPlanner {
     }
 
     /// What the order of the source's own times has against a copy. All packets are read where its index gives cause.
-    private func orderProblem(_ track: SourceDescription.Track) -> String? {
-        let causes = [SourceDescription.Track.unordered, SourceDescription.Track.hiddenInside]
+    private func orderProblem(_ track: TrackDescription) -> String? {
+        let causes = [TrackDescription.unordered, TrackDescription.hiddenInside]
         guard track.mediaType == .video || track.mediaType == .audio, case .file(let path, _) = source,
             track.sideData.contains(where: causes.contains)
         else { return nil }
@@ -202,7 +213,7 @@ struct CopyPlanner {
     }
 
     /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
-    private func sayTimes(_ track: SourceDescription.Track) -> Bool {
+    private func sayTimes(_ track: TrackDescription) -> Bool {
         guard case .file(let path, _) = source else { return true }
         guard track.mediaType == .video || track.mediaType == .data,
             !SourceContainer(description.container).saysPresentationTimes(of: track.mediaType)

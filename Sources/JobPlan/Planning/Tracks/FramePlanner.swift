@@ -6,7 +6,7 @@ internal import Media
 /// What frames go through before their size is decided: fields, crop, rotation and filters.
 struct FramePlanner {
     let spec: VideoEncodeSpec
-    let track: SourceDescription.Track
+    let track: TrackDescription
     let prober: any SourceProber
 
     /// Frames after those steps.
@@ -42,7 +42,7 @@ struct FramePlanner {
     }
 
     /// Lines go elsewhere: fields would be mixed.
-    static func moves(_ spec: VideoEncodeSpec, _ track: SourceDescription.Track) -> Bool {
+    static func moves(_ spec: VideoEncodeSpec, _ track: TrackDescription) -> Bool {
         let isRotated =
             switch spec.orientation?.value {
             case nil, .keep: false
@@ -52,13 +52,11 @@ struct FramePlanner {
         return spec.size != nil || spec.crop != nil || isRotated
     }
 
-    private static let highRange: Set<String> = ["smpte2084", "arib-std-b67"]
-
     /// What is said of frames of high dynamic range alone says nothing of others, nor of those whose light can't be
     /// told.
-    static func settled(_ spec: VideoEncodeSpec, for track: SourceDescription.Track) -> VideoEncodeSpec {
+    static func settled(_ spec: VideoEncodeSpec, for track: TrackDescription) -> VideoEncodeSpec {
         guard spec.color?.isForHighRangeAlone == true,
-            !highRange.contains(track.color.transfer ?? "") || isLightUnknown(track)
+            !track.color.isHighRange || isLightUnknown(track)
         else { return spec }
         var spec = spec
         spec.color = nil
@@ -66,15 +64,14 @@ struct FramePlanner {
     }
 
     /// It is of high dynamic range, and doesn't say enough for its tones to be mapped.
-    static func isLightUnknown(_ track: SourceDescription.Track) -> Bool {
-        highRange.contains(track.color.transfer ?? "")
-            && (track.color.primaries == nil || track.color.matrix == nil)
+    static func isLightUnknown(_ track: TrackDescription) -> Bool {
+        track.color.isHighRange && (track.color.primaries == nil || track.color.matrix == nil)
     }
 
     /// From high to standard dynamic range: a change of transfer functions alone would leave most of it white.
     private func mapsTones(_ color: ColorDescription) -> Bool {
-        guard let transfer = spec.color?.transfer?.value, let own = color.transfer else { return false }
-        return Self.highRange.contains(own) && !Self.highRange.contains(transfer)
+        guard let transfer = spec.color?.transfer?.value else { return false }
+        return color.isHighRange && !ColorDescription.isHighRange(transfer)
     }
 
     /// Light is mixed anew from what the source says of it: all of that must be known.
@@ -167,16 +164,16 @@ struct FramePlanner {
         case .angle(let degrees): rotation = FrameRotation(clockwiseDegrees: degrees)
         case .bake:
             guard let transform = track.transform else { return true }
-            guard let degrees = transform.clockwiseDegrees else {
+            guard let baked = transform.rotation else {
                 reasons.error(
                     .codecSetting, "the source is rotated by no multiple of 90 degrees, which can't be baked",
                     at: orientation.range)
                 return false
             }
-            rotation = FrameRotation(clockwiseDegrees: degrees, isReflected: transform.isReflected)
+            rotation = baked
         }
         prepared.transform = nil
-        if rotation.clockwiseDegrees == 0, !rotation.isReflected { return true }
+        if rotation.isNone { return true }
         prepared.settings.turn = rotation
         if rotation.isQuarter {
             prepared.size = PixelSize(width: prepared.size.height, height: prepared.size.width)

@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import JobSpec
+internal import Media
 
 /// Source tracks that no rule selects: they are left, and where the job says so (`leftover`), that is a message.
 enum LeftoverCheck {

@@ -6,13 +6,13 @@ internal import Media
 /// Resolves how some tracks of audio become one.
 struct MixPlanner {
     let spec: MixSpec
-    let tracks: [SourceDescription.Track]
+    let tracks: [TrackDescription]
     let source: SourceDescription
     /// How long the output is, about: what volumes' times are of.
     let duration: MediaTime
 
     /// The mix and the track that it is like.
-    func decide() -> Decision<(mix: AudioMix, sum: SourceDescription.Track)> {
+    func decide() -> Decision<(mix: AudioMix, sum: TrackDescription)> {
         var reasons = Reasons()
         guard var sum = tracks.first, let volumes = volumes(&reasons) else { return Decision(nil, reasons) }
         if tracks.count > 1 {

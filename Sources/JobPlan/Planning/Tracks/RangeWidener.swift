@@ -3,7 +3,7 @@ internal import Media
 
 /// Widens ranges to where a track of frames can be copied (`cut: keyframe`).
 struct RangeWidener {
-    let track: SourceDescription.Track
+    let track: TrackDescription
     let path: String
     /// Where the source ends.
     let end: MediaTime

@@ -15,7 +15,7 @@ struct TrackPlanner {
 
     /// The output's track at a position, made of one of the source's, or of a mix that is like it.
     func decide(
-        _ track: SourceDescription.Track, by rule: TrackRule, mix: AudioMix?, at position: Int
+        _ track: TrackDescription, by rule: TrackRule, mix: AudioMix?, at position: Int
     ) -> Decision<TrackPlan> {
         var reasons = Reasons()
         guard let made = made(of: track, by: rule, &reasons) else { return Decision(nil, reasons) }
@@ -75,7 +75,7 @@ struct TrackPlanner {
 
     /// HDR's descriptions go along; Dolby Vision's goes only with its own packets.
     private func sideData(
-        of track: SourceDescription.Track, _ action: TrackPlan.Action, _ reasons: inout Reasons
+        of track: TrackDescription, _ action: TrackPlan.Action, _ reasons: inout Reasons
     ) -> [String] {
         var carried: [String] = []
         for kind in track.carriedKinds {
@@ -102,22 +102,21 @@ struct TrackPlanner {
 
     /// How cues are shown, where another codec can't say it.
     private func accountForStyles(
-        of track: SourceDescription.Track, as codec: SubtitleCodec, _ reasons: inout Reasons
+        of track: TrackDescription, as codec: SubtitleCodec, _ reasons: inout Reasons
     ) {
         guard codec.rawValue != track.codec else { return }
         func left(_ item: String, _ reason: String) {
             reasons.account(for: item, of: track.index, .left, "\(codec.rawValue) \(reason)")
         }
-        switch track.codec {
-        case "ass", "ssa":
+        let traits = BitstreamTraits.of(track.codec)
+        if traits.hasStyles {
             left(
                 "styles",
                 codec == .srt
                     ? "says bold, italic and underlined text, fonts and colours alone"
                     : "says bold, italic and underlined text alone")
-        case "webvtt": left("places of cues", "has no settings of WebVTT's")
-        default: break
         }
+        if traits.hasCuePlaces { left("places of cues", "has no settings of WebVTT's") }
     }
 
     // MARK: Actions
@@ -126,7 +125,7 @@ struct TrackPlanner {
 
     /// What is done with it, and how the output's frames are rotated for display.
     private func made(
-        of track: SourceDescription.Track, by rule: TrackRule, _ reasons: inout Reasons
+        of track: TrackDescription, by rule: TrackRule, _ reasons: inout Reasons
     ) -> Made? {
         guard case .copy(let place, let otherwise) = rule.action else {
             return encoded(track, rule.action, by: rule, &reasons)
@@ -145,7 +144,7 @@ struct TrackPlanner {
 
     /// How a track is encoded.
     private func encoded(
-        _ track: SourceDescription.Track, _ wanted: TrackRule.Action, by rule: TrackRule,
+        _ track: TrackDescription, _ wanted: TrackRule.Action, by rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Made? {
         switch wanted {
@@ -179,7 +178,7 @@ struct TrackPlanner {
     }
 
     private func video(
-        _ track: SourceDescription.Track, _ written: VideoEncodeSpec, by rule: TrackRule,
+        _ track: TrackDescription, _ written: VideoEncodeSpec, by rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Made? {
         let spec = FramePlanner.settled(written, for: track)
@@ -203,7 +202,7 @@ struct TrackPlanner {
 
     /// What comes of it; nil where nothing would, or what can't be.
     private func expectation(
-        of track: SourceDescription.Track, _ action: TrackPlan.Action, rotated transform: DisplayTransform?,
+        of track: TrackDescription, _ action: TrackPlan.Action, rotated transform: DisplayTransform?,
         by rule: TrackRule, _ reasons: inout Reasons
     ) -> TrackPlan.Expectation? {
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
@@ -242,7 +241,7 @@ struct TrackPlanner {
     /// The encoder itself says what it makes of its settings. What it makes otherwise than asked is an error where it was
     /// asked; what nobody asked for is planned as it comes.
     private func tryEncoder(
-        _ encoding: inout TrackPlan.Encoding, of track: SourceDescription.Track, rule: TrackRule,
+        _ encoding: inout TrackPlan.Encoding, of track: TrackDescription, rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Bool {
         let name = encoding.encoder.encoder
@@ -269,7 +268,7 @@ struct TrackPlanner {
     }
 
     /// Cues may be few or none in a range; nothing of them can be foretold but where they may lie.
-    private func cues(of track: SourceDescription.Track) -> TrackPlan.Expectation {
+    private func cues(of track: TrackDescription) -> TrackPlan.Expectation {
         let start = extent.range?.start ?? .zero
         let end = min(extent.range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
         let shown = extent.joined.isEmpty ? end - start : extent.span(of: description)
@@ -279,11 +278,13 @@ struct TrackPlanner {
 
     /// What is known of a track follows it, unless the rule says otherwise.
     private func tags(
-        of track: SourceDescription.Track, _ action: TrackPlan.Action, rule: TrackRule
+        of track: TrackDescription, _ action: TrackPlan.Action, rule: TrackRule
     ) -> Decision<TrackTagPlanner.Tags> {
         var hasAlpha = track.hasAlphaBeside
         if case .encode(let encoding) = action {
-            hasAlpha = encoding.codec == "vp9" && encoding.encoder.pixelFormat.hasAlpha
+            hasAlpha =
+                CodecCatalog.codec(encoding.codec, of: .video)?.putsAlphaBeside == true
+                && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(
             track: track, rule: rule, keep: output.metadata.keep, container: container,
@@ -291,12 +292,12 @@ struct TrackPlanner {
         return planner.decide()
     }
 
-    private func label(_ track: SourceDescription.Track) -> String {
+    private func label(_ track: TrackDescription) -> String {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
     func checkDecodable(
-        _ track: SourceDescription.Track, rule: TrackRule, _ reasons: inout Reasons
+        _ track: TrackDescription, rule: TrackRule, _ reasons: inout Reasons
     ) -> Bool {
         if track.isDecodable { return true }
         let codec = track.codec == "none" ? "its codec" : track.codec
@@ -306,7 +307,7 @@ struct TrackPlanner {
     }
 
     private func checkFrames(
-        _ track: SourceDescription.Track, rule: TrackRule, _ reasons: inout Reasons
+        _ track: TrackDescription, rule: TrackRule, _ reasons: inout Reasons
     ) -> Bool {
         if track.dolbyVisionProfile == 5 {
             reasons.error(

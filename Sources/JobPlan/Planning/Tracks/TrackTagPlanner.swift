@@ -5,7 +5,7 @@ internal import Media
 
 /// Which of a track's tags go along, which its rule sets, and what becomes of the others.
 struct TrackTagPlanner {
-    let track: SourceDescription.Track
+    let track: TrackDescription
     let rule: TrackRule
     let keep: MetadataSpec.Keep
     let container: Located<ContainerType>
@@ -24,7 +24,7 @@ struct TrackTagPlanner {
     }
 
     init(
-        track: SourceDescription.Track, rule: TrackRule, keep: MetadataSpec.Keep,
+        track: TrackDescription, rule: TrackRule, keep: MetadataSpec.Keep,
         container: Located<ContainerType>, hasAlphaBeside: Bool
     ) {
         self.track = track

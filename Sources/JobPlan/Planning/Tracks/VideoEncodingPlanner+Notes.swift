@@ -48,7 +48,7 @@ extension VideoEncodingPlanner {
                 "the source doesn't say its colour matrix: \(sourceMatrix) is assumed, which is usual of its size"
             )
         }
-        if let aspect = spec.pixelAspectRatio {
+        if let aspect = spec.pixelAspectRatio, !spec.codec.value.isStill {
             note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
         }
         if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
@@ -58,7 +58,7 @@ extension VideoEncodingPlanner {
         if size.width > source.width || size.height > source.height {
             reasons.note("scaled up from \(source) to \(size)")
         }
-        if !track.isLossless, !spec.codec.value.isLossless {
+        if !track.isLossless, !spec.codec.value.isLossless, !spec.codec.value.isStill {
             reasons.note("video \(track.codec) is compressed with loss already, and is compressed again")
         }
         if spec.size == nil, size != source {
@@ -76,7 +76,7 @@ extension VideoEncodingPlanner {
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
             EncoderTraits.of(encoder.name).takesCaptions,
-            ["h264", "hevc", "mpeg2video"].contains(track.codec)
+            BitstreamTraits.of(track.codec).carriesCaptions
         {
             reasons.note("closed captions, where it has any, lack those of the frames that are left out")
         }

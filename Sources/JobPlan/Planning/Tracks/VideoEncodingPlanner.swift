@@ -7,8 +7,8 @@ internal import Media
 struct VideoEncodingPlanner {
     let spec: VideoEncodeSpec
     /// The source's track as it is, and as the job's filters make it.
-    let original: SourceDescription.Track
-    var track: SourceDescription.Track
+    let original: TrackDescription
+    var track: TrackDescription
     let prepared: FramePlanner.Prepared
     let timeZero: MediaTime
     let ranges: [TimeRange]
@@ -19,7 +19,7 @@ struct VideoEncodingPlanner {
     var targetColor = ColorDescription()
 
     init(
-        spec: VideoEncodeSpec, track: SourceDescription.Track, prepared: FramePlanner.Prepared,
+        spec: VideoEncodeSpec, track: TrackDescription, prepared: FramePlanner.Prepared,
         timeZero: MediaTime, ranges: [TimeRange], encoder: EncoderInfo, container: ContainerType
     ) {
         self.spec = spec
@@ -46,7 +46,7 @@ struct VideoEncodingPlanner {
         var configuration = EncoderConfiguration(encoder: encoder.name, mediaType: .video, timeBase: timeBase)
         configuration.width = size.width
         configuration.height = size.height
-        configuration.pixelFormat = format
+        configuration.pixelFormat = codec.composed.flatMap { PixelFormat(named: $0.encoded) } ?? format
         configuration.frameRate = spec.frameRate?.value ?? track.frameRate
         configuration.sampleAspectRatio = aspect(source: source, target: size)
         targetColor = targetColor(in: format, size: size)
@@ -67,7 +67,9 @@ struct VideoEncodingPlanner {
             "pixel_format", format.description,
             spec.pixelFormat.map { TrackPlan.Setting.Origin($0.range) }
                 ?? (format == track.pixelFormat ? .source : .default))
-        if let frameRate = spec.frameRate {
+        if codec.isStill {
+            // It has none.
+        } else if let frameRate = spec.frameRate {
             note("frame_rate", frameRate.value.description, at: frameRate.range)
         } else {
             note(
@@ -132,7 +134,8 @@ struct VideoEncodingPlanner {
 
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
-        let formats = encoder.pixelFormats.filter { format in
+        let taken = spec.codec.value.composed?.frames.compactMap { PixelFormat(named: $0) }
+        let formats = (taken ?? encoder.pixelFormats).filter { format in
             if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,
                 (matrix == "gbr") != format.isRGB
             {
@@ -308,6 +311,10 @@ struct VideoEncodingPlanner {
             configuration.set(text, at: .option("crf"))
             if codec.constantQuality?.needsZeroBitRate == true { configuration.bitRate = 0 }
         }
+        func setStillQuality(_ value: Int) {
+            guard let quality = codec.stillQuality else { return }
+            configuration.set("\(quality.step(value))", at: codec.qpPlace)
+        }
         switch spec.rateControl?.value {
         case .crf(let value):
             let text = Thousandths.text(value)
@@ -316,12 +323,18 @@ struct VideoEncodingPlanner {
         case .qp(let value):
             configuration.set("\(value)", at: codec.qpPlace)
             note("qp", "\(value)", at: spec.rateControl?.range)
+        case .quality(let value):
+            setStillQuality(value)
+            note("quality", "\(value)", at: spec.rateControl?.range)
         case .bitRate(let value):
             configuration.bitRate = value
             note("bitrate", "\(value)", at: spec.rateControl?.range)
         case .lossless:
             if case .set(let place, let value) = codec.lossless { configuration.set(value, at: place) }
             note("lossless", "true", at: spec.rateControl?.range)
+        case nil where codec.stillQuality != nil:
+            setStillQuality(codec.stillQuality?.usual ?? 0)
+            note("quality", "\(codec.stillQuality?.usual ?? 0)", .default)
         case nil:
             if let quality = codec.constantQuality { setQuality("\(quality.usual)") }
             if let quantizer = codec.usualQP { configuration.set("\(quantizer)", at: codec.qpPlace) }

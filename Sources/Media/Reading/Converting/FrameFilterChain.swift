@@ -1,11 +1,11 @@
-public import LibAV
+package import LibAV
 
 /// The chain of filters that frames of one form go through on their way to `settings`, but for the frame rate.
 ///
 /// A change of pixel format is a change of numbers, and libavfilter's scaler tells of range and matrix only half: it
 /// brings full range to the limited one where nobody forbids it, and takes any RGB for BT.601. So every scaler is told
 /// what goes in and what comes out, also those that libavfilter puts between filters by itself.
-public struct FrameFilterChain {
+package struct FrameFilterChain {
     let settings: VideoOutputSettings
     let size: PixelSize
     let format: PixelFormat
@@ -30,7 +30,7 @@ public struct FrameFilterChain {
     }
 
     /// What becomes of frames in a chain of the user's filters.
-    public static func trial(_ filters: FilterChain, of form: FrameForm, matrix: String) throws(AVError)
+    package static func trial(_ filters: FilterChain, of form: FrameForm, matrix: String) throws(AVError)
         -> FrameForm
     {
         // Most filters take a frame's time, and leave the meaning of its numbers but for RGB.
@@ -47,7 +47,7 @@ public struct FrameFilterChain {
     }
 
     /// Tries a change of primaries, transfer or matrix with a small frame: not all that has a name can be computed.
-    public static func tryConversion(
+    package static func tryConversion(
         _ settings: VideoOutputSettings, from format: PixelFormat, _ color: ColorDescription,
         to target: PixelFormat
     ) throws(AVError) {

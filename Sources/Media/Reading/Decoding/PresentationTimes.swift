@@ -1,7 +1,7 @@
-public import LibAV
+package import LibAV
 
 /// Why packets can't be copied for the order of their times.
-public enum OrderProblem: Codable, Hashable, Sendable {
+package enum OrderProblem: Codable, Hashable, Sendable {
     /// Decoding times go back further than they could be set right.
     case unordered(at: MediaTime)
     /// Frames are hidden between those that are shown.
@@ -22,7 +22,7 @@ extension AssetTrack {
     }
 
     /// Why its packets can't be copied whole for the order of their times; nil where they can. Reads all of them.
-    public func orderProblem(path: String, environment: MediaEnvironment) throws -> OrderProblem? {
+    package func orderProblem(path: String, environment: MediaEnvironment) throws -> OrderProblem? {
         let contents = try Asset(.file(path), environment: environment).loadSynchronously()
         let packets = try PacketSource(
             track: self, of: SourceContainer(contents.container), path: path,
@@ -41,7 +41,7 @@ extension AssetTrack {
     }
 
     /// The track's packets say when they are shown, or it can be told without decoding them. Reads the first few.
-    public func saysPresentationTimes(path: String, environment: SourceEnvironment) throws -> Bool {
+    package func saysPresentationTimes(path: String, environment: SourceEnvironment) throws -> Bool {
         guard mediaType == .video || mediaType == .data else { return true }
         let packets = try PacketSource(track: self, of: .unknown, path: path, environment: environment)
         for _ in 0..<4 {

@@ -1,18 +1,18 @@
 internal import LibAV
 
 /// Decodes tracks from end to end and finds the longest run of nothing in them.
-public struct SilenceBlackDetector: Sendable {
+package struct SilenceBlackDetector: Sendable {
     private let asset: Asset
     private let isCancelled: @Sendable () -> Bool
 
     /// A meter for an asset's tracks; `isCancelled` is asked before every sample.
-    public init(asset: Asset, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+    package init(asset: Asset, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.asset = asset
         self.isCancelled = isCancelled
     }
 
     /// The longest silence below -60 dB (libavfilter's `silencedetect`).
-    public func longestSilence(of track: AssetTrack) throws -> MediaTime {
+    package func longestSilence(of track: AssetTrack) throws -> MediaTime {
         var settings = AudioOutputSettings()
         settings.filters = FilterChain([FilterStep("silencedetect", ["noise": "-60dB", "duration": "0.02"])])
         return try longest(
@@ -21,7 +21,7 @@ public struct SilenceBlackDetector: Sendable {
     }
 
     /// The longest run of black frames (libavfilter's `blackdetect`).
-    public func longestBlack(of track: AssetTrack) throws -> MediaTime {
+    package func longestBlack(of track: AssetTrack) throws -> MediaTime {
         var settings = VideoOutputSettings()
         settings.filters = FilterChain([FilterStep("blackdetect", ["d": "0.02", "pix_th": "0.1"])])
         return try longest(
@@ -30,7 +30,7 @@ public struct SilenceBlackDetector: Sendable {
     }
 
     /// Decodes everything that can be seen or heard. Throws at the first error.
-    public func decodeAll() throws {
+    package func decodeAll() throws {
         for track in try asset.loadSynchronously().tracks where !track.isAttachedPicture {
             switch track.mediaType {
             case .video: try read(track, .video(VideoOutputSettings())) { _ in }

@@ -1,10 +1,10 @@
-public import LibAV
+package import LibAV
 
 /// Compares the frames of an output with those that went into its encoder, or with the source's own where they were
 /// copied.
-public struct SimilarityMeter: Sendable {
+package struct SimilarityMeter: Sendable {
     /// What came of a comparison.
-    public enum Answer: Sendable {
+    package enum Answer: Sendable {
         /// The mean over all frames.
         case mean(Double)
         /// There are not as many of one as of the other.
@@ -17,7 +17,7 @@ public struct SimilarityMeter: Sendable {
     private let isCancelled: @Sendable () -> Bool
 
     /// `settings` and `extent` are those that the output was made with.
-    public init(
+    package init(
         source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, extent: ReadingExtent,
         output: Asset, track: AssetTrack,
         isCancelled: @escaping @Sendable () -> Bool
@@ -31,7 +31,7 @@ public struct SimilarityMeter: Sendable {
     }
 
     /// Decodes both from end to end. Throws `CancellationError` after a cancel.
-    public func measure(_ metric: SimilarityMetric) throws -> Answer {
+    package func measure(_ metric: SimilarityMetric) throws -> Answer {
         try reference.start()
         guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }
         // What the decoder gives may be another form of the same, such as yuvj420p.

@@ -8,7 +8,8 @@ struct ProducerFactory {
     /// What a file was found to be.
     let container: SourceContainer
     let timeZero: MediaTime
-    let environment: SourceEnvironment
+    let media: MediaEnvironment
+    var environment: SourceEnvironment { media.sources }
     let interrupt: InterruptFlag
     let movement: MovementCounter
     /// Threads of each decoder of video; nil for what suits the track.
@@ -109,6 +110,12 @@ struct ProducerFactory {
             return try generated(
                 pattern, output, settings, range: range, part: part, tick: tick,
                 origin: (range?.start ?? .zero) - offset)
+        case .images(let sequence):
+            return try images(sequence, output, settings, range: range, part: part, tick: tick)
+        case .composition(let composition):
+            return try composed(
+                composition, output, settings, range: range, part: part, tick: tick,
+                origin: (range?.start ?? .zero) - offset)
         case .file(let path):
             func context(_ track: AssetTrack) -> ProducerContext {
                 var context = ProducerContext(track: track, timeZero: timeZero, range: range)
@@ -203,7 +210,7 @@ struct ProducerFactory {
     }
 
     /// Every track is brought to the mix's form and cut to the range; the sum is then one track like others.
-    private func mixer(
+    func mixer(
         of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(any FrameStream, ProducerContext)],
         origin: MediaTime
     ) -> FrameChain {

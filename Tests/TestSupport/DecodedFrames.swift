@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A decoded frame as ffmpeg sees it.
-public struct DecodedPicture: Hashable, Sendable {
+public struct DecodedFrame: Hashable, Sendable {
     /// When it is shown, in seconds from time zero.
     public var time: Double
     /// MD5 of its samples.
@@ -10,22 +10,22 @@ public struct DecodedPicture: Hashable, Sendable {
 
 extension Judge {
     /// All shown frames in order.
-    public func decodedPictures() throws -> [DecodedPicture] {
-        let times = try pictures()
+    public func decodedFrames() throws -> [DecodedFrame] {
+        let times = try frames()
         let hashes = try hashes([])
         // Hidden frames before time zero come first.
         guard hashes.count == times.times.count + times.hidden else {
             throw JudgeError(
                 message: "\(path): \(hashes.count) frames, \(times.times.count + times.hidden) time stamps")
         }
-        return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedPicture(time: $0, hash: $1) }
+        return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedFrame(time: $0, hash: $1) }
     }
 
     /// All frames by their samples alone, for sources whose times nobody says.
-    public func pictureHashes() throws -> [String] { try hashes([]) }
+    public func frameHashes() throws -> [String] { try hashes([]) }
 
     /// The frame that is on screen after seeking to a time of the file's own clock.
-    public func pictureHash(at time: Double) throws -> String? {
+    public func frameHash(at time: Double) throws -> String? {
         try hashes(["-ss", String(format: "%.6f", max(0, time - 0.001))], count: 1).first
     }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Audio and cues that were lost without a word: behind a pause, at the end of an encoder's delay, under other cues.
-@Suite struct SoundAndCueTests {
+@Suite struct AudioAndCueTests {
     private func job(_ asset: String, _ tracks: String, to target: String, more: String = "") -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ \(tracks) ], \(more)destination: { path: \(target), if_exists: replace } }\n"
     }
@@ -137,7 +137,7 @@ import Testing
         #expect(back.contains("1 < 2 & x <y z, <i>a > b</i>"), "\(back)")
     }
 
-    /// ID3's chapters count from where sound is heard.
+    /// ID3's chapters count from where audio is heard.
     @Test func chaptersOfMP3Stay() async throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// A track that is mixed down leaves the others as loud as they are, and what has no loudness is told.
-    @Test func levelsOfMixesAndOfShortSounds() async throws {
+    @Test func levelsOfMixesAndOfShortAudio() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.2*sin(2*PI*440*t)|0.2*sin(2*PI*440*t):d=1:s=48000", "-f",

@@ -1,0 +1,93 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Compositions as what a job reads.
+extension BatchPlanner {
+    /// A composition of a job file, each of whose sources is looked into once for all jobs.
+    mutating func compose(
+        _ spec: CompositionSpec, in index: Int, into sink: inout DiagnosticSink
+    ) -> (InputPlan.Source, SourceDescription)? {
+        var planner = self
+        var own = DiagnosticSink()
+        let decision = CompositionPlanner(spec) { asset, length, rate in
+            planner.find(asset, showing: length, rate, in: index, into: &own)
+        }.decide()
+        // What was found of sources is found for other jobs too.
+        (probed, images, finder) = (planner.probed, planner.images, planner.finder)
+        sink.add(own)
+        sink.add(decision.reasons.diagnostics)
+        compositionNotes = decision.reasons.notes
+        guard let composition = decision.value, !own.hasErrors else { return nil }
+        return describe(composition, at: spec.range, into: &sink)
+    }
+
+    /// What a composition is, as a source.
+    func describe(
+        _ composition: Composition, at place: SourceRange, into sink: inout DiagnosticSink
+    ) -> (InputPlan.Source, SourceDescription)? {
+        let identities = composition.sources.map(\.identity)
+        for (source, identity) in zip(composition.sources, identities) where identity == nil {
+            sink.error(.sourceUnreadable, "a source of the composition is gone: \(source.name)", at: place)
+        }
+        do {
+            let contents = try Asset(.composition(composition), environment: MediaEnvironment())
+                .loadSynchronously()
+            guard identities.allSatisfy({ $0 != nil }) else { return nil }
+            return (
+                .composition(composition, identities: identities.compactMap(\.self)),
+                SourceDescription(contents)
+            )
+        } catch {
+            sink.error(.invalidValue, "the composition can't be made: \(error)", at: place)
+            return nil
+        }
+    }
+
+    private mutating func find(
+        _ asset: AssetSpec, showing length: MediaTime?, _ rate: Rational, in index: Int,
+        into sink: inout DiagnosticSink
+    ) -> CompositionPlanner.Found? {
+        guard let (source, description) = source(asset, in: index, foreseen: nil, into: &sink) else {
+            return nil
+        }
+        switch source {
+        case .file(let path, _):
+            guard description.container.hasSuffix("_pipe"), let track = description.tracks.first,
+                track.mediaType == .video
+            else {
+                return CompositionPlanner.Found(
+                    source: .file(path), description: description, isStill: false)
+            }
+            return still(path, track, length, rate, at: asset.range, into: &sink)
+        case .pattern(let pattern):
+            return CompositionPlanner.Found(
+                source: .pattern(pattern), description: description, isStill: false)
+        case .images(let sequence, _):
+            return CompositionPlanner.Found(
+                source: .images(sequence), description: description, isStill: sequence.numbers == nil)
+        case .job, .composition: return nil
+        }
+    }
+
+    /// An image, shown for as long as it is asked for.
+    private func still(
+        _ path: String, _ track: TrackDescription, _ length: MediaTime?, _ rate: Rational,
+        at place: SourceRange, into sink: inout DiagnosticSink
+    ) -> CompositionPlanner.Found? {
+        let sequence = ImageSequence(
+            still: path, duration: length ?? MediaTime(value: 1, timescale: 1), frameRate: rate)
+        do {
+            var description = try prober.description(of: sequence)
+            // It is shown to the moment, whatever its frames are.
+            description.duration = length ?? sequence.duration
+            return CompositionPlanner.Found(
+                source: .images(sequence), description: description, isStill: true)
+        } catch {
+            sink.error(.sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: place)
+            return nil
+        }
+    }
+}

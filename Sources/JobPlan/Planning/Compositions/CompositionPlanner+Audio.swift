@@ -1,0 +1,115 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// What is heard beside the clips.
+extension CompositionPlanner {
+    /// Finds where each run of audio stands.
+    mutating func placeAudioItems() {
+        for index in spec.audio.indices where placedAudio[index] == nil { _ = placeAudioItem(index) }
+    }
+
+    /// Finds the place of a run of audio, which others may hang on; false where it hangs on itself.
+    mutating func placeAudioItem(_ index: Int) -> Bool {
+        guard underway.insert(index).inserted else { return false }
+        defer { underway.remove(index) }
+        guard let placed = place(spec.audio[index]) else { return reasons.hasErrors }
+        placedAudio[index] = placed
+        if let id = spec.audio[index].id { ids[id.value] = placed.timeRange }
+        return true
+    }
+
+    private mutating func place(_ item: CompositionSpec.AudioItem) -> PlacedAudio? {
+        let end = composition.duration
+        guard let start = item.at.map({ time(of: $0) }) ?? .some(.zero),
+            let until = item.until.map({ time(of: $0) }) ?? .some(end)
+        else { return nil }
+        guard start >= .zero, start < end else {
+            reasons.error(
+                .invalidRange, "the audio would begin at \(start) s, and the composition lasts \(end) s",
+                at: item.at?.range ?? item.place)
+            return nil
+        }
+        guard until > start, until <= end else {
+            reasons.error(
+                .invalidRange,
+                until > end
+                    ? "the audio would end at \(until) s, and the composition at \(end) s"
+                    : "the audio would end at \(until) s, before it begins at \(start) s",
+                at: item.until?.range ?? item.place)
+            return nil
+        }
+        guard let found = find(item.asset, nil, Rational(25, 1)) else { return nil }
+        var selection = TrackSelection.first
+        if case .track(let written) = item.audio { selection = written.value }
+        guard let track = found.description.tracks(of: .audio, matching: selection).first else {
+            reasons.error(.noSuchTrack, "it has no such audio", at: item.asset.range)
+            return nil
+        }
+        guard track.isDecodable else {
+            reasons.error(
+                .cannotDecode, "this build of FFmpeg can't decode its audio (\(track.codec))",
+                at: item.asset.range)
+            return nil
+        }
+        guard var range = range(item.range, of: found, nil) else { return nil }
+        let room = until - start
+        let length = item.loops ? room : min(range.duration, room)
+        if !item.loops { range.duration = length }
+        return PlacedAudio(
+            found: found, track: track, range: range, timeRange: TimeRange(start: start, duration: length))
+    }
+
+    mutating func addAudioItems() {
+        var places: [String: Int] = [:]
+        let first = composition.audio.count
+        for (index, item) in spec.audio.enumerated() {
+            guard let placed = placedAudio[index] else { continue }
+            setAudioForm(like: placed.track)
+            if let id = item.id { places[id.value] = composition.audio.count }
+            composition.audio.append(
+                AudioClip(
+                    placement: ClipPlacement(
+                        source: place(of: placed.found.source), track: placed.track.index,
+                        sourceRange: placed.range, timeRange: placed.timeRange),
+                    volume: volume(of: item, over: placed.timeRange), isRepeated: item.loops))
+        }
+        guard !reasons.hasErrors else { return }
+        for (index, item) in spec.audio.enumerated() {
+            guard let duck = item.duck, let under = places[duck.under.value] else { continue }
+            composition.audio[first + index].ducking = Ducking(under: under, thousandths: duck.thousandths)
+        }
+    }
+
+    private mutating func volume(of item: CompositionSpec.AudioItem, over range: TimeRange) -> VolumeEnvelope
+    {
+        var volume = envelope(item.volume, from: range.start)
+        for fade in [item.fadeIn, item.fadeOut] {
+            guard let fade, fade.value > range.duration else { continue }
+            reasons.error(
+                .invalidRange,
+                "the fade lasts \(fade.value) s, and the audio is heard for \(range.duration) s",
+                at: fade.range)
+            return volume
+        }
+        if let fade = item.fadeIn { volume = volume.times(.rising(from: range.start, for: fade.value)) }
+        if let fade = item.fadeOut {
+            volume = volume.times(VolumeEnvelope.full.falling(until: range.end, for: fade.value))
+        }
+        return volume
+    }
+}
+
+extension VolumeEnvelope {
+    /// Both at once: linear between the points of either.
+    func times(_ other: VolumeEnvelope) -> VolumeEnvelope {
+        if points.isEmpty { return other }
+        if other.points.isEmpty { return self }
+        let times = Set(points.map(\.time) + other.points.map(\.time)).sorted()
+        return VolumeEnvelope(
+            times.map {
+                Point(time: $0, thousandths: value(at: $0) * other.value(at: $0) / 1000)
+            })
+    }
+}

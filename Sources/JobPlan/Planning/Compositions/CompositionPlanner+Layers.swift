@@ -1,0 +1,175 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// What is above the clips.
+extension CompositionPlanner {
+    mutating func addLayers() {
+        guard !spec.layers.isEmpty else { return }
+        guard let canvas = composition.canvas else {
+            reasons.error(
+                .noSuchTrack, "no clip has frames that a layer could be above", at: spec.layers[0].place,
+                help: "`size` makes them black")
+            return
+        }
+        for layer in spec.layers {
+            guard let range = timeRange(of: layer) else { continue }
+            let opacity = envelope(layer.opacity, from: range.start)
+            switch layer.content {
+            case .text(let text, let font, let size, let color):
+                guard let file = FontFinder.file(of: font?.value ?? FontFinder.usual) else {
+                    reasons.error(
+                        .invalidValue,
+                        "there is no font `\(font?.value ?? FontFinder.usual)` on this machine",
+                        at: font?.range ?? text.range, help: FontFinder.help(for: font?.value))
+                    continue
+                }
+                composition.layers.append(
+                    Layer(
+                        content: .text(
+                            TextLayer(
+                                text: text.value, fontFile: file, size: size, color: color,
+                                place: place(ofText: layer.position, on: canvas))),
+                        timeRange: range, opacity: opacity))
+            case .asset(let asset, let written, let choice):
+                add(layer, asset, written, choice, range, opacity, canvas)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ layer: CompositionSpec.Layer, _ asset: AssetSpec, _ written: RangeSpec?,
+        _ choice: CompositionSpec.Choice, _ shown: TimeRange, _ opacity: VolumeEnvelope, _ canvas: Canvas
+    ) {
+        guard let found = find(asset, shown.duration, canvas.frameRate) else { return }
+        var selection = TrackSelection.first
+        if case .track(let written) = choice { selection = written.value }
+        guard let video = found.description.tracks(of: .video, matching: selection).first else {
+            reasons.error(.noSuchTrack, "the layer has no frames", at: asset.range)
+            return
+        }
+        guard let range = range(written, of: found, video) else { return }
+        // What ends before it is to go goes then.
+        let length = min(range.duration, shown.duration)
+        let rectangle = rectangle(of: layer.position, for: video, on: canvas)
+        let settings = VideoOutputSettings(
+            video, on: canvas, fit: .stretch,
+            box: PixelSize(width: rectangle.width, height: rectangle.height))
+        composition.layers.append(
+            Layer(
+                content: .frames(
+                    ClipPlacement(
+                        source: place(of: found.source), track: video.index,
+                        sourceRange: TimeRange(start: range.start, duration: length),
+                        timeRange: TimeRange(start: shown.start, duration: length)),
+                    in: rectangle, settings: settings),
+                timeRange: TimeRange(start: shown.start, duration: length), opacity: opacity))
+        let left = found.description.tracks.filter { $0.index != video.index }
+        if !left.isEmpty {
+            let names = left.map { LedgerText.plainName($0) }
+            reasons.note(
+                "layer \(composition.layers.count - 1), \(found.source.name.pathParts.last ?? ""): left is \(names.joined(separator: ", "))"
+            )
+        }
+    }
+
+    private mutating func timeRange(of layer: CompositionSpec.Layer) -> TimeRange? {
+        let end = composition.duration
+        guard let start = layer.at.map({ time(of: $0) }) ?? .some(.zero) else { return nil }
+        var until = end
+        var place = layer.at?.range ?? layer.place
+        if let written = layer.until {
+            guard let time = time(of: written) else { return nil }
+            (until, place) = (time, written.range)
+        } else if let duration = layer.duration {
+            (until, place) = (start + duration.value, duration.range)
+        }
+        guard start >= .zero, start < end else {
+            reasons.error(
+                .invalidRange, "the layer would begin at \(start) s, and the composition lasts \(end) s",
+                at: layer.at?.range ?? layer.place)
+            return nil
+        }
+        guard until > start, until <= end else {
+            reasons.error(
+                .invalidRange,
+                until > end
+                    ? "the layer would go at \(until) s, and the composition ends at \(end) s"
+                    : "the layer would go at \(until) s, before it comes at \(start) s", at: place)
+            return nil
+        }
+        return TimeRange(start: start, end: until)
+    }
+
+    /// A time on the time line; nil where it hangs on itself, which is said.
+    mutating func time(of anchor: CompositionSpec.Anchor) -> MediaTime? {
+        switch anchor.base {
+        case .start: return anchor.offset
+        case .end: return composition.duration + anchor.offset
+        case .item(let name, let isEnd):
+            let item = spec.audio.firstIndex { $0.id?.value == name }
+            if ids[name] == nil, !(item.map { placeAudioItem($0) } ?? false) {
+                if !reasons.hasErrors {
+                    reasons.error(
+                        .dependencyCycle, "its place hangs on that of `\(name)`, which hangs on it",
+                        at: anchor.range)
+                }
+                return nil
+            }
+            return ids[name].map { (isEnd ? $0.end : $0.start) + anchor.offset }
+        }
+    }
+
+    // MARK: Places
+
+    private func pixels(_ distance: Located<CompositionSpec.Distance>?, of whole: Int) -> Int? {
+        switch distance?.value {
+        case nil: nil
+        case .pixels(let count): count
+        case .share(let share): Int((Double(whole) * Double(share) / 100_000).rounded())
+        }
+    }
+
+    private func place(ofText place: CompositionSpec.Place, on canvas: Canvas) -> TextPlace {
+        TextPlace(
+            left: pixels(place.left, of: canvas.size.width),
+            right: pixels(place.right, of: canvas.size.width),
+            top: pixels(place.top, of: canvas.size.height),
+            bottom: pixels(place.bottom, of: canvas.size.height))
+    }
+
+    private func rectangle(
+        of place: CompositionSpec.Place, for track: TrackDescription, on canvas: Canvas
+    ) -> PixelRectangle {
+        func even(_ value: Double) -> Int { min(16_384, max(2, Int((value / 2).rounded()) * 2)) }
+        var (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
+        if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
+        if track.transform?.rotation?.isQuarter == true { (width, height) = (height, width) }
+        let (across, along) = (
+            pixels(place.width, of: canvas.size.width).map(Double.init),
+            pixels(place.height, of: canvas.size.height).map(Double.init)
+        )
+        let size: (Double, Double) =
+            switch (across, along) {
+            case (let w?, let h?): (w, h)
+            case (let w?, nil): (w, height * w / width)
+            case (nil, let h?): (width * h / height, h)
+            case (nil, nil): (width, height)
+            }
+        let (w, h) = (even(size.0), even(size.1))
+        func start(_ before: Int?, _ behind: Int?, _ whole: Int, _ own: Int) -> Int {
+            if let before { return before }
+            if let behind { return whole - own - behind }
+            return (whole - own) / 2
+        }
+        return PixelRectangle(
+            x: start(
+                pixels(place.left, of: canvas.size.width), pixels(place.right, of: canvas.size.width),
+                canvas.size.width, w),
+            y: start(
+                pixels(place.top, of: canvas.size.height), pixels(place.bottom, of: canvas.size.height),
+                canvas.size.height, h), width: w, height: h)
+    }
+}

@@ -1,0 +1,304 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Resolves a composition against its sources: what stands where on the time line, and what becomes of each clip. What is wrong goes to
+/// the reasons, at its line.
+struct CompositionPlanner {
+    let spec: CompositionSpec
+    /// What each of the spec's assets is.
+    let find: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+    var reasons = Reasons()
+    var composition = Composition()
+    /// Where clips and runs of audio stand that have a name.
+    var ids: [String: TimeRange] = [:]
+    /// Runs of audio whose place is being looked for: one that is asked for again waits for itself.
+    var underway: Set<Int> = []
+    /// Those whose place was found.
+    var placedAudio: [Int: PlacedAudio] = [:]
+    /// Where each source is among the composition's.
+    private var places: [CompositionSource: Int] = [:]
+
+    /// A source and what is known of it.
+    struct Found {
+        var source: CompositionSource
+        var description: SourceDescription
+        /// One image, which is shown for as long as it is asked for.
+        var isStill: Bool
+    }
+
+    /// A run of audio with its source and its place.
+    struct PlacedAudio {
+        var found: Found
+        var track: TrackDescription
+        var range: TimeRange
+        var timeRange: TimeRange
+    }
+
+    /// A clip of the sequence, with its source and its place.
+    private struct Placed {
+        var clip: CompositionSpec.Clip
+        var found: Found
+        var range: TimeRange
+        var timeRange: TimeRange
+        var join: CompositionSpec.Join?
+        var video: TrackDescription?
+        var audio: TrackDescription?
+    }
+
+    init(
+        _ spec: CompositionSpec, find: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+    ) {
+        self.spec = spec
+        self.find = find
+    }
+
+    /// The composition; nil where it can't be.
+    consuming func decide() -> Decision<Composition> {
+        guard let placed = place() else { return Decision(nil, reasons) }
+        chooseForm(placed)
+        for (index, one) in placed.enumerated() { add(one, index, placed) }
+        placeAudioItems()
+        guard !reasons.hasErrors else { return Decision(nil, reasons) }
+        addLayers()
+        addAudioItems()
+        guard !reasons.hasErrors else { return Decision(nil, reasons) }
+        if composition.canvas == nil, composition.audioForm == nil {
+            reasons.error(.noSuchTrack, "nothing of the composition is seen or heard", at: spec.range)
+        } else if !reasons.hasErrors, !composition.isSound {
+            reasons.error(
+                .invalidValue,
+                "the composition can't be made so: something in it is too long, too large or too fast",
+                at: spec.range)
+        }
+        return Decision(reasons.hasErrors ? nil : composition, reasons)
+    }
+
+    /// Where a source is among the composition's, which has it from now on.
+    mutating func place(of source: CompositionSource) -> Int {
+        if let known = places[source] { return known }
+        composition.sources.append(source)
+        places[source] = composition.sources.count - 1
+        return composition.sources.count - 1
+    }
+
+    // MARK: Sequence
+
+    /// Where each clip stands; nil where that can't be told.
+    private mutating func place() -> [Placed]? {
+        var placed: [Placed] = []
+        var join: CompositionSpec.Join?
+        for item in spec.sequence {
+            switch item {
+            case .gap(let length): composition.duration = composition.duration + length.value
+            case .join(let written): join = written
+            case .clip(let clip):
+                guard let one = place(clip, behind: placed.last, join) else {
+                    join = nil
+                    continue
+                }
+                join = nil
+                placed.append(one)
+                composition.duration = one.timeRange.end
+                if let id = clip.id { ids[id.value] = one.timeRange }
+            }
+        }
+        return reasons.hasErrors ? nil : placed
+    }
+
+    private mutating func place(
+        _ clip: CompositionSpec.Clip, behind last: Placed?, _ join: CompositionSpec.Join?
+    ) -> Placed? {
+        let rate = spec.frameRate?.value ?? Rational(25, 1)
+        guard let found = find(clip.asset, clip.duration?.value, rate) else { return nil }
+        if found.isStill, clip.duration == nil, case .file = clip.asset.source {
+            reasons.error(
+                .missingKey, "an image is shown for some time: `duration` says how long",
+                at: clip.asset.range,
+                help: "{ asset: …, duration: 3s }")
+            return nil
+        }
+        if let duration = clip.duration, !found.isStill {
+            reasons.error(
+                .conflictingKeys, "`duration` says how long an image is shown, and this is none",
+                at: duration.range, help: "`range: { duration: … }` takes a part of a movie")
+            return nil
+        }
+        let video = track(clip.video, of: .video, in: found, at: clip.place)
+        let audio = track(clip.audio, of: .audio, in: found, at: clip.place)
+        guard let range = range(clip.range, of: found, video) else { return nil }
+        let factor = Int64(clip.speed?.value ?? 1000)
+        let length = factor == 1000 ? range.duration : range.duration.multiplied(by: 1000, dividedBy: factor)
+        var start = composition.duration
+        if let join {
+            start = start - join.overlap.value
+            let shortest = min(last?.timeRange.duration ?? .zero, length)
+            guard join.overlap.value < shortest else {
+                reasons.error(
+                    .invalidRange,
+                    "the join lasts \(join.overlap.value) s, and the shorter of its clips \(shortest) s",
+                    at: join.overlap.range)
+                return nil
+            }
+            let before = last?.join?.overlap.value ?? .zero
+            guard before + join.overlap.value <= last?.timeRange.duration ?? .zero else {
+                reasons.error(
+                    .invalidRange,
+                    "the clip before lasts \(last?.timeRange.duration ?? .zero) s, and its joins \(before + join.overlap.value) s: three clips would be on screen at once",
+                    at: join.overlap.range)
+                return nil
+            }
+        }
+        return Placed(
+            clip: clip, found: found, range: range, timeRange: TimeRange(start: start, duration: length),
+            join: join, video: video, audio: audio)
+    }
+
+    /// The track that is taken; nil for none, and where it isn't there, which is said where it was asked for.
+    private mutating func track(
+        _ choice: CompositionSpec.Choice, of type: MediaType, in found: Found, at place: SourceRange
+    ) -> TrackDescription? {
+        let track: TrackDescription?
+        switch choice {
+        case .none: return nil
+        case .usual: track = found.description.tracks(of: type, matching: .first).first
+        case .track(let selection):
+            track = found.description.tracks(of: type, matching: selection.value).first
+            if track == nil {
+                reasons.error(
+                    .noSuchTrack, "no \(type.rawValue) track of it matches", at: selection.range,
+                    help: "without the key the first one is taken, where there is one")
+            }
+        }
+        if let track, !track.isDecodable {
+            reasons.error(
+                .cannotDecode, "this build of FFmpeg can't decode its \(type.rawValue) (\(track.codec))",
+                at: place)
+            return nil
+        }
+        return track
+    }
+
+    /// What part of a source is taken.
+    mutating func range(_ written: RangeSpec?, of found: Found, _ video: TrackDescription?) -> TimeRange? {
+        guard let written else {
+            return TimeRange(start: .zero, duration: found.description.duration)
+        }
+        var sink = DiagnosticSink()
+        let range = RangeResolver(source: found.description, video: video).resolve(written, into: &sink)
+        reasons.diagnostics.add(sink)
+        return range
+    }
+
+    // MARK: Form
+
+    /// What frames and audio are: as it is said, and as the first clip that has them.
+    private mutating func chooseForm(_ placed: [Placed]) {
+        if let video = placed.lazy.compactMap(\.video).first {
+            composition.canvas = canvas(like: video)
+        } else if let size = spec.size?.value, let width = size.width, let height = size.height {
+            composition.canvas = Canvas(
+                size: PixelSize(width: width, height: height),
+                frameRate: spec.frameRate?.value ?? Rational(25, 1))
+        }
+        if let audio = placed.lazy.compactMap(\.audio).first {
+            setAudioForm(like: audio)
+        }
+    }
+
+    private func canvas(like track: TrackDescription) -> Canvas {
+        func even(_ side: Double) -> Int { min(16_384, max(16, Int((side / 2).rounded()) * 2)) }
+        var (width, height) = (Double(track.width), Double(track.height))
+        if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
+        if track.transform?.rotation?.isQuarter == true { (width, height) = (height, width) }
+        let size = PixelSize(
+            width: spec.size?.value.width ?? even(width), height: spec.size?.value.height ?? even(height))
+        let isDeep = track.pixelFormat.bitDepth > 8 && !track.pixelFormat.isRGB
+        var color = ColorDescription()
+        if track.pixelFormat.isRGB {
+            color = .standard
+        } else {
+            (color.primaries, color.transfer) = (track.color.primaries, track.color.transfer)
+            color.matrix =
+                track.color.matrix ?? ColorDescription.usualMatrix(width: track.width, height: track.height)
+            color.range = "tv"
+        }
+        return Canvas(
+            size: size, frameRate: spec.frameRate?.value ?? track.frameRate ?? Rational(25, 1),
+            pixelFormat: isDeep ? .yuv420p10 : .yuv420p, color: color)
+    }
+
+    mutating func setAudioForm(like track: TrackDescription) {
+        guard composition.audioForm == nil else { return }
+        composition.audioForm = AudioForm(
+            sampleRate: spec.sampleRate?.value ?? max(8000, track.sampleRate),
+            layout: spec.channels?.value.specified ?? (track.channelLayout ?? .stereo).specified)
+    }
+
+    // MARK: Clips
+
+    private mutating func add(_ one: Placed, _ index: Int, _ placed: [Placed]) {
+        let source = place(of: one.found.source)
+        func placement(_ track: TrackDescription) -> ClipPlacement {
+            ClipPlacement(
+                source: source, track: track.index, sourceRange: one.range, timeRange: one.timeRange)
+        }
+        if let video = one.video, let canvas = composition.canvas {
+            let settings = VideoOutputSettings(video, on: canvas, fit: one.clip.fit?.value ?? .contain)
+            composition.clips.append(
+                VideoClip(
+                    placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve))
+        }
+        if let audio = one.audio {
+            var volume = envelope(one.clip.volume, from: one.timeRange.start)
+            if let overlap = one.join?.overlap.value {
+                volume = volume.times(.rising(from: one.timeRange.start, for: overlap))
+            }
+            if placed.indices.contains(index + 1), let overlap = placed[index + 1].join?.overlap.value {
+                volume = volume.times(
+                    VolumeEnvelope.full.falling(until: one.timeRange.end, for: overlap))
+            }
+            composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
+        }
+        chapters(of: one)
+        account(for: one, index)
+    }
+
+    /// What of a clip's source is neither seen nor heard.
+    private mutating func account(for one: Placed, _ index: Int) {
+        let taken = [one.video?.index, one.audio?.index].compactMap(\.self)
+        let left = one.found.description.tracks.filter { !taken.contains($0.index) }
+        guard !left.isEmpty else { return }
+        let names = left.map { "track \($0.index) (\(LedgerText.plainName($0)))" }
+        reasons.note(
+            "clip \(index), \(one.found.source.name.pathParts.last ?? one.found.source.name): left is \(names.joined(separator: ", "))"
+        )
+    }
+
+    /// A clip's chapters move along.
+    private mutating func chapters(of one: Placed) {
+        for chapter in one.found.description.chapters {
+            let start = max(chapter.timeRange.start, one.range.start)
+            let end = min(chapter.timeRange.end, one.range.end)
+            guard start < end else { continue }
+            func moved(_ time: MediaTime) -> MediaTime {
+                let factor = Int64(one.clip.speed?.value ?? 1000)
+                let inside = time - one.range.start
+                return one.timeRange.start
+                    + (factor == 1000 ? inside : inside.multiplied(by: 1000, dividedBy: factor))
+            }
+            composition.chapters.append(
+                AssetChapter(
+                    timeRange: TimeRange(start: moved(start), end: moved(end)), title: chapter.title))
+        }
+    }
+
+    /// What is written, on the composition's time line.
+    func envelope(_ level: CompositionSpec.Level?, from start: MediaTime) -> VolumeEnvelope {
+        guard let level else { return .full }
+        return VolumeEnvelope(
+            level.points.map { VolumeEnvelope.Point(time: start + $0.at, thousandths: $0.thousandths) })
+    }
+}

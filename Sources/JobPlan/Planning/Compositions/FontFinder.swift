@@ -1,0 +1,58 @@
+internal import FileSystem
+internal import FoundationEssentials
+
+/// Fonts of this machine, by the names of their files: what a worker may read of it.
+enum FontFinder {
+    /// Where fonts lie.
+    static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
+    /// The font that is taken where none is named.
+    static let usual = "DejaVu Sans"
+
+    private static let files: [String: String] = {
+        var found: [String: String] = [:]
+        var open = folders
+        while let folder = open.popLast() {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                let path = folder + "/" + name
+                guard let dot = name.lastIndex(of: "."),
+                    ["ttf", "otf", "ttc"].contains(name[name.index(after: dot)...].lowercased())
+                else {
+                    if path.utf8.count < 512, isFolder(path) { open.append(path) }
+                    continue
+                }
+                let key = plain(String(name[..<dot]))
+                if found[key].map({ $0 > path }) ?? true { found[key] = path }
+            }
+        }
+        return found
+    }()
+
+    private static func isFolder(_ path: String) -> Bool {
+        FileIdentity(path: path)?.isDirectory == true
+    }
+
+    /// Letters and digits alone count: `DejaVu Sans Bold` is `DejaVuSans-Bold.ttf`.
+    private static func plain(_ name: String) -> String {
+        let letters = name.lowercased().filter { $0.isLetter || $0.isNumber }
+        return letters.hasSuffix("regular") && letters.count > 7 ? String(letters.dropLast(7)) : letters
+    }
+
+    /// The absolute path of a font's file; nil where there is none of that name.
+    static func file(of name: String) -> String? { files[plain(name)] }
+
+    /// It is a file beneath the folders of fonts: asked of a plan that comes from outside.
+    static func holds(_ path: String) -> Bool {
+        folders.contains { path.hasPrefix($0 + "/") } && !path.split(separator: "/").contains("..")
+    }
+
+    /// What there is instead.
+    static func help(for name: String?) -> String {
+        let names = files.values.map { path -> String in
+            let file = path.split(separator: "/").last ?? ""
+            return String(file.prefix { $0 != "." })
+        }.sorted()
+        return names.isEmpty
+            ? "no fonts are installed (Debian: fonts-dejavu-core)"
+            : "there are \(names.prefix(12).joined(separator: ", "))\(names.count > 12 ? " and \(names.count - 12) more" : "")"
+    }
+}

@@ -1,0 +1,323 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import JobSpec
+internal import LibAV
+internal import Media
+internal import Publishing
+
+/// Decides which stills an output is made of, and where each goes.
+struct ImagePlanner {
+    let spec: ImagesSpec
+    let output: OutputSpec
+    let source: InputPlan.Source
+    let description: SourceDescription
+    let extent: PlannedExtent
+    let track: TrackDescription
+    /// Of each still.
+    let size: PixelSize
+    let destination: DestinationPath
+    let prober: any SourceProber
+    private var reasons = Reasons()
+
+    init(
+        spec: ImagesSpec, output: OutputSpec, source: InputPlan.Source, description: SourceDescription,
+        extent: PlannedExtent, track: TrackDescription, size: PixelSize, destination: DestinationPath,
+        prober: any SourceProber
+    ) {
+        self.spec = spec
+        self.output = output
+        self.source = source
+        self.description = description
+        self.extent = extent
+        self.track = track
+        self.size = size
+        self.destination = destination
+        self.prober = prober
+    }
+
+    /// What every format of stills can have.
+    private static let longestSide = 16_383
+
+    /// Most key frames of a source that are looked through.
+    private static let mostKeyFrames = 100_000
+
+    /// Most stills of an output.
+    private static let most = 9999
+
+    private var span: MediaTime { extent.span(of: description) }
+
+    consuming func decide() -> Decision<ImagesPlan> {
+        guard let times = times() else { return Decision(nil, reasons) }
+        guard !times.isEmpty else {
+            reasons.error(.invalidRange, "there is no key frame in this range", at: spec.place)
+            return Decision(nil, reasons)
+        }
+        guard times.count <= Self.most else {
+            reasons.error(
+                .invalidValue, "these are \(times.count) stills; an output has at most \(Self.most)",
+                at: spec.place)
+            return Decision(nil, reasons)
+        }
+        let sheet = sheet(of: times.count)
+        let isSeveral = sheet == nil && spec.animation == nil
+        let names = isSeveral ? names(of: times.map(\.time)) : nil
+        let stills = times.enumerated().map { index, moment in
+            ImagesPlan.Still(
+                time: moment.time, sourceTime: sourceTime(of: moment.aim), destination: names?[index].path)
+        }
+        let plan = ImagesPlan(
+            stills: stills, tolerance: isOfKeyFrames ? .keyFrame : spec.tolerance,
+            duration: span, sheet: sheet, animation: spec.animation?.value, location: spec.range)
+        if let animation = spec.animation { checkPace(of: plan, animation) }
+        return Decision(reasons.hasErrors ? nil : plan, reasons)
+    }
+
+    private var isOfKeyFrames: Bool { if case .keyFrames = spec.selection { true } else { false } }
+
+    // MARK: Times
+
+    /// A moment, and where it is looked for.
+    private struct Moment {
+        let time: MediaTime
+        let aim: MediaTime
+        init(_ time: MediaTime, aim: MediaTime? = nil) { (self.time, self.aim) = (time, aim ?? time) }
+    }
+
+    private mutating func times() -> [Moment]? {
+        switch spec.selection {
+        case .at(let written):
+            var found: [(place: SourceRange, moment: Moment)] = []
+            for one in written {
+                guard let time = time(of: one) else { continue }
+                found.append((one.range, Moment(time, aim: aim(of: one.value, at: time))))
+            }
+            guard found.count == written.count else { return nil }
+            found.sort { $0.moment.time < $1.moment.time }
+            for (earlier, later) in zip(found, found.dropFirst())
+            where (output.namesEachImage || spec.animation != nil) && earlier.moment.time == later.moment.time
+            {
+                reasons.error(
+                    .invalidValue, "this is the same time as another one: \(later.moment.time) s",
+                    at: later.place, notes: [Diagnostic.Note("the other one", at: earlier.place)])
+                return nil
+            }
+            return found.map(\.moment)
+        case .every(let step):
+            var times = [Moment(.zero)]
+            while true {
+                let next = step.value.multiplied(by: Int64(times.count), dividedBy: 1)
+                guard next < span else { return times }
+                times.append(Moment(next))
+                guard times.count > Self.most else { continue }
+                reasons.error(
+                    .invalidValue,
+                    "one every \(step.value) s of \(span) s is too many: an output has at most \(Self.most) stills",
+                    at: step.range)
+                return nil
+            }
+        case .count(let count):
+            let parts = Int64(count.value) * 2
+            return (0..<Int64(count.value)).map { Moment(span.multiplied(by: 2 * $0 + 1, dividedBy: parts)) }
+        case .keyFrames(let place):
+            return found("key frames", at: place) { prober, path, track throws(SourceProblem) in
+                try prober.keyFrames(track, of: path, limit: Self.mostKeyFrames)
+            }?.map { Moment($0) }
+        case .scenes(let difference):
+            let found = found("scenes", at: difference.range) { prober, path, track throws(SourceProblem) in
+                try prober.scenes(
+                    track, of: path, difference: difference.value, limit: Self.mostKeyFrames)
+            }
+            guard let found else { return nil }
+            // Where a range begins, something else is seen than before.
+            var starts: Set<MediaTime> = [.zero]
+            var begin = MediaTime.zero
+            for range in extent.ranges {
+                starts.insert(begin)
+                begin = begin + range.duration
+            }
+            return starts.union(found).sorted().map { Moment($0) }
+        }
+    }
+
+    /// A frame that is said by its number is looked for in its middle: containers round their times.
+    private func aim(of written: TimeExpression, at time: MediaTime) -> MediaTime? {
+        guard case .frames = written, let rate = track.frameRate else { return nil }
+        let middle = time + MediaTime(ticks: 1, timeBase: rate.inverted).multiplied(by: 1, dividedBy: 2)
+        return middle < span ? middle : nil
+    }
+
+    /// A time as written, of the range.
+    private mutating func time(of written: Located<TimeExpression>) -> MediaTime? {
+        var timeline = description
+        timeline.duration = span
+        if case .chapter(let number) = written.value, !extent.ranges.isEmpty,
+            description.chapters.indices.contains(number - 1)
+        {
+            let start = description.chapters[number - 1].timeRange.start
+            guard let time = outputTime(of: start) else {
+                reasons.error(
+                    .invalidRange, "chapter \(number) begins at \(start) s, outside of the range",
+                    at: written.range)
+                return nil
+            }
+            return time
+        }
+        let resolver = RangeResolver(source: timeline, video: track)
+        guard let time = resolver.time(written, into: &reasons.diagnostics) else { return nil }
+        guard time <= span || time - span <= resolver.slack else {
+            reasons.error(
+                .invalidRange,
+                "there is nothing at \(time) s: \(extent.ranges.isEmpty ? "the source" : "the range") lasts \(span) s",
+                at: written.range, help: "`at: end` is the last frame")
+            return nil
+        }
+        return min(time, span)
+    }
+
+    /// Times of the source that looking into it finds, on the output's time line.
+    private mutating func found(
+        _ what: String, at place: SourceRange,
+        _ look: (_ prober: any SourceProber, _ path: String, _ track: Int) throws(SourceProblem) ->
+            [MediaTime]
+    ) -> [MediaTime]? {
+        guard case .file(let path, _) = source else {
+            let whose =
+                switch source {
+                case .job(let id, _): "what \(id) publishes"
+                case .images: "images"
+                case .composition: "a composition"
+                case .file, .pattern: "a test signal"
+                }
+            reasons.error(
+                .invalidValue, "the \(what) of \(whose) are not known before", at: place,
+                help: "`every` and `count` take frames by their times")
+            return nil
+        }
+        do throws(SourceProblem) {
+            let found = try look(prober, path, track.index)
+            guard found.count < Self.mostKeyFrames else {
+                reasons.error(
+                    .invalidValue, "the source has \(Self.mostKeyFrames) \(what) or more", at: place,
+                    help: "`every` and `count` take frames by their times")
+                return nil
+            }
+            return extent.ranges.isEmpty ? found : found.compactMap { outputTime(of: $0) }.sorted()
+        } catch {
+            reasons.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            return nil
+        }
+    }
+
+    /// A moment of the source on the output's time line; nil outside of what is read.
+    private func outputTime(of time: MediaTime) -> MediaTime? {
+        var begin = MediaTime.zero
+        for range in extent.ranges {
+            if time >= range.start, time < range.end { return begin + (time - range.start) }
+            begin = begin + range.duration
+        }
+        return extent.ranges.isEmpty ? time : nil
+    }
+
+    /// The source's moment: the end of what is read is its last frame.
+    private func sourceTime(of time: MediaTime) -> MediaTime {
+        let tick = MediaTime(ticks: 1, timeBase: track.timeBase)
+        var left = time
+        for range in extent.ranges {
+            if left < range.duration { return range.start + left }
+            left = left - range.duration
+        }
+        if let last = extent.ranges.last { return max(last.start, last.end - tick) }
+        switch source {
+        case .pattern, .images, .composition: return time >= span ? max(.zero, span - tick) : time
+        case .file, .job: return time
+        }
+    }
+
+    /// Players show a frame that is too short for a tenth of a second.
+    private mutating func checkPace(of plan: ImagesPlan, _ animation: Located<AnimationFormat>) {
+        let format = animation.value
+        let (lengths, possible) = (plan.timing(as: format).lengths, format.lengths)
+        // One that is alone is shown for ever.
+        guard lengths.count > 1 else { return }
+        let isShort = lengths.contains { $0 < possible.lowerBound }
+        guard isShort || lengths.contains(where: { $0 > possible.upperBound }) else { return }
+        reasons.error(
+            .invalidValue,
+            "a still of an animated \(format.rawValue) is shown for "
+                + (isShort
+                    ? "\(possible.lowerBound) s at least: players take a shorter one for a slow one"
+                    : "\(possible.upperBound) s at most"),
+            at: spec.place, notes: [Diagnostic.Note("`animation` stands here", at: animation.range)])
+    }
+
+    // MARK: Files
+
+    private mutating func sheet(of count: Int) -> ImagesPlan.Sheet? {
+        guard let asked = spec.sheet else { return nil }
+        let rows = asked.rows?.value ?? (count + asked.columns - 1) / asked.columns
+        if count > rows * asked.columns {
+            reasons.error(
+                .invalidValue,
+                "\(count) stills don't fit into \(asked.columns) columns and \(rows) rows", at: spec.place,
+                notes: [Diagnostic.Note("the sheet", at: asked.rows?.range ?? asked.range)])
+        }
+        let columns = asked.rows == nil ? min(asked.columns, max(1, count)) : asked.columns
+        let whole = PixelSize(width: columns * size.width, height: rows * size.height)
+        if max(whole.width, whole.height) > Self.longestSide {
+            reasons.error(
+                .codecSetting,
+                "the sheet would be \(whole); a side has at most \(Self.longestSide) pixels", at: asked.range,
+                help: "`size` makes stills smaller")
+        }
+        var index: String?
+        if let place = asked.index {
+            index = named(destination.stem + ".vtt", at: place)?.path
+        }
+        return ImagesPlan.Sheet(columns: columns, rows: rows, index: index)
+    }
+
+    private mutating func named(_ name: some StringProtocol, at place: SourceRange) -> DestinationPath? {
+        guard name.utf8.count <= 255 else {
+            reasons.error(
+                .invalidValue,
+                "a file's name has at most 255 bytes, and this one would have \(name.utf8.count)",
+                at: place)
+            return nil
+        }
+        return destination.sibling(String(name))
+    }
+
+    /// The file of each still; nil where there is one.
+    private mutating func names(of times: [MediaTime]) -> [DestinationPath]? {
+        guard output.namesEachImage else {
+            // The file says it of key frames and of times at a distance alone when the source is known.
+            if times.count > 1 {
+                reasons.error(
+                    .missingKey, "these are \(times.count) stills, and the destination is one file",
+                    at: output.destination.path.range,
+                    help: "`\(ImagesSpec.Placeholder.number)` in it tells them apart")
+            }
+            return nil
+        }
+        let place = output.destination.path.range
+        let form = destination.path.pathParts.last ?? ""
+        var seen: [ExactString: MediaTime] = [:]
+        var names: [DestinationPath] = []
+        for (index, time) in times.enumerated() {
+            let name = form.replacing(ImagesSpec.Placeholder.number, with: ClockText.padded(index + 1, to: 4))
+                .replacing(
+                    // File systems and players take it in names.
+                    ImagesSpec.Placeholder.time, with: ClockText(time, roundsDown: true).text("-"))
+            if let other = seen.updateValue(time, forKey: name.exact) {
+                reasons.error(
+                    .destinationCollision,
+                    "the stills at \(other) s and at \(time) s have the same name: \(name)", at: place,
+                    help: "`\(ImagesSpec.Placeholder.number)` tells any two apart")
+                return nil
+            }
+            guard let path = named(name, at: place) else { return nil }
+            names.append(path)
+        }
+        return names
+    }
+}

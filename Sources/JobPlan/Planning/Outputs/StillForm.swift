@@ -1,0 +1,72 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// In what form stills of a track come.
+extension ImagesSpec {
+    /// The rule as it is of this track: its frames upright, with square pixels, in the size that is asked for.
+    func rule(_ rule: TrackRule, for track: TrackDescription) -> TrackRule {
+        guard case .encodeVideo(var spec) = rule.action else { return rule }
+        if aperture == .clean, track.cleanAperture != nil { spec.crop = Located(.cleanAperture, at: range) }
+        if track.isInterlaced { spec.deinterlace = Located(.auto, at: range) }
+        // Two pixels share a colour in most of them, and colours are converted for two at a time.
+        let isConverted = FramePlanner.settled(spec, for: track).color != nil
+        let step = sheet != nil || isConverted || spec.codec.value.fixedColor == .jpeg ? 2.0 : 1.0
+        if let size = stillSize(of: track, step: step) {
+            spec.size = Located(
+                Dimensions(width: size.width, height: size.height), at: self.size?.range ?? range)
+            spec.pixelAspectRatio = Located(Rational(1, 1), at: range)
+        }
+        var rule = rule
+        rule.action = .encodeVideo(spec)
+        return rule
+    }
+
+    /// The size that stills have; nil for the frame's own.
+    private func stillSize(of track: TrackDescription, step: Double) -> PixelSize? {
+        var (width, height) = (Double(track.width), Double(track.height))
+        if aperture == .clean, let clean = track.cleanAperture {
+            (width, height) = (min(width, clean.width.double), min(height, clean.height.double))
+            (width, height) = (width.rounded(.down), height.rounded(.down))
+        }
+        if aperture != .encoded, let aspect = track.pixelAspectRatio, aspect.isPositive {
+            width *= aspect.double
+        }
+        if isUpright, track.transform?.isQuarterTurn == true { (width, height) = (height, width) }
+        guard width >= 1, height >= 1 else { return nil }
+        let isSquare = aperture == .encoded || (track.pixelAspectRatio ?? Rational(1, 1)) == Rational(1, 1)
+        let isWhole = [width, height].allSatisfy { $0.truncatingRemainder(dividingBy: step) == 0 }
+        guard let asked = size?.value else {
+            return isSquare && isWhole ? nil : Self.rounded(width, height, to: step)
+        }
+        let scale = min(
+            asked.width.map { Double($0) / width } ?? .infinity,
+            asked.height.map { Double($0) / height } ?? .infinity)
+        return Self.rounded(width * scale, height * scale, to: step)
+    }
+
+    private static func rounded(_ width: Double, _ height: Double, to step: Double) -> PixelSize {
+        func side(_ value: Double) -> Int { Int(max(step, min(65_536, (value / step).rounded() * step))) }
+        return PixelSize(width: side(width), height: side(height))
+    }
+}
+
+extension OutputPlan {
+    /// It is stills of its one track; nil where they could not be planned.
+    mutating func become(_ images: ImagesPlan?) {
+        guard let images, let destination = images.stills.first?.destination ?? Optional(self.destination)
+        else {
+            return
+        }
+        self.images = images
+        self.destination = destination
+        (expectedDuration, chapters) = (.zero, [])
+        let count = images.stills.count
+        for index in tracks.indices {
+            tracks[index].expected.frames = count
+            tracks[index].expected.isExact = true
+        }
+        expectedSize = SizeEstimate.bytes(of: images, of: tracks)
+    }
+}

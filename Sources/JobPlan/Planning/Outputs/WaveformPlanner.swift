@@ -1,0 +1,62 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Decides how finely a track is read for a waveform.
+struct WaveformPlanner {
+    let spec: WaveformSpec
+    let track: TrackPlan
+    let encoder: EncoderConfiguration
+
+    /// Most pixels of a file of data, and of what is read for a drawing.
+    private static let most: Int64 = 20_000_000
+    /// Parts of a column that are told apart, so that each begins where it should within that.
+    private static let parts: Int64 = 32
+
+    /// From the beginning, which is silent where the track begins late.
+    private var samples: Int64 {
+        max(
+            track.expected.samples ?? 0,
+            track.expected.timeRange.end.ticks(in: Rational(1, max(1, encoder.sampleRate))))
+    }
+
+    func decide() -> Decision<WaveformPlan> {
+        var reasons = Reasons()
+        guard let format = spec.format else { return Decision(nil, reasons) }
+        let wanted =
+            format.isDrawn
+            ? max(1, samples / (Int64(spec.size.width) * Self.parts))
+            : Int64(spec.samplesPerPixel?.value ?? 256)
+        let channels = Int64(spec.splitsChannels ? max(1, encoder.channelLayout?.channels ?? 1) : 1)
+        if !format.isDrawn, samples / wanted > Self.most / channels {
+            reasons.error(
+                .invalidValue,
+                "the waveform would have \(samples / wanted) pixels of \(channels == 1 ? "a channel" : "\(channels) channels"); they are at most \(Self.most) together",
+                at: spec.samplesPerPixel?.range ?? spec.range,
+                help: "`samples_per_pixel: \(samples / (Self.most / channels) + 1)` is enough")
+        }
+        return Decision(
+            reasons.hasErrors
+                ? nil
+                : WaveformPlan(
+                    format: format, size: spec.size,
+                    reading: WaveformReader.Settings(
+                        samplesPerPixel: Int(wanted), splitsChannels: spec.splitsChannels,
+                        measuresPower: format.isDrawn && spec.measure == .rms),
+                    bits: spec.bits, background: spec.background, color: spec.color, measure: spec.measure,
+                    location: spec.range), reasons)
+    }
+
+    /// About how large the file will be.
+    func bytes(of plan: WaveformPlan) -> Int64 {
+        let channels = Int64(plan.reading.splitsChannels ? encoder.channelLayout?.channels ?? 2 : 1)
+        let values = 2 * channels * (samples / Int64(max(1, plan.reading.samplesPerPixel)))
+        return switch plan.format {
+        case .json: values * (plan.bits == .eight ? 4 : 6) + 120
+        case .dat: values * Int64(plan.bits.rawValue / 8) + 24
+        case .svg: Int64(plan.size.width) * channels * 20 + 300
+        case .png: Int64(plan.size.width) * Int64(plan.size.height) / 20 + 1000
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import Diagnostics
+internal import ExactStrings
+package import FileSystem
+internal import Glibc
+package import JobSpec
+internal import LibAV
+internal import Media
+
+/// Finds the local files that jobs read. A folder is listed once for the names of an image sequence, however many jobs read them.
+package struct SourceFinder {
+    private let root: PathRoot
+    private var found: [ExactString: Result<ImageSequence.Numbers, SourceProblem>] = [:]
+
+    /// Finds what lies beneath a folder.
+    package init(beneath root: PathRoot = .anywhere) { self.root = root }
+
+    /// The image sequence of a path with a place for the number.
+    /// - Throws: `SourceProblem` where there are no files, where one is missing between others, or the folder can't be read.
+    mutating func sequence(_ path: String, frameRate: Rational) throws(SourceProblem) -> ImageSequence {
+        let result: Result<ImageSequence.Numbers, SourceProblem>
+        if let known = found[path.exact] {
+            result = known
+        } else {
+            result = Result { () throws(SourceProblem) in try numbers(path) }
+            found[path.exact] = result
+        }
+        return ImageSequence(numbered: path, try result.get(), frameRate: frameRate)
+    }
+
+    /// The files that the assets and jobs of some job files read, as absolute paths, and where the first is written that reads it; of
+    /// numbered images those that are there.
+    package mutating func files(of jobFiles: [JobFile]) -> [(path: String, place: SourceRange)] {
+        var files: [(path: String, place: SourceRange)] = []
+        var seen: Set<ExactString> = []
+        for file in jobFiles {
+            for spec in (file.assets.map(\.asset) + file.jobs.map(\.asset)).flatMap(\.parts) {
+                let (written, rate): (Located<String>, Rational?)
+                switch spec.source {
+                case .file(let path), .image(let path, _, _): (written, rate) = (path, nil)
+                case .images(let path, let frameRate): (written, rate) = (path, frameRate)
+                case .url, .glob, .pattern, .job, .composition, .composed: continue
+                }
+                let path = file.absolutePath(written)
+                guard seen.insert(path.exact).inserted else { continue }
+                guard let rate else {
+                    files.append((path, written.range))
+                    continue
+                }
+                let images = (try? sequence(path, frameRate: rate))?.files
+                files += images?.map { ($0, written.range) } ?? []
+            }
+        }
+        return files
+    }
+
+    private func numbers(_ path: String) throws(SourceProblem) -> ImageSequence.Numbers {
+        guard let name = NumberedName(path: path) else {
+            throw SourceProblem("the name has no place for a number")
+        }
+        let numbers = try all(of: name).sorted()
+        guard let first = numbers.first, let last = numbers.last else {
+            throw SourceProblem(
+                "there is no file of these names; the first would be \(name.path(0)) or \(name.path(1))")
+        }
+        for (number, next) in zip(numbers, numbers.dropFirst()) where next != number + 1 {
+            let missing = next == number + 2 ? "\(number + 1)" : "\(number + 1) to \(next - 1)"
+            throw SourceProblem(
+                "the numbers go from \(first) to \(last), and \(missing) \(next == number + 2 ? "is" : "are") missing: \(name.path(number + 1))"
+            )
+        }
+        return ImageSequence.Numbers(first: first, count: numbers.count)
+    }
+
+    private func all(of name: NumberedName) throws(SourceProblem) -> [Int] {
+        let folder = root.open(name.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else {
+            throw SourceProblem(
+                "the folder \(name.directory): "
+                    + InputError(
+                        path: name.directory,
+                        reason: .file(FileSourceProblem(errno: errno, beneath: root))
+                    ).explanation)
+        }
+        guard let stream = fdopendir(folder) else {
+            close(folder)
+            throw SourceProblem("the folder \(name.directory) can't be read")
+        }
+        defer { closedir(stream) }
+        var numbers: [Int] = []
+        while let entry = readdir(stream) {
+            let text = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+            }
+            guard let text, let number = name.number(of: text) else { continue }
+            guard numbers.count < ImageSequence.mostFiles else {
+                throw SourceProblem("there are more than \(ImageSequence.mostFiles) files of these names")
+            }
+            numbers.append(number)
+        }
+        return numbers
+    }
+}

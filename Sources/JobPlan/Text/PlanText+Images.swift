@@ -1,0 +1,38 @@
+internal import Diagnostics
+internal import Media
+
+extension PlanText {
+    /// How stills are taken.
+    static func told(_ images: ImagesPlan) -> String {
+        var text = counted(images.stills.count, "still")
+        if let first = images.stills.first, let last = images.stills.last {
+            text += first == last ? " at \(first.time) s" : " from \(first.time) s to \(last.time) s"
+        }
+        let tolerance = images.tolerance
+        if tolerance.before == nil {
+            text += ", key frames"
+        } else if !tolerance.isExact {
+            text += ", within \(tolerance.before ?? .zero) s before and \(tolerance.after) s after"
+        }
+        if let animation = images.animation {
+            text +=
+                ", shown one after the other for \(images.timing(as: animation).end) s, as animated \(animation.rawValue)"
+        }
+        if let sheet = images.sheet { text += ", \(sheet.columns) beside and \(sheet.rows) above each other" }
+        return text
+    }
+
+    /// Some of the files; all are in the plan's JSON.
+    static func files(_ images: ImagesPlan, of output: OutputPlan) -> [String] {
+        if let index = images.sheet?.index { return ["  index      \(index)"] }
+        let named = images.stills.filter { $0.destination != nil }
+        guard named.count > 1 else { return [] }
+        func line(_ still: ImagesPlan.Still, _ title: String) -> String {
+            "  \(pad(title, 10)) \(still.time) s → \(still.destination ?? output.destination)"
+        }
+        var lines = named.prefix(3).enumerated().map { line($1, $0 == 0 ? "stills" : "") }
+        if named.count > 4 { lines.append("  \(pad("", 10)) and \(named.count - 4) more, until") }
+        if named.count > 3, let last = named.last { lines.append(line(last, "")) }
+        return lines
+    }
+}

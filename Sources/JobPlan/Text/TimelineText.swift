@@ -1,0 +1,79 @@
+internal import LibAV
+internal import Media
+
+/// A composition's time line, for people.
+enum TimelineText {
+    /// A line for each clip, layer and run of audio: what stands where, and what becomes of it.
+    static func lines(_ composition: Composition) -> [String] {
+        var lines: [String] = []
+        func span(_ range: TimeRange) -> String {
+            "\(PlanText.pad(PlanText.time(range.start), 9)) to \(PlanText.pad(PlanText.time(range.end), 9))"
+        }
+        func told(_ placement: ClipPlacement) -> String {
+            let range = placement.sourceRange
+            let source = composition.sources[placement.source]
+            let name = source.name.split(separator: "/").last.map(String.init) ?? source.name
+            return "\(name), \(range.start) s to \(range.end) s"
+        }
+        func speed(_ placement: ClipPlacement) -> String {
+            placement.sourceRange.duration == placement.timeRange.duration
+                ? ""
+                : ", \(rounded(placement.sourceRange.duration.seconds / placement.timeRange.duration.seconds)) times as fast"
+        }
+        if let canvas = composition.canvas {
+            lines.append(
+                "  frames     \(canvas.size), \(canvas.frameRate) frames/s, \(canvas.pixelFormat)\(canvas.color.isHighRange ? ", HDR" : "")"
+            )
+        }
+        if let form = composition.audioForm {
+            lines.append("  audio      \(form.sampleRate) Hz, \(form.layout)")
+        }
+        for (index, clip) in composition.clips.enumerated() {
+            let before = index > 0 ? composition.clips[index - 1].placement.timeRange.end : .zero
+            let range = clip.placement.timeRange
+            let join =
+                index > 0 && range.start < before
+                ? ", \(clip.join.rawValue) over \(before - range.start) s" : ""
+            lines.append(
+                "  clip \(PlanText.pad("\(index)", 5)) \(span(range)) \(told(clip.placement))\(speed(clip.placement))\(join)\(changes(clip.settings))"
+            )
+        }
+        for (index, layer) in composition.layers.enumerated() {
+            let what =
+                switch layer.content {
+                case .frames(let placement, let place, _):
+                    "\(told(placement)), \(place.width)x\(place.height) at \(place.x),\(place.y)"
+                case .text(let text): "text `\(text.text.prefix(60))`"
+                }
+            lines.append("  layer \(PlanText.pad("\(index)", 4)) \(span(layer.timeRange)) \(what)")
+        }
+        for (index, clip) in composition.audio.enumerated() {
+            let loop = clip.isRepeated ? ", repeated" : ""
+            let duck = clip.ducking.map { ", quieter under audio \($0.under)" } ?? ""
+            lines.append(
+                "  sum of \(PlanText.pad("\(index)", 3)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)"
+            )
+        }
+        return lines
+    }
+
+    private static func rounded(_ value: Double) -> String {
+        Thousandths.text(Int((value * 1000).rounded()))
+    }
+
+    /// What becomes of a clip's frames on their way to the canvas.
+    private static func changes(_ settings: VideoOutputSettings) -> String {
+        var parts: [String] = []
+        if settings.deinterlacing != .off { parts.append("deinterlaced") }
+        if let turn = settings.turn { parts.append("rotated by \(turn.clockwiseDegrees) degrees") }
+        if let inner = settings.innerSize, inner != settings.size {
+            parts.append(settings.fit == .cover ? "cut off to fill" : "scaled to \(inner) with bars")
+        }
+        if settings.mapsTones {
+            parts.append("tones mapped")
+        } else if settings.color != nil {
+            parts.append("colors converted")
+        }
+        return parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")
+    }
+}

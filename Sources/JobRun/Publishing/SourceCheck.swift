@@ -1,0 +1,44 @@
+internal import Diagnostics
+internal import JobPlan
+internal import LibAV
+internal import Media
+internal import FileSystem
+
+/// Whether the sources of a job are what they were when it was planned.
+struct SourceCheck {
+    private let plan: JobPlan
+
+    init(_ plan: JobPlan) { self.plan = plan }
+
+    /// Throws where one is gone or changed; `when` says since when.
+    func check(when: String) throws {
+        for (sequence, identity) in plan.imageSequences {
+            try check("an image of the source", sequence.path, sequence.filesIdentity, identity, when)
+        }
+        for (composition, identities) in plan.compositions {
+            for (source, identity) in zip(composition.sources, identities) {
+                try check("a source of the composition", source.name, source.identity, identity, when)
+            }
+        }
+        for input in plan.inputs {
+            guard case .file(let path, let identity) = input.source else { continue }
+            // Of what a server has, only who fetched it can tell; its worker reads it to the length that was planned.
+            if SourceLocation.isRemote(path) { continue }
+            guard let now = FileIdentity(path: path) else {
+                throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
+            }
+            guard now == identity else {
+                throw JobFailure(
+                    "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
+            }
+        }
+    }
+
+    private func check(_ what: String, _ name: String, _ now: String?, _ then: String, _ when: String) throws
+    {
+        guard now != then else { return }
+        throw JobFailure(
+            now == nil ? "\(what) is gone: \(name)" : "\(what) changed \(when): \(name)", at: plan.location,
+            rule: .sourceUnreadable)
+    }
+}

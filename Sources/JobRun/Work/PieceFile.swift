@@ -1,0 +1,51 @@
+internal import LibAV
+internal import Media
+internal import Publishing
+
+/// The pieces of an output's file, one behind the other, each read back as soon as it is there. Confined to one queue at a time.
+final class PieceFile {
+    private let file: TemporaryFile
+    private var end: Int64 = 0
+    /// Where they are.
+    private(set) var parts: [TemporaryFile.Part] = []
+
+    init(_ file: TemporaryFile) { self.file = file }
+
+    /// Encodes a frame behind the others.
+    func append(_ frame: borrowing Frame, with encoder: StillEncoder) throws {
+        try encoder.encode(frame) { bytes in
+            try append(bytes) { encoder.problem(in: $0) }
+        }
+    }
+
+    /// Puts bytes behind the others.
+    func append(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { whole in
+            try append(whole) { $0 == bytes ? nil : "it reads otherwise" }
+        }
+    }
+
+    /// All that somebody else wrote into the file is its one piece; `check` says what is wrong with it.
+    func takeWhole(_ check: () throws -> String?) throws {
+        if let problem = try check() {
+            throw MediaError.misuse("what was written can't be read back: \(problem)")
+        }
+        end = file.size
+        parts = [TemporaryFile.Part(offset: 0, length: end)]
+    }
+
+    /// The same piece as the one before.
+    func repeatLast() {
+        if let last = parts.last { parts.append(last) }
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer, check: ([UInt8]) -> String?) throws {
+        let part = TemporaryFile.Part(offset: end, length: Int64(bytes.count))
+        try file.write(bytes, at: end)
+        if let problem = check(try file.bytes(of: part)) {
+            throw MediaError.misuse("what was written can't be read back: \(problem)")
+        }
+        end += part.length
+        parts.append(part)
+    }
+}

@@ -1,0 +1,122 @@
+internal import Diagnostics
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+internal import Publishing
+
+/// Makes the stills of one output: all of them into one file, one behind the other.
+final class StillWork: OutputWork, Sendable {
+    private let source: OutputSource
+    private let images: ImagesPlan
+    private let done = Guarded(0)
+
+    init(_ source: OutputSource, images: ImagesPlan) {
+        self.source = source
+        self.images = images
+    }
+
+    var fraction: Double {
+        let rounds = images.animation?.looksFirst == true ? 2 : 1
+        return Double(done.withLock { $0 }) / Double(max(1, images.stills.count * rounds))
+    }
+
+    func make() throws -> OutputFindings {
+        let generator = generator
+        try source.cancellation.begin { generator.cancel() }
+        let pieces = PieceFile(source.file)
+        var findings = OutputFindings()
+        if let format = images.animation {
+            findings.stills = try makeAnimation(format, generator, pieces)
+        } else if let sheet = images.sheet {
+            findings.stills = try makeSheet(sheet, generator, pieces)
+        } else {
+            findings.stills = try makeFiles(generator, pieces)
+        }
+        findings.parts = pieces.parts
+        // Where its frames end, stills don't tell.
+        findings.tracks = [
+            TrackReport(
+                samples: images.stills.count, end: source.planned.expected.timeRange.end,
+                damage: generator.damage)
+        ]
+        return findings
+    }
+
+    private var generator: AssetImageGenerator {
+        AssetImageGenerator(
+            asset: source.asset, track: source.track,
+            settings: source.encoding.video ?? VideoOutputSettings(),
+            tolerance: images.tolerance, damagePolicy: source.task.input.damagePolicy)
+    }
+
+    private func makeFiles(_ generator: AssetImageGenerator, _ pieces: PieceFile) throws -> [MediaTime] {
+        let encoder = try StillEncoder(source.encoding.encoder, limits: source.limits)
+        let pipeline = StillPipeline(encoder: encoder, pieces: pieces)
+        let times = try times(of: generator) { still in
+            if still.isRepeated {
+                try pipeline.repeatLast()
+            } else {
+                try pipeline.add(still.image.makeFrame())
+            }
+        }
+        try pipeline.settle()
+        return times
+    }
+
+    private func makeSheet(
+        _ sheet: ImagesPlan.Sheet, _ generator: AssetImageGenerator, _ pieces: PieceFile
+    ) throws -> [MediaTime] {
+        let composed = StillSheet(columns: sheet.columns, rows: sheet.rows)
+        let times = try times(of: generator) { try composed.add($0.image.makeFrame()) }
+        let still = source.encoding.encoder
+        var whole = still
+        whole.width *= sheet.columns
+        whole.height *= sheet.rows
+        try pieces.append(composed.finish(), with: StillEncoder(whole, limits: source.limits))
+        if sheet.index != nil {
+            let index = SheetIndex(
+                images: images, sheet: sheet, file: source.task.output.destination, width: still.width,
+                height: still.height)
+            try pieces.append(Array(index.text.utf8))
+        }
+        return times
+    }
+
+    private func makeAnimation(
+        _ format: AnimationFormat, _ generator: AssetImageGenerator, _ pieces: PieceFile
+    ) throws -> [MediaTime] {
+        let (timing, encoder, cancellation) = (
+            images.timing(as: format), source.encoding.encoder, source.cancellation
+        )
+        let animation = try format.writer(encoder, timing, into: source.file)
+        if format.looksFirst {
+            // What is damaged is counted once.
+            let looker = self.generator
+            try cancellation.begin { looker.cancel() }
+            _ = try times(of: looker) { try animation.look(at: $0.image.makeFrame()) }
+            try cancellation.begin { generator.cancel() }
+        }
+        let times = try times(of: generator) { try animation.add($0.image.makeFrame()) }
+        try animation.finish()
+        try pieces.takeWhole {
+            try AnimationCheck(
+                encoder, in: source.asset.environment.sources, isCancelled: { cancellation.isCancelled }
+            ).problem(inFile: source.file.reopenPath, format: format, timing: timing)
+        }
+        return times
+    }
+
+    /// When each still comes on screen.
+    private func times(
+        of generator: AssetImageGenerator, _ body: (StillImage) throws -> Void
+    ) throws -> [MediaTime] {
+        var times: [MediaTime] = []
+        try generator.images(at: images.stills.map(\.sourceTime)) { still in
+            try body(still)
+            times.append(still.actualTime)
+            done.withLock { $0 += 1 }
+        }
+        return times
+    }
+}

@@ -1,0 +1,73 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import FileSystem
+internal import JobPlan
+internal import LibAV
+internal import Media
+internal import Publishing
+
+/// Tells of an error what a job's failure says: which part of the job file asked for it, and what can be done.
+struct WorkFailures {
+    let plan: JobPlan
+
+    /// What an error means for the job.
+    func failure(of error: any Error) -> JobFailure {
+        if let failure = error as? JobFailure { return failure }
+        return JobFailure(
+            (isOfSource(error) ? "\(sourceName), \(error)" : "\(error)") + remedy(for: error),
+            at: location(of: error), isTransient: Transience.isTransient(error))
+    }
+
+    /// What can be done about it.
+    private func remedy(for error: any Error) -> String {
+        switch (error as? MediaError)?.ofSource {
+        case .damaged?, .truncated?: break
+        case .reading(_, _, let error)? where error.isInvalidData: break
+        default: return ""
+        }
+        return plan.inputs.contains { $0.damagePolicy == .fail }
+            ? " (`on_damage: skip` leaves out what is damaged, and says how much)" : ""
+    }
+
+    private func isOfSource(_ error: any Error) -> Bool {
+        switch error as? MediaError {
+        case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
+            .undecodable,
+            .noPackets:
+            true
+        default: false
+        }
+    }
+
+    private var sourceName: String {
+        if case .pattern? = plan.inputs.first?.source { return plan.sourceName }
+        return plan.sourceName.pathParts.last ?? plan.sourceName
+    }
+
+    /// Which part of the job file asked for what failed.
+    private func location(of error: any Error) -> SourceRange {
+        let only = plan.outputs.count == 1 ? plan.outputs.first : nil
+        let tracks = plan.outputs.flatMap { output in output.tracks.enumerated().map { ($0, $1) } }
+        if error is SystemError || error is PublishingError {
+            return only?.destinationLocation ?? plan.location
+        }
+        switch error as? MediaError {
+        case .writing: return only?.destinationLocation ?? plan.location
+        case .nothingFits, .overLimit:
+            return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
+        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
+            .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
+            .undecodable(let track, _), .unorderedTimes(let track, _), .hiddenBetween(let track, _),
+            .noPackets(let track, _), .lostPackets(let track, _, _),
+            .changedHeaders(let track, _):
+            return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
+                ?? plan.location
+        case .encoding(let track, _), .unfit(let track, _, _, _):
+            // Each writer counts its own tracks: of several outputs' it may be any.
+            let meant = Set(
+                tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
+            return meant.count == 1 ? meant.first ?? plan.location : plan.location
+        default: return plan.location
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import Media
+
+/// What an output of stills shows to be wrong by itself.
+enum ImagesCheck {
+    static func check(_ output: OutputSpec, into sink: inout DiagnosticSink) {
+        guard let images = output.images else { return }
+        checkNames(of: output, images, into: &sink)
+        if let format = output.container, let codec = images.codec(of: format.value) {
+            _ = EncodeCheck.encoder(Located(codec, at: format.range), into: &sink)
+            if let quality = images.quality, codec.stillQuality == nil {
+                sink.error(
+                    .codecSetting,
+                    codec.isLossless
+                        ? "\(codec.name) loses nothing, so it has no quality"
+                        : "\(codec.name) has no quality to choose",
+                    at: quality.range)
+            }
+        }
+        if case .keyFrames(let place) = images.selection, !images.tolerance.isExact {
+            sink.error(
+                .conflictingKeys, "key frames are taken as they are, so `tolerance` says nothing of them",
+                at: place)
+        }
+    }
+
+    /// All stills are in one file.
+    private static func checkOneFile(
+        _ name: String, at place: SourceRange, isNumbered: Bool, _ path: Located<String>,
+        into sink: inout DiagnosticSink
+    ) {
+        guard isNumbered else { return }
+        sink.error(
+            .conflictingKeys, "\(name) is one file, so nothing in its name is of each still",
+            at: path.range, notes: [Diagnostic.Note("it stands here", at: place)])
+    }
+
+    /// Several stills have several names, and one file has one.
+    private static func checkNames(
+        of output: OutputSpec, _ images: ImagesSpec, into sink: inout DiagnosticSink
+    ) {
+        let path = output.destination.path
+        let isNumbered = output.namesEachImage
+        if let animation = images.animation {
+            if let sheet = images.sheet {
+                sink.error(
+                    .conflictingKeys, "stills are shown one after the other or beside each other, not both",
+                    at: animation.range, notes: [Diagnostic.Note("`sheet` stands here", at: sheet.range)])
+            }
+            if let format = images.format {
+                sink.error(
+                    .conflictingKeys, "`animation` says the format", at: format.range,
+                    notes: [Diagnostic.Note("`animation` stands here", at: animation.range)])
+            }
+            return checkOneFile(
+                "an animation", at: animation.range, isNumbered: isNumbered, path, into: &sink)
+        }
+        if let sheet = images.sheet {
+            checkOneFile("a sheet", at: sheet.range, isNumbered: isNumbered, path, into: &sink)
+            if let rows = sheet.rows, let count = images.selection.count, count > sheet.columns * rows.value {
+                sink.error(
+                    .invalidValue,
+                    "\(count) stills don't fit into \(sheet.columns) columns and \(rows.value) rows",
+                    at: images.place, notes: [Diagnostic.Note("`rows` stands here", at: rows.range)])
+            }
+            return
+        }
+        if !isNumbered, images.selection.count != 1 {
+            sink.error(
+                .missingKey, "several stills go into several files: the destination names each",
+                at: path.range,
+                help:
+                    "`\(ImagesSpec.Placeholder.number)` or `\(ImagesSpec.Placeholder.time)` in it; or `sheet` or `animation` makes one file of all"
+            )
+        }
+        if isNumbered, let slash = path.value.lastSlash,
+            ImagesSpec.Placeholder.all.contains(where: { path.value[..<slash].contains($0) })
+        {
+            sink.error(
+                .invalidValue, "the files' names tell stills apart, not their folders", at: path.range)
+        }
+    }
+}
+
+extension ImagesSpec {
+    /// The codec of its files.
+    func codec(of container: ContainerType) -> CodecInfo? {
+        animation == nil ? CodecCatalog.still(container.name) : CodecCatalog.animation(container.name)
+    }
+}
+
+extension ImagesSpec.Selection {
+    /// How many stills there will be, where the file alone tells.
+    package var count: Int? {
+        switch self {
+        case .at(let times): times.count
+        case .count(let count): count.value
+        case .every, .keyFrames, .scenes: nil
+        }
+    }
+}
+
+extension ImagesSpec.Placeholder {
+    static let all = [number, time]
+}
+
+extension OutputSpec {
+    /// Each still is a file of its own, by the destination's name.
+    package var namesEachImage: Bool {
+        ImagesSpec.Placeholder.all.contains { destination.path.value.contains($0) }
+    }
+}

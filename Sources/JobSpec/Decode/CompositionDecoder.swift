@@ -1,0 +1,392 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes `composition`, and checks what needs no media.
+struct CompositionDecoder {
+    let reader: NodeReader
+    /// The asset that a node names or is.
+    let asset: (YAMLNode) -> AssetSpec?
+
+    /// Clips, layers and runs of audio that a composition has at most.
+    static let most = Composition.mostClips
+
+    /// Nil where it can't be made out; the reader's sink says why.
+    func composition(_ node: YAMLNode) -> CompositionSpec? {
+        let before = reader.sink.errorCount
+        var spec = CompositionSpec(sequence: [], layers: [], audio: [], range: node.range)
+        if case .sequence = node.content {
+            spec.sequence = sequence(node)
+        } else {
+            guard let fields = reader.fields(node, as: Language.composition) else { return nil }
+            spec.sequence = fields.value("sequence").map { sequence($0) } ?? []
+            spec.layers = fields.value("layers").map { list($0, "`layers`").compactMap { layer($0) } } ?? []
+            spec.audio = fields.value("audio").map { list($0, "`audio`").compactMap { audioItem($0) } } ?? []
+            spec.size = reader.value(
+                fields.value("size"), "`size`", "it is written like 1280x720, both sides even and at least 16"
+            ) { text in
+                Quantity.dimensions(text).flatMap { size in
+                    guard let width = size.width, let height = size.height, width % 2 == 0, height % 2 == 0,
+                        width >= 16, height >= 16
+                    else { return nil }
+                    return size
+                }
+            }
+            spec.frameRate = reader.value(
+                fields.value("frame_rate"), "`frame_rate`",
+                "it is written like 25, 29.97 or 30000/1001, up to 1000"
+            ) { Quantity.frameRate($0) }
+            spec.sampleRate = reader.value(
+                fields.value("sample_rate"), "`sample_rate`", "it is a frequency like 48000 or 44.1kHz"
+            ) { Quantity.frequency($0).flatMap { $0 >= 8000 ? $0 : nil } }
+            spec.channels = reader.value(
+                fields.value("channels"), "`channels`",
+                "it is mono, stereo, 5.1, a number up to 16 or a layout of libav's"
+            ) { EncodeDecoder.layout($0) }
+        }
+        check(spec)
+        return reader.sink.errorCount == before ? spec : nil
+    }
+
+    private func list(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
+        guard case .sequence(let items) = node.content else {
+            reader.sink.error(.wrongType, "\(what) is a list, not \(node.kind)", at: node.range)
+            return []
+        }
+        if items.count > Self.most {
+            reader.sink.error(.yamlLimit, "\(what) has more than \(Self.most) entries", at: node.range)
+            return []
+        }
+        return items
+    }
+
+    // MARK: Sequence
+
+    private func sequence(_ node: YAMLNode) -> [CompositionSpec.Item] {
+        let items = list(node, "`sequence`")
+        if items.isEmpty {
+            reader.sink.error(.missingKey, "a composition has at least one clip", at: node.range)
+        }
+        return items.compactMap { item($0) }
+    }
+
+    private func item(_ node: YAMLNode) -> CompositionSpec.Item? {
+        guard case .mapping(let entries) = node.content else {
+            return asset(node).map { .clip(Self.clip($0, at: node.range)) }
+        }
+        let keys = entries.map(\.key)
+        if keys.contains("join") {
+            guard let fields = reader.fields(node, as: Language.join) else { return nil }
+            let kind = reader.choice("join", of: fields, as: JoinKind.self)
+            let overlap = reader.length(
+                "overlap", of: fields, "it is a time from 0.001 s to an hour, such as 1s or 500ms")
+            guard let kind, let overlap else { return nil }
+            return .join(CompositionSpec.Join(kind: kind.value, overlap: overlap, place: node.range))
+        }
+        if keys.contains("gap") {
+            guard let fields = reader.fields(node, as: Language.gap) else { return nil }
+            return reader.length("gap", of: fields, "it is a time from 0.001 s to a day, such as 1s").map {
+                .gap($0)
+            }
+        }
+        // What an asset in place has and a clip hasn't.
+        if !keys.contains("asset"),
+            ["path", "pattern", "url", "image", "images"].contains(where: keys.contains)
+        {
+            return asset(node).map { .clip(Self.clip($0, at: node.range)) }
+        }
+        guard let fields = reader.fields(node, as: Language.clip) else { return nil }
+        guard let source = fields.value("asset").flatMap({ asset($0) }) else { return nil }
+        var clip = Self.clip(source, at: node.range)
+        clip.id = id(fields)
+        clip.range = fields.value("range").flatMap { RangeDecoder(reader: reader).range($0) }
+        clip.duration = reader.length("duration", of: fields, "an image is shown for some time, up to a day")
+        clip.video = choice(fields.value("video"), of: .video)
+        clip.audio = choice(fields.value("audio"), of: .audio)
+        clip.fit = reader.choice("fit", of: fields, as: FrameFit.self)
+        clip.speed = reader.thousandths("speed", of: fields)
+        clip.volume = level(fields["volume"], as: Language.levelPoint)
+        if let duration = clip.duration, let range = clip.range {
+            reader.sink.error(
+                .conflictingKeys, "`duration` is how long an image is shown, which has no `range`",
+                at: duration.range, notes: [Diagnostic.Note("`range` stands here", at: range.range)])
+        }
+        return .clip(clip)
+    }
+
+    private static func clip(_ asset: AssetSpec, at place: SourceRange) -> CompositionSpec.Clip {
+        CompositionSpec.Clip(asset: asset, video: .usual, audio: .usual, place: place)
+    }
+
+    private func id(_ fields: Fields) -> Located<String>? {
+        guard let text = fields.value("id").flatMap({ reader.text($0, "`id`") }) else { return nil }
+        guard NodeReader.isIdentifier(text.value), !["start", "end"].contains(text.value) else {
+            reader.sink.error(
+                .invalidName, "`\(text.value)` is no name for a clip", at: text.range,
+                help: "names have letters, digits, `_` and `-`, and are none of `start` and `end`")
+            return nil
+        }
+        return text
+    }
+
+    private func choice(_ node: YAMLNode?, of type: MediaType) -> CompositionSpec.Choice {
+        guard let node else { return .usual }
+        if node.text == "none" { return .none }
+        if node.text == "all" {
+            reader.sink.error(
+                .invalidValue,
+                "one track is taken of each asset; it is `first`, `none`, an index or a mapping",
+                at: node.range)
+            return .usual
+        }
+        return SelectionDecoder(reader: reader).selection(node, of: type).map { .track($0) } ?? .usual
+    }
+
+    // MARK: Layers and audio
+
+    private func layer(_ node: YAMLNode) -> CompositionSpec.Layer? {
+        guard case .mapping(let entries) = node.content else {
+            reader.sink.error(.wrongType, "a layer is a mapping, not \(node.kind)", at: node.range)
+            return nil
+        }
+        let isText = entries.contains { $0.key == "text" }
+        guard let fields = reader.fields(node, as: isText ? Language.textLayer : Language.assetLayer) else {
+            return nil
+        }
+        let content: CompositionSpec.Layer.Content
+        if isText {
+            guard let text = fields.value("text").flatMap({ reader.text($0, "`text`") }) else { return nil }
+            let color = reader.value(
+                fields.value("color"), "`color`", "it is a name such as white, or written like #ffcc00"
+            ) { Self.color($0) }
+            content = .text(
+                text, font: fields.value("font").flatMap { reader.text($0, "`font`") },
+                size: reader.integer("size", of: fields)?.value ?? 48, color: color?.value ?? "white")
+        } else {
+            guard let source = fields.value("asset").flatMap({ asset($0) }) else { return nil }
+            let video = choice(fields.value("video"), of: .video)
+            if case .none = video, let node = fields.value("video") {
+                reader.sink.error(.invalidValue, "a layer without frames is none", at: node.range)
+            }
+            content = .asset(
+                source, range: fields.value("range").flatMap { RangeDecoder(reader: reader).range($0) },
+                video: video)
+        }
+        return CompositionSpec.Layer(
+            content: content, at: anchor(fields.value("at"), "`at`"),
+            until: anchor(fields.value("until"), "`until`"),
+            duration: reader.length("duration", of: fields, "it is a time up to a day, such as 3s"),
+            position: fields.value("place").map { position($0) } ?? CompositionSpec.Place(),
+            opacity: level(fields["opacity"], as: Language.opacityPoint), place: node.range)
+    }
+
+    private static func color(_ text: String) -> String? {
+        if Language.textLayer.type(of: "color")?.words?.contains(text) == true { return text }
+        let digits = text.dropFirst()
+        return text.hasPrefix("#") && [6, 8].contains(digits.count) && digits.allSatisfy(\.isHexDigit)
+            ? text : nil
+    }
+
+    private func position(_ node: YAMLNode) -> CompositionSpec.Place {
+        var place = CompositionSpec.Place()
+        guard let fields = reader.fields(node, as: Language.place) else { return place }
+        func distance(_ key: String) -> Located<CompositionSpec.Distance>? {
+            reader.value(fields.value(key), "`\(key)`", "it is a number of pixels, or a share such as 10%") {
+                text in
+                let isNegative = text.hasPrefix("-")
+                let size = isNegative ? text.dropFirst() : text[...]
+                if size.hasSuffix("%"), let share = Quantity.scaled(size.dropLast(), by: 1000),
+                    share <= 1_000_000
+                {
+                    return .share(isNegative ? -share : share)
+                }
+                guard let pixels = Int(size), pixels <= 16_384, !size.hasPrefix("+") else { return nil }
+                return .pixels(isNegative ? -pixels : pixels)
+            }
+        }
+        place.left = distance("left")
+        place.right = distance("right")
+        place.top = distance("top")
+        place.bottom = distance("bottom")
+        place.width = distance("width")
+        place.height = distance("height")
+        return place
+    }
+
+    private func audioItem(_ node: YAMLNode) -> CompositionSpec.AudioItem? {
+        guard let fields = reader.fields(node, as: Language.audioItem),
+            let source = fields.value("asset").flatMap({ asset($0) })
+        else { return nil }
+        let form = "it is a time from 0.001 s to an hour, such as 2s"
+        var duck: (under: Located<String>, thousandths: Int)?
+        if let fields = fields.value("duck").flatMap({ reader.fields($0, as: Language.duck) }),
+            let under = fields.value("under").flatMap({ reader.text($0, "`under`") })
+        {
+            let by = reader.value(fields.value("by"), "`by`", "it is written like 12dB, from 0 to 60 dB") {
+                Quantity.decibels($0).flatMap { $0 >= 0 ? $0 : nil }
+            }
+            duck = (under, Self.factor(decibels: -(by?.value ?? 12_000)))
+        }
+        let choice = choice(fields.value("audio"), of: .audio)
+        if case .none = choice, let node = fields.value("audio") {
+            reader.sink.error(.invalidValue, "a run of audio without audio is none", at: node.range)
+        }
+        return CompositionSpec.AudioItem(
+            id: id(fields), asset: source,
+            range: fields.value("range").flatMap { RangeDecoder(reader: reader).range($0) }, audio: choice,
+            at: anchor(fields.value("at"), "`at`"), until: anchor(fields.value("until"), "`until`"),
+            loops: reader.boolean("loop", of: fields)?.value ?? false,
+            volume: level(fields["volume"], as: Language.levelPoint),
+            fadeIn: reader.length("fade_in", of: fields, form),
+            fadeOut: reader.length("fade_out", of: fields, form), duck: duck, place: node.range)
+    }
+
+    /// A factor in thousandths of decibels in thousandths.
+    private static func factor(decibels: Int) -> Int {
+        Int((1000 * Decibels.factor(Double(decibels) / 1000)).rounded())
+    }
+
+    /// A factor, decibels, or a list of points.
+    private func level(_ entry: YAMLNode.Entry?, as type: MappingType) -> CompositionSpec.Level? {
+        guard let entry else { return nil }
+        let isVolume = type === Language.levelPoint
+        guard case .sequence(let items) = entry.value.content else {
+            let most = isVolume ? 16_000 : 1000
+            let value = reader.value(
+                entry.value, "`\(entry.key)`",
+                isVolume
+                    ? "it is a factor from 0 to 16, decibels such as -3dB, or a list of points"
+                    : "it is a number from 0 to 1, or a list of points"
+            ) { text -> Int? in
+                if isVolume, text.lowercased().hasSuffix("db") {
+                    return Quantity.decibels(text).map { Self.factor(decibels: $0) }.flatMap {
+                        $0 <= most ? $0 : nil
+                    }
+                }
+                return Quantity.scaled(text, by: 1000).map { Int($0) }.flatMap { $0 <= most ? $0 : nil }
+            }
+            return value.map {
+                CompositionSpec.Level(points: [(.zero, $0.value)], range: entry.value.range)
+            }
+        }
+        if items.isEmpty {
+            reader.sink.error(.missingKey, "`\(entry.key)` has no point", at: entry.value.range)
+        }
+        var points: [(at: MediaTime, thousandths: Int)] = []
+        for item in items {
+            guard let fields = reader.fields(item, as: type),
+                let time = reader.length("at", of: fields, "it is a time up to a day, such as 2s"),
+                let value = reader.thousandths("value", of: fields)
+            else { continue }
+            if let last = points.last, time.value <= last.at {
+                reader.sink.error(
+                    .invalidRange, "points follow one another; the one before is at \(last.at) s",
+                    at: time.range)
+            }
+            points.append((time.value, value.value))
+        }
+        return points.isEmpty ? nil : CompositionSpec.Level(points: points, range: entry.value.range)
+    }
+
+    private func anchor(_ node: YAMLNode?, _ what: String) -> CompositionSpec.Anchor? {
+        let form = "it is a time such as 2s, `start`, `end`, or an id's start or end such as talk.end-1s"
+        return reader.value(node, what, form) { text -> CompositionSpec.Anchor? in
+            guard let node else { return nil }
+            func time(_ text: Substring) -> MediaTime? {
+                if case .absolute(let time)? = TimeExpression(String(text)) { time } else { nil }
+            }
+            if let time = time(text[...]) {
+                return CompositionSpec.Anchor(base: .start, offset: time, range: node.range)
+            }
+            // An id may have a `-` in it: what is behind `.start` or `.end` counts.
+            for word in [".start", ".end", "start", "end"] {
+                guard let found = text.firstRange(of: word) else { continue }
+                let (name, rest) = (text[..<found.lowerBound], text[found.upperBound...])
+                guard word.hasPrefix(".") != name.isEmpty,
+                    name.isEmpty || NodeReader.isIdentifier(String(name))
+                else { continue }
+                var offset = MediaTime.zero
+                if let sign = rest.first {
+                    guard "+-".contains(sign), let by = time(rest.dropFirst()) else { return nil }
+                    offset = sign == "-" ? .zero - by : by
+                }
+                let isEnd = word.hasSuffix("end")
+                let base: CompositionSpec.Anchor.Base =
+                    name.isEmpty ? (isEnd ? .end : .start) : .item(String(name), isEnd: isEnd)
+                return CompositionSpec.Anchor(base: base, offset: offset, range: node.range)
+            }
+            return nil
+        }?.value
+    }
+
+    // MARK: What goes with what
+
+    private func check(_ spec: CompositionSpec) {
+        var isBehindClip = false
+        for (index, item) in spec.sequence.enumerated() {
+            if case .join(let join) = item {
+                let isBefore = spec.sequence.indices.contains(index + 1)
+                var isClip = false
+                if isBefore, case .clip = spec.sequence[index + 1] { isClip = true }
+                if !isBehindClip || !isClip {
+                    reader.sink.error(
+                        .conflictingKeys, "a join stands between two clips", at: join.place)
+                }
+            }
+            if case .clip = item { isBehindClip = true } else { isBehindClip = false }
+        }
+        var names: [String: SourceRange] = [:]
+        let ids =
+            spec.sequence.compactMap { if case .clip(let clip) = $0 { clip.id } else { nil } }
+            + spec.audio.compactMap(\.id)
+        for id in ids {
+            if let first = names[id.value] {
+                reader.sink.error(
+                    .duplicateKey, "the name `\(id.value)` stands twice", at: id.range,
+                    notes: [Diagnostic.Note("it stands here first", at: first)])
+            } else {
+                names[id.value] = id.range
+            }
+        }
+        let anchors =
+            spec.layers.flatMap { [$0.at, $0.until] } + spec.audio.flatMap { [$0.at, $0.until] }
+        for anchor in anchors.compactMap(\.self) {
+            guard case .item(let name, _) = anchor.base, names[name] == nil else { continue }
+            reader.sink.error(
+                .undefinedName, "there is no clip or audio `\(name)`", at: anchor.range,
+                help: Suggestion.help(for: name, among: names.keys.sorted()))
+        }
+        for item in spec.audio {
+            guard let under = item.duck?.under else { continue }
+            guard let other = spec.audio.first(where: { $0.id?.value == under.value }) else {
+                reader.sink.error(
+                    .undefinedName, "there is no run of audio `\(under.value)`", at: under.range,
+                    help: Suggestion.help(
+                        for: under.value, among: spec.audio.compactMap(\.id?.value).sorted()))
+                continue
+            }
+            if other.id?.value == item.id?.value || other.duck != nil {
+                reader.sink.error(
+                    .conflictingKeys,
+                    "audio makes room for another run, which makes room for none itself", at: under.range)
+            }
+        }
+        var patterns: [SourceRange] = []
+        for asset in spec.assets {
+            switch asset.source {
+            case .glob(let pattern) where !patterns.contains(pattern.range): patterns.append(pattern.range)
+            case .job(let id, _, _):
+                reader.sink.error(
+                    .notSupported, "what another job publishes can't be a part of a composition yet",
+                    at: id.range, help: "a second job file, or a path and `needs`, reads it once it is there")
+            default: break
+            }
+        }
+        if patterns.count > 1 {
+            reader.sink.error(
+                .fanOut, "a composition is run once for each match of one pattern, and this is a second one",
+                at: patterns[1], notes: [Diagnostic.Note("the first one stands here", at: patterns[0])])
+        }
+    }
+}

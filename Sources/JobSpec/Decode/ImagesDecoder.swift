@@ -1,0 +1,105 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes `images`.
+struct ImagesDecoder {
+    let reader: NodeReader
+
+    /// Nil where it can't be made out; the reader's sink says why.
+    func images(_ node: YAMLNode) -> ImagesSpec? {
+        guard let fields = reader.fields(node, as: Language.images), let selection = selection(fields) else {
+            return nil
+        }
+        var sheet: ImagesSpec.Sheet?
+        if let node = fields.value("sheet") {
+            guard let found = self.sheet(node) else { return nil }
+            sheet = found
+        }
+        let size = reader.value(
+            fields.value("size"), "`size`",
+            "it is written like 1280x720, 1280x or x720, with sides up to 16384"
+        ) { Quantity.dimensions($0) }
+        let animation = reader.choice("animation", of: fields, as: AnimationFormat.self)
+        // What kind of file it is to be hangs on it.
+        if fields.has("animation"), animation == nil { return nil }
+        let aperture = reader.choice("aperture", of: fields, as: ApertureMode.self)
+        return ImagesSpec(
+            selection: selection, tolerance: fields.value("tolerance").flatMap { tolerance($0) } ?? .exact,
+            size: size, aperture: aperture?.value ?? .clean,
+            isUpright: reader.word("orientation", of: fields)?.value != "ignore",
+            animation: animation,
+            quality: reader.integer("quality", of: fields), format: format(node), sheet: sheet,
+            range: node.range)
+    }
+
+    /// The format's name, where it is said.
+    func format(_ node: YAMLNode) -> Located<String>? {
+        guard case .mapping(let entries) = node.content,
+            let entry = entries.first(where: { $0.key == "format" })
+        else { return nil }
+        return reader.word(entry.value, as: "format", of: Language.images)
+    }
+
+    private func selection(_ fields: Fields) -> ImagesSpec.Selection? {
+        if let node = fields.value("at") {
+            let nodes = if case .sequence(let items) = node.content { items } else { [node] }
+            let times = nodes.compactMap { reader.time($0, "`at`") }
+            if nodes.isEmpty {
+                reader.sink.error(.missingKey, "a list of times has at least one", at: node.range)
+            }
+            if nodes.count > 9999 {
+                reader.sink.error(.yamlLimit, "more than 9999 times", at: node.range)
+            }
+            return times.count == nodes.count && !times.isEmpty && times.count <= 9999 ? .at(times) : nil
+        }
+        if fields.has("every") {
+            return reader.length(
+                "every", of: fields, "it is a time from 0.001 s to a day, written like 5s or 500ms"
+            ).map { .every($0) }
+        }
+        if fields.has("count") { return reader.integer("count", of: fields).map { .count($0) } }
+        if fields.has("scenes") { return reader.thousandths("scenes", of: fields).map { .scenes($0) } }
+        return fields.value("keyframes").flatMap { reader.word($0, "`keyframes`", of: ["true"]) }.map {
+            .keyFrames($0.range)
+        }
+    }
+
+    private func tolerance(_ node: YAMLNode) -> ImageTolerance? {
+        if node.text != nil {
+            return reader.word(node, as: "tolerance", of: Language.images).map { _ in .keyFrame }
+        }
+        guard let fields = reader.fields(node, as: Language.imageTolerance) else { return nil }
+        let form = "it is a time up to a day, written like 2s or 500ms"
+        return ImageTolerance(
+            before: reader.length("before", of: fields, form)?.value ?? .zero,
+            after: reader.length("after", of: fields, form)?.value ?? .zero)
+    }
+
+    private func sheet(_ node: YAMLNode) -> ImagesSpec.Sheet? {
+        guard let fields = reader.fields(node, as: Language.imageSheet) else { return nil }
+        let columns = reader.integer("columns", of: fields)
+        let rows = reader.integer("rows", of: fields)
+        let index = reader.word("index", of: fields)
+        return columns.map {
+            ImagesSpec.Sheet(columns: $0.value, rows: rows, index: index?.range, range: node.range)
+        }
+    }
+}
+
+extension ImagesSpec {
+    /// The rule for the track that stills are made of.
+    func rule(codec: CodecInfo, at formatPlace: SourceRange) -> TrackRule {
+        let place = range
+        let standard = Located("bt709", at: place)
+        var spec = VideoEncodeSpec(codec: Located(codec, at: formatPlace), options: [], range: place)
+        spec.rateControl = quality.map { Located(.quality($0.value), at: $0.range) }
+        // An angle of its own takes the place of the source's.
+        spec.orientation = Located(isUpright ? .bake : .angle(0), at: place)
+        spec.color = ColorSpec(
+            primaries: standard, transfer: standard, matrix: standard, levels: nil,
+            isForHighRangeAlone: true, range: place)
+        return TrackRule(video: spec, at: place)
+    }
+}

@@ -1,0 +1,39 @@
+package import Diagnostics
+internal import Dispatch
+internal import YAMLDocument
+
+extension JobFileDecoder {
+    /// Reads a job file, decodes and checks it. That it can't be read is one of the things that are found; the texts are its own and
+    /// those of the files that it includes.
+    package static func decode(contentsOf path: String, options: SpecOptions) -> Result {
+        var sink = DiagnosticSink()
+        let bytes: [UInt8]
+        do throws(SpecFileError) {
+            bytes = try options.files.read(path, limit: YAMLLimits().fileSize)
+        } catch {
+            sink.error(.fileUnreadable, "the job file: \(error.reason)", at: .startOfFile(path))
+            return Result(file: nil, sink: sink)
+        }
+        let root = YAMLParser.parse(bytes, file: path, into: &sink)
+        var result = decode(
+            root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: sink)
+        var texts = SourceTexts()
+        texts.add(bytes, of: path)
+        texts.add(result.texts)
+        result.texts = texts
+        // A million nodes are given back beside what comes next.
+        if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
+        return result
+    }
+}
+
+extension SpecOptions {
+    /// Refuses variables that are given and that no file has; `known` are those of all files.
+    package func checkVariables(known: Set<String>, at place: SourceRange, into sink: inout DiagnosticSink) {
+        for name in variables.keys.sorted() where !known.contains(name) {
+            sink.error(
+                .unusedVariable, "no job file has a variable `\(name)`", at: place,
+                help: Suggestion.help(for: name, among: known.sorted()))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import Diagnostics
+internal import Media
+internal import YAMLDocument
+
+/// Decodes ranges of a source's time line, and checks what the file alone shows.
+struct RangeDecoder {
+    let reader: NodeReader
+
+    /// One range, or a list of them.
+    func ranges(_ node: YAMLNode) -> [RangeSpec] {
+        guard case .sequence(let items) = node.content else { return range(node).map { [$0] } ?? [] }
+        if items.isEmpty {
+            reader.sink.error(.missingKey, "a list of ranges has at least one", at: node.range)
+        }
+        if items.count > 1000 {
+            reader.sink.error(.yamlLimit, "more than 1000 ranges", at: node.range)
+            return []
+        }
+        return items.compactMap { range($0) }
+    }
+
+    /// Nil where it is none.
+    func range(_ node: YAMLNode) -> RangeSpec? {
+        guard let fields = reader.fields(node, as: Language.range) else { return nil }
+        let spec = RangeSpec(
+            start: reader.time(fields.value("start"), "`start`"),
+            end: reader.time(fields.value("end"), "`end`"),
+            duration: reader.time(fields.value("duration"), "`duration`"), range: node.range)
+        // What the file alone shows; the rest needs the source.
+        var from = MediaTime.zero
+        if let start = spec.start {
+            guard case .absolute(let time) = start.value else { return spec }
+            from = time
+        }
+        if let end = spec.end, case .absolute(let time) = end.value, time <= from {
+            reader.sink.error(
+                .invalidRange, "the range is empty: it ends at \(time) s and begins at \(from) s",
+                at: end.range)
+        }
+        if let duration = spec.duration, case .absolute(let time) = duration.value, time <= .zero {
+            reader.sink.error(.invalidRange, "the range is empty: its duration is 0", at: duration.range)
+        }
+        return spec
+    }
+}

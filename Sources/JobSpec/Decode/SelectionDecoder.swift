@@ -1,0 +1,64 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes which tracks of a kind are meant.
+struct SelectionDecoder {
+    let reader: NodeReader
+
+    /// One word or a list of them; `none` alone where that means something.
+    func dispositions(_ node: YAMLNode, or none: String? = nil) -> [String] {
+        if let none, node.text == none { return [] }
+        return reader.list(node).compactMap {
+            reader.word($0, as: "disposition", of: Language.selection)?.value
+        }
+    }
+
+    /// Nil where it is none.
+    func selection(_ node: YAMLNode, of type: MediaType) -> Located<TrackSelection>? {
+        if node.text != nil, !node.isNull {
+            guard let text = reader.text(node, "a selection") else { return nil }
+            if text.value == "first" { return Located(.first, at: node.range) }
+            if text.value == "all" { return Located(.all, at: node.range) }
+            if let index = Int(text.value), (0...255).contains(index) {
+                return Located(.matching(TrackCriteria(index: index)), at: node.range)
+            }
+            reader.sink.error(
+                .invalidValue,
+                "a selection can't be `\(text.value)`; it is `first`, `all`, an index from 0, or a mapping",
+                at: node.range,
+                help: Suggestion.help(for: text.value, among: ["first", "all"]))
+            return nil
+        }
+        guard let fields = reader.fields(node, as: Language.selection) else { return nil }
+        if fields.isEmpty { return nil }
+        let before = reader.sink.errorCount
+        var criteria = TrackCriteria()
+        criteria.index = reader.integer("index", of: fields)?.value
+        criteria.id = reader.integer("id", of: fields)?.value
+        criteria.language = reader.language(fields.value("language"))?.value
+        criteria.codec =
+            type == .data
+            ? dataCodec(fields["codec"]) : fields["codec"].flatMap { reader.codecName($0.value)?.value }
+        criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
+        if let entry = fields["disposition"], case .sequence(let items) = entry.value.content, items.isEmpty {
+            reader.sink.error(.missingKey, "the list says nothing of the tracks", at: entry.value.range)
+        }
+        criteria.characteristic =
+            reader.word("characteristic", of: fields)?.value
+        criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
+        return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil
+    }
+
+    private func dataCodec(_ entry: YAMLNode.Entry?) -> String? {
+        guard let name = entry.flatMap({ reader.text($0.value, "`codec`") }) else { return nil }
+        let known = ContainerType.dataCodecs
+        if known.contains(name.value) { return name.value }
+        reader.sink.error(
+            .unknownCodec,
+            "no container takes data called `\(name.value)`; there is \(known.joined(separator: ", "))",
+            at: name.range, help: Suggestion.help(for: name.value, among: known))
+        return nil
+    }
+}

@@ -1,0 +1,111 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes `waveform`.
+struct WaveformDecoder {
+    let reader: NodeReader
+    let settings: SettingsResolver
+    /// What the job reads is known by a pattern alone.
+    let isTemplate: Bool
+
+    /// Nil where it can't be made out; the reader's sink says why. `destination` tells the format where nothing else does; nil while
+    /// that is not known.
+    func waveform(_ node: YAMLNode, destination: Located<String>?) -> (spec: WaveformSpec, rule: TrackRule)? {
+        guard let fields = reader.fields(node, as: Language.waveform) else { return nil }
+        let named = reader.choice("format", of: fields, as: WaveformFormat.self)
+        let isNamed = fields.has("format")
+        guard !isNamed || named != nil else { return nil }
+        guard let format = format(named, destination) else { return nil }
+        let size = reader.value(
+            fields.value("size"), "`size`", "it is written like 1200x200, with sides up to 16384"
+        ) { text in
+            Quantity.dimensions(text).flatMap { size in
+                size.width.flatMap { width in size.height.map { PixelSize(width: width, height: $0) } }
+            }
+        }
+        if let size, size.value.width * size.value.height > Self.mostPixels {
+            reader.sink.error(
+                .invalidValue, "\(size.value) is more than \(Self.mostPixels / 1_000_000) million pixels",
+                at: size.range)
+        }
+        let samples = reader.integer("samples_per_pixel", of: fields)
+        let bits = reader.word("bits", of: fields)
+        let measure = reader.choice("measure", of: fields, as: WaveformImage.Measure.self)
+        let colors = fields["colors"].flatMap { reader.fields($0.value, as: Language.waveformColors) }
+        if let kind = format.value {
+            let foreign = kind.isDrawn ? ["samples_per_pixel", "bits"] : ["size", "colors", "measure"]
+            for key in foreign {
+                guard let entry = fields[key] else { continue }
+                reader.sink.error(
+                    .conflictingKeys,
+                    kind.isDrawn
+                        ? "`\(key)` is about json and dat, and \(kind.rawValue) is drawn"
+                        : "`\(key)` is about png and svg, and \(kind.rawValue) is data",
+                    at: entry.keyRange,
+                    notes: [Diagnostic.Note("the format comes from here", at: format.range)])
+            }
+        }
+        let spec = WaveformSpec(
+            format: format.value, size: size?.value ?? PixelSize(width: 1200, height: 200),
+            samplesPerPixel: samples, bits: bits?.value == "16" ? .sixteen : .eight,
+            background: color("background", of: colors), color: color("waveform", of: colors),
+            splitsChannels: reader.boolean("split_channels", of: fields)?.value ?? false,
+            measure: measure?.value ?? .peak, range: node.range)
+        guard let rule = rule(fields, at: node.range) else { return nil }
+        return (spec, rule)
+    }
+
+    private static let mostPixels = 64_000_000
+
+    private func color(_ key: String, of fields: Fields?) -> WaveformImage.Color {
+        let usual = Language.waveformColors.key(key)?.defaultText ?? "#000000"
+        let written = reader.value(fields?.value(key), "`\(key)`", "it is written like #1f77b4 or #1f77b480")
+        {
+            WaveformImage.Color($0)
+        }
+        return written?.value ?? WaveformImage.Color(usual) ?? WaveformImage.Color("#000000")!
+    }
+
+    /// As it is said, or by the destination's extension; without a format while that is not known.
+    private func format(
+        _ named: Located<WaveformFormat>?, _ destination: Located<String>?
+    ) -> Located<WaveformFormat?>? {
+        if let named { return Located(named.value, at: named.range) }
+        guard let destination else { return Located(nil, at: .startOfFile("")) }
+        let ending = destination.value.pathParts.last?.nameParts.ending?.lowercased() ?? ""
+        if let format = WaveformFormat(rawValue: ending) { return Located(format, at: destination.range) }
+        if isTemplate, ending.isEmpty || GlobPattern.isPattern(ending) {
+            return Located(nil, at: destination.range)
+        }
+        reader.sink.error(
+            .unknownContainer, "the destination's extension tells no format of waveforms",
+            at: destination.range,
+            help:
+                "name it: `format:` of `waveform` is one of \(WaveformFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+        )
+        return nil
+    }
+
+    /// The rule for the track that is measured: it is decoded to samples of 16 bits.
+    private func rule(_ fields: Fields, at place: SourceRange) -> TrackRule? {
+        var selection = Located(TrackSelection.first, at: place)
+        if let node = fields.value("audio") {
+            guard let found = SelectionDecoder(reader: reader).selection(node, of: .audio) else { return nil }
+            if case .all = found.value {
+                reader.sink.error(
+                    .invalidValue, "a waveform is of one track; `first`, a number or a mapping says which",
+                    at: found.range)
+                return nil
+            }
+            selection = found
+        }
+        let spec = AudioEncodeSpec(
+            codec: Located(CodecCatalog.waveform, at: place), options: [], range: place)
+        return TrackRule(
+            mediaType: .audio, selection: selection, action: .encodeAudio(spec), isOptional: false,
+            metadata: [], range: place)
+    }
+}

@@ -1,0 +1,117 @@
+internal import Diagnostics
+internal import Glibc
+internal import LibAV
+package import Media
+internal import YAMLDocument
+
+/// An export by a preset as a program asks for it: what a job file of one job says, without the file.
+package struct ExportRequest: Sendable {
+    /// What is exported.
+    package var source: Asset.Source
+    /// How.
+    package var preset: ExportPreset
+    /// The container's name.
+    package var container: String
+    /// Where the output goes.
+    package var destination: String
+    /// What happens to somebody else's file there.
+    package var ifExists = IfExists.fail
+    /// The part that is exported; nil for all.
+    package var range: TimeRange?
+    /// Tags to set beside the source's.
+    package var metadata: [(key: String, value: String)] = []
+    /// The index goes to the front.
+    package var optimizesForNetwork = false
+    /// Bytes that the output has at most.
+    package var sizeLimit: Int64?
+    /// The name of the file that isn't there, by which what is published is known as its own: outputs of another name are somebody
+    /// else's.
+    package var file = Self.name
+    /// How times of the source are found out.
+    package var timing = AssetTiming.fast
+
+    /// An export of all of a source.
+    package init(source: Asset.Source, preset: ExportPreset, container: String, destination: String) {
+        self.source = source
+        self.preset = preset
+        self.container = container
+        self.destination = destination
+    }
+
+    /// The name of the job, and of the file that isn't there, in messages.
+    package static let name = "export"
+
+    /// The job file that says it.
+    package func jobFile(options: SpecOptions = SpecOptions()) -> JobFileDecoder.Result {
+        let place = SourceRange.argument(Self.name)
+        var result = JobFileDecoder.decode(
+            document(at: place), path: file, directory: Self.workingDirectory, options: options,
+            after: DiagnosticSink())
+        guard let file = result.file, let job = file.jobs.first else { return result }
+        let asset = AssetSpec(source: assetSource(at: place), timing: timing, range: place)
+        // Times and paths are exact, and no text that means something else.
+        let exact = JobSpec(
+            id: job.id, base: job.base, asset: asset, assetID: nil,
+            ranges: range.map { range in
+                [
+                    RangeSpec(
+                        start: Located(.absolute(range.start), at: place),
+                        end: Located(.absolute(range.end), at: place), duration: nil, range: place)
+                ]
+            } ?? [],
+            cut: job.cut, onDamage: job.onDamage, needs: job.needs, scheduling: job.scheduling,
+            outputs: job.outputs, isTemplate: false)
+        result.file?.jobs = [exact]
+        return result
+    }
+
+    private func assetSource(at place: SourceRange) -> AssetSpec.Source {
+        switch source {
+        case .file(let path) where SourceLocation.isRemote(path): .url(Located(path, at: place))
+        case .file(let path): .file(Located(path, at: place))
+        case .pattern(let pattern): .pattern(pattern)
+        case .images(let sequence) where sequence.numbers == nil:
+            .image(
+                Located(sequence.path, at: place), duration: sequence.duration, frameRate: sequence.frameRate)
+        case .images(let sequence):
+            .images(Located(sequence.path, at: place), frameRate: sequence.frameRate)
+        case .composition(let composition): .composed(composition)
+        }
+    }
+
+    private static var workingDirectory: String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private func document(at place: SourceRange) -> YAMLNode {
+        func text(_ value: String) -> YAMLNode {
+            YAMLNode(.scalar(value.replacing("${", with: "$${"), .quoted), at: place)
+        }
+        func word(_ value: String) -> YAMLNode { YAMLNode(.scalar(value, .plain), at: place) }
+        func mapping(_ entries: [(String, YAMLNode)]) -> YAMLNode {
+            YAMLNode(
+                .mapping(entries.map { YAMLNode.Entry(key: $0.0, keyRange: place, value: $0.1) }), at: place)
+        }
+        var job: [(String, YAMLNode)] = [
+            ("asset", mapping([("path", word("./source"))])), ("export", word(preset.name)),
+            ("container", word(container)),
+            (
+                "destination",
+                mapping([
+                    ("path", text(destination.hasPrefix("/") ? destination : "./" + destination)),
+                    ("if_exists", word(ifExists.rawValue)),
+                ])
+            ),
+        ]
+        if optimizesForNetwork { job.append(("optimize_for_network", word("true"))) }
+        if let sizeLimit { job.append(("limit", mapping([("size", word("\(sizeLimit)"))]))) }
+        if !metadata.isEmpty {
+            job.append(("metadata", mapping([("set", mapping(metadata.map { ($0.key, text($0.value)) }))])))
+        }
+        return mapping([
+            ("version", word("1")), ("jobs", mapping([(Self.name, mapping(job))])),
+        ])
+    }
+}

@@ -1,0 +1,68 @@
+internal import CFFmpeg
+
+/// One plane of a frame: rows of bytes, each followed by what fills it up to the next.
+public struct FramePlane: Hashable, Sendable {
+    /// Bytes from the start of a row to the start of the next.
+    public let bytesPerRow: Int
+    /// Bytes of a row that are pixels.
+    public let rowSize: Int
+    /// Rows.
+    public let rows: Int
+}
+
+extension Frame {
+    /// Planes that pixels are stored in.
+    package var planeCount: Int { max(0, Int(av_pix_fmt_count_planes(pixelFormat.av))) }
+
+    /// A plane's rows are stored from the lowest up.
+    package var isUpsideDown: Bool {
+        withUnsafeBytes(of: raw.pointee.linesize) { $0.bindMemory(to: Int32.self).contains { $0 < 0 } }
+    }
+
+    /// The same pixels in memory of their own (`av_frame_copy`).
+    package func copied() throws(AVError) -> Frame {
+        let copy = try Frame.video(format: pixelFormat, width: width, height: height)
+        try check(av_frame_copy(copy.raw, raw), "av_frame_copy")
+        try check(av_frame_copy_props(copy.raw, raw), "av_frame_copy_props")
+        return copy
+    }
+
+    /// How a plane of pixels lies in memory; nil where there is none of that number.
+    package func plane(_ index: Int) -> FramePlane? {
+        guard width > 0, (0..<planeCount).contains(index) else { return nil }
+        let stride = withUnsafeBytes(of: raw.pointee.linesize) {
+            Int($0.bindMemory(to: Int32.self)[index])
+        }
+        let size = Int(av_image_get_linesize(pixelFormat.av, raw.pointee.width, Int32(index)))
+        guard size > 0, stride >= size else { return nil }
+        return FramePlane(bytesPerRow: stride, rowSize: size, rows: planeHeight(index))
+    }
+
+    /// The first byte of a plane.
+    func planeBytes(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
+        guard (0..<8).contains(index) else { return nil }
+        return withUnsafeBytes(of: raw.pointee.data) {
+            $0.bindMemory(to: UnsafeMutablePointer<UInt8>?.self)[index]
+        }
+    }
+
+    /// Calls `body` with the bytes of a plane of pixels, to read or to write: who writes is the only one that has the frame. Nil where
+    /// there is no such plane.
+    package func withPixels<R, Failure: Error>(
+        ofPlane index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws(Failure) -> R
+    ) throws(Failure) -> R? {
+        guard let plane = plane(index), let bytes = planeBytes(index) else { return nil }
+        // The last row need not be followed by anything.
+        let count = plane.bytesPerRow * (plane.rows - 1) + plane.rowSize
+        return try body(UnsafeMutableRawBufferPointer(start: bytes, count: count), plane)
+    }
+
+    /// Rows of a plane.
+    func planeHeight(_ index: Int) -> Int {
+        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: raw.pointee.format)),
+            index == 1 || index == 2
+        else { return height }
+        let shift = Int(descriptor.pointee.log2_chroma_h)
+        return (height + (1 << shift) - 1) >> shift
+    }
+}

@@ -1,0 +1,76 @@
+internal import CFFmpeg
+
+/// Memory for frames of one form, used again and again (`AVBufferPool`). May be asked from any thread.
+///
+/// Unchecked `Sendable`: libavutil's pool has a lock of its own, and the pointer is written once.
+package final class FramePool: @unchecked Sendable {
+    private let pool: OpaquePointer
+    /// How pixels are stored.
+    package let format: PixelFormat
+    /// Width in pixels.
+    package let width: Int
+    /// Height in pixels.
+    package let height: Int
+
+    /// Rows begin where vector instructions like it.
+    private static let alignment: Int32 = 64
+
+    /// A pool of frames in the memory of this process; throws of formats that are elsewhere, and of sizes that are none.
+    package init(format: PixelFormat, width: Int, height: Int) throws(AVError) {
+        guard Self.canHold(format, width, height) else {
+            throw AVError(
+                code: tandem_einval, operation: "av_buffer_pool_init",
+                detail: "there are no frames of \(width)x\(height) \(format)")
+        }
+        let size = av_image_get_buffer_size(format.av, Int32(width), Int32(height), Self.alignment)
+        try check(size, "av_image_get_buffer_size")
+        // What is read in whole vectors may reach past the end.
+        guard let pool = av_buffer_pool_init(Int(size) + Int(Self.alignment), nil) else {
+            throw .outOfMemory("av_buffer_pool_init")
+        }
+        self.pool = pool
+        (self.format, self.width, self.height) = (format, width, height)
+    }
+
+    deinit {
+        // Frames that are still out keep it.
+        var copy: OpaquePointer? = pool
+        av_buffer_pool_uninit(&copy)
+    }
+
+    private static func canHold(_ format: PixelFormat, _ width: Int, _ height: Int) -> Bool {
+        guard (1...65_536).contains(width), (1...65_536).contains(height),
+            let descriptor = av_pix_fmt_desc_get(format.av)
+        else { return false }
+        let isElsewhere = UInt64(AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL)
+        return descriptor.pointee.flags & isElsewhere == 0
+            && av_image_check_size(UInt32(width), UInt32(height), 0, nil) >= 0
+    }
+
+    /// A frame whose pixels are still to be set.
+    package func frame() throws(AVError) -> Frame {
+        let frame = try Frame()
+        guard let buffer = av_buffer_pool_get(pool) else { throw .outOfMemory("av_buffer_pool_get") }
+        let raw = frame.raw
+        raw.pointee.buf.0 = buffer
+        raw.pointee.format = format.value
+        raw.pointee.width = Int32(width)
+        raw.pointee.height = Int32(height)
+        let filled = withUnsafeMutablePointer(to: &raw.pointee.data) { data in
+            data.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { data in
+                withUnsafeMutablePointer(to: &raw.pointee.linesize) { sizes in
+                    sizes.withMemoryRebound(to: Int32.self, capacity: 8) { sizes in
+                        av_image_fill_arrays(
+                            data, sizes, buffer.pointee.data, format.av, Int32(width), Int32(height),
+                            Self.alignment)
+                    }
+                }
+            }
+        }
+        try check(filled, "av_image_fill_arrays")
+        raw.pointee.extended_data = withUnsafeMutablePointer(to: &raw.pointee.data) {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self)
+        }
+        return frame
+    }
+}

@@ -1,0 +1,80 @@
+extension BitstreamTraits {
+    /// What codecs have, by libav's names: a line each.
+    static let table: [String: BitstreamTraits] = [
+        // Audio
+        "aac": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
+        "mp1": made { $0.lengths = .usual },
+        "mp2": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
+        // Packets take bytes out of those before them: 511, which may be many small ones.
+        "mp3": made { ($0.lengths, $0.fillsPackets, $0.preroll) = (.usual, true, 250) },
+        "ac3": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
+        "eac3": made { ($0.lengths, $0.fillsPackets) = (.enhancedAC3, true) },
+        "amr_nb": made { $0.lengths = .usual },
+        "amr_wb": made { $0.lengths = .usual },
+        "gsm": made { $0.lengths = .usual },
+        "dts": made { $0.lengths = .dts },
+        "truehd": meridian,
+        "mlp": meridian,
+        "opus": made {
+            ($0.lengths, $0.preroll, $0.packetsASecond) = (.opus, 80, 9)
+            ($0.hasDelayInHeader, $0.hasUnevenPackets) = (true, true)
+        },
+        "vorbis": made { ($0.lengths, $0.hasUnevenPackets) = (.vorbis, true) },
+        "flac": made { ($0.lengths, $0.saysLengthAtStart, $0.hasChecksums) = (.flac, true, true) },
+        "alac": made { $0.lengths = .alac },
+        "wavpack": made { $0.hasChecksums = true },
+        "tta": made { $0.hasChecksums = true },
+        // Video
+        "h264": made {
+            ($0.parameterSets, $0.saysColor, $0.carriesCaptions) = (.avc, true, true)
+            $0.playsPlainAs = "H.264"
+        },
+        "hevc": made {
+            ($0.parameterSets, $0.saysColor, $0.carriesCaptions) = (.hevc, true, true)
+            // Parameter sets are out of band: Apple's players want it said.
+            $0.movieTag = "hvc1"
+        },
+        "vvc": made { $0.saysColor = true },
+        "av1": made { $0.saysColor = true },
+        "vp9": made { $0.saysColor = true },
+        "vc1": made { $0.saysColor = true },
+        "dnxhd": made { $0.saysColor = true },
+        "prores": made { ($0.saysColor, $0.saysProfileInTag) = (true, true) },
+        "mpeg1video": made { ($0.saysColor, $0.olderVideo) = (true, .mpeg2) },
+        "mpeg2video": made { ($0.saysColor, $0.carriesCaptions, $0.olderVideo) = (true, true, .mpeg2) },
+        "mpeg4": made { $0.olderVideo = .mpeg4 },
+        "ffv1": made { $0.hasChecksums = true },
+        // Images
+        "mjpeg": made { ($0.saysColor, $0.cover) = (true, Cover(mime: "image/jpeg", name: "cover.jpg")) },
+        "png": made { ($0.hasChecksums, $0.cover) = (true, Cover(mime: "image/png", name: "cover.png")) },
+        "bmp": made { $0.cover = Cover(mime: "image/bmp", name: "cover.bmp") },
+        "gif": made { $0.cover = Cover(mime: "image/gif", name: "cover.gif") },
+        "webp": made { $0.cover = Cover(mime: "image/webp", name: "cover.webp") },
+        "tiff": made { $0.cover = Cover(mime: "image/tiff", name: "cover.tiff") },
+        "rawvideo": made { $0.isGenerated = true },
+        // Data
+        "bin_data": made { $0.isNameless = true },
+        "none": made { $0.isNameless = true },
+        "unknown": made { $0.isNameless = true },
+        // Subtitles
+        "mov_text": made { $0.hasEmptyCues = true },
+        "ass": made { $0.hasStyles = true },
+        "ssa": made { $0.hasStyles = true },
+        "webvtt": made { $0.hasCuePlaces = true },
+        "hdmv_pgs_subtitle": made { $0.displaySets = .pgs },
+        "dvb_subtitle": made { $0.displaySets = .dvb },
+    ]
+
+    /// Samples as they are, in whatever order of bytes.
+    static let pcm = made { ($0.lengths, $0.isPCM) = (.usual, true) }
+
+    private static let meridian = made {
+        ($0.lengths, $0.preroll, $0.hasSyncPackets, $0.hasChecksums) = (.trueHD, 150, true, true)
+    }
+
+    private static func made(_ change: (inout BitstreamTraits) -> Void) -> BitstreamTraits {
+        var traits = BitstreamTraits()
+        change(&traits)
+        return traits
+    }
+}

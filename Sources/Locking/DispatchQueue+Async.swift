@@ -1,0 +1,15 @@
+package import Dispatch
+
+extension DispatchQueue {
+    /// Does something that blocks on this queue, for `async` callers; what it returns or throws is theirs.
+    package func result<Value: Sendable, Failure: Error>(
+        of work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            async { @Sendable in
+                continuation.resume(returning: Result { () throws(Failure) in try work() })
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,107 @@
+internal import FileSystem
+package import LibAV
+
+/// Reads an animation that was written, to the last still.
+package struct AnimationCheck {
+    private let configuration: EncoderConfiguration
+    private let environment: SourceEnvironment
+    private let isCancelled: @Sendable () -> Bool
+
+    /// A check of what `configuration` encoded; the file is reached through `environment`. `isCancelled` is asked before every still.
+    package init(
+        _ configuration: EncoderConfiguration, in environment: SourceEnvironment,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) {
+        self.configuration = configuration
+        self.environment = environment
+        self.isCancelled = isCancelled
+    }
+
+    /// What is wrong with the file at a path; nil where it shows stills of the size when it should. Stills that are alike may be one in
+    /// a WebP.
+    /// - Throws: `CancellationError` after a cancel, and what keeps it from being read.
+    package func problem(
+        inFile path: String, format: AnimationFormat, timing: AnimationTiming
+    ) throws -> String? {
+        let found =
+            switch format {
+            case .gif: try gif(path)
+            case .webp: try webp(path)
+            }
+        guard let found else { return "it is no animation that can be read" }
+        if let problem = found.problem { return problem }
+        let wanted = timing.starts(in: format.tick)
+        let isComplete =
+            switch format {
+            case .gif: found.starts == wanted
+            case .webp: Set(found.starts).isSubset(of: wanted)
+            }
+        if found.starts.first != 0 || !isComplete { return "its stills are not shown when they should be" }
+        let end = timing.end.ticks(in: format.tick)
+        // A single one is shown for ever.
+        if wanted.count > 1, found.starts.count > 1, abs(found.end - end) > 1 {
+            return "it is shown for \(found.end) instead of \(end) ticks"
+        }
+        return nil
+    }
+
+    private struct Found {
+        var starts: [Int64] = []
+        var end: Int64 = 0
+        var problem: String?
+    }
+
+    private func gif(_ path: String) throws -> Found? {
+        let asset = Asset(.file(path), environment: MediaEnvironment(sources: environment))
+        guard let track = try asset.loadSynchronously().tracks.first(where: { $0.mediaType == .video }) else {
+            return nil
+        }
+        let samples = try TrackSamples(
+            asset: asset, track: track, settings: .video(VideoOutputSettings()), isCancelled: isCancelled)
+        try samples.start()
+        defer { samples.cancel() }
+        var found = Found()
+        let tick = AnimationFormat.gif.tick
+        while let sample = try samples.next() {
+            let isRight = sample.withFrame {
+                $0.width == configuration.width && $0.height == configuration.height
+            }
+            if isRight != true { found.problem = "a still has another size" }
+            let (unit, pts, duration) = (sample.timeBase, sample.pts, sample.duration)
+            found.starts.append(unit.rescale(pts, to: tick))
+            found.end = unit.rescale(pts + duration, to: tick)
+        }
+        return found
+    }
+
+    private func webp(_ path: String) throws -> Found? {
+        let source = try environment.file(path)
+        guard source.size < Int64(Int32.max), let bytes = source.bytes(at: 0, Int(source.size)),
+            let animation = WebPChunks.animation(in: bytes)
+        else { return nil }
+        let whole = PixelSize(width: configuration.width, height: configuration.height)
+        let decoder = StillDecoder(
+            try CodecParameters.video(
+                codec: "webp", width: whole.width, height: whole.height, pixelFormat: .yuv420p, extradata: []),
+            limits: environment.limits)
+        var found = Found()
+        guard !animation.stills.isEmpty else {
+            found.starts = [0]
+            found.problem = decoder.problem(in: bytes, size: whole)
+            return found
+        }
+        if animation.width != configuration.width || animation.height != configuration.height {
+            found.problem = "it has another size"
+        }
+        for still in animation.stills {
+            if isCancelled() { throw CancellationError() }
+            found.starts.append(found.end)
+            found.end += Int64(still.length)
+            let file = WebPChunks.file(of: still, in: bytes)
+            found.problem =
+                found.problem
+                ?? decoder.problem(in: file, size: PixelSize(width: still.width, height: still.height))
+        }
+        return found
+    }
+}

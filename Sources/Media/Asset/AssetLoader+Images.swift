@@ -1,0 +1,26 @@
+internal import LibAV
+
+/// Images as a track of video.
+extension AssetLoader {
+    /// What the first image says is taken for all: others are brought to its form.
+    func contents(of sequence: ImageSequence) throws -> AssetContents {
+        guard sequence.isSound else { throw MediaError.misuse("there is no such image sequence") }
+        let path = sequence.files[0]
+        let image = try load(.file(path), timing: .fast)
+        guard image.container.hasSuffix("_pipe"), image.tracks.count == 1,
+            let track = image.tracks.first, track.mediaType == .video
+        else { throw InputError(path: path, reason: .noImage(format: image.container)) }
+        let frames = sequence.frameCount
+        var stream = StreamInfo(
+            index: 0, parameters: track.format.parameters, timeBase: sequence.frameRate.inverted,
+            duration: frames, packets: Int(clamping: frames))
+        (stream.averageFrameRate, stream.baseFrameRate) = (sequence.frameRate, sequence.frameRate)
+        stream.sampleAspectRatio = track.format.pixelAspectRatio
+        let video = Self.track(
+            stream, movie: nil, timeZero: .zero, header: nil, measured: nil, summary: Demuxer.IndexSummary(),
+            isExact: true, container: .pattern)
+        return AssetContents(
+            container: SourceContainer.images.name, fileSize: 0, missingBytes: 0, tracks: [video],
+            duration: sequence.duration, isDurationExact: true, timeZero: .zero, metadata: [], chapters: [])
+    }
+}

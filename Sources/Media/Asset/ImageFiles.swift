@@ -1,0 +1,29 @@
+internal import ExactStrings
+
+/// The paths of an image sequence's files, in order. The name is taken apart once.
+public struct ImageFiles: RandomAccessCollection, Sendable {
+    private let path: String
+    /// Nil for one file.
+    private let name: NumberedName?
+    private let first: Int
+    /// No file.
+    public let startIndex = 0
+    /// How many there are.
+    public let endIndex: Int
+
+    init(of sequence: ImageSequence) {
+        path = sequence.path
+        name = sequence.numbers == nil ? nil : NumberedName(path: sequence.path)
+        first = sequence.numbers?.first ?? 0
+        endIndex = sequence.numbers?.count ?? 1
+    }
+
+    /// The path of a file.
+    public subscript(index: Int) -> String { name?.path(first + index) ?? path }
+
+    /// Which file a path is; nil where it is none of them.
+    public func index(ofPath path: String) -> Int? {
+        guard let name else { return path.exact == self.path.exact ? 0 : nil }
+        return name.number(ofPath: path).map { $0 - first }.flatMap { indices.contains($0) ? $0 : nil }
+    }
+}

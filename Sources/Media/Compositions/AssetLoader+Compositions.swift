@@ -1,0 +1,37 @@
+internal import LibAV
+
+/// Compositions as tracks of video and audio.
+extension AssetLoader {
+    static func contents(of composition: Composition) throws -> AssetContents {
+        guard composition.isSound else { throw MediaError.misuse("the composition makes no sense") }
+        var tracks: [AssetTrack] = []
+        func add(_ stream: StreamInfo) {
+            tracks.append(
+                track(
+                    stream, movie: nil, timeZero: .zero, header: nil, measured: nil,
+                    summary: Demuxer.IndexSummary(), isExact: true, container: .composition))
+        }
+        if let canvas = composition.canvas {
+            let frames = composition.frameCount
+            var stream = StreamInfo(
+                index: 0,
+                parameters: try .rawVideo(
+                    width: canvas.size.width, height: canvas.size.height, pixelFormat: canvas.pixelFormat,
+                    color: canvas.color),
+                timeBase: canvas.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
+            (stream.averageFrameRate, stream.baseFrameRate) = (canvas.frameRate, canvas.frameRate)
+            add(stream)
+        }
+        if let form = composition.audioForm {
+            add(
+                StreamInfo(
+                    index: tracks.count, parameters: try .rawAudio(form.mixed),
+                    timeBase: Rational(1, form.sampleRate), duration: composition.sampleCount, packets: 0))
+        }
+        let end = tracks.map(\.timeRange.end).max() ?? .zero
+        return AssetContents(
+            container: SourceContainer.composition.name, fileSize: 0, missingBytes: 0, tracks: tracks,
+            duration: end, isDurationExact: true, timeZero: .zero, metadata: [],
+            chapters: composition.chapters)
+    }
+}

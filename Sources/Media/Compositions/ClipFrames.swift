@@ -1,0 +1,74 @@
+internal import LibAV
+
+/// The frames of one clip or layer, asked for by the composition's frames in their order: the one that is on screen at each time. It is
+/// opened with the first one. Confined to one queue.
+final class ClipFrames {
+    private let placement: ClipPlacement
+    private let canvas: Canvas
+    /// One frame is shown all the time.
+    let isStill: Bool
+    private let open: (ReadingExtent) throws -> CompositionRead
+    private let settings: VideoOutputSettings
+
+    private var read: CompositionRead?
+    private var held: Frame?
+    private var next: SampleBuffer?
+    private var hasEnded = false
+    /// What containers' rounding is forgiven.
+    private var slack = MediaTime(value: 1, timescale: 2000)
+
+    /// `open` begins to read the source.
+    init(
+        _ placement: ClipPlacement, of source: CompositionSource, settings: VideoOutputSettings,
+        canvas: Canvas, open: @escaping (ReadingExtent) throws -> CompositionRead
+    ) {
+        self.placement = placement
+        self.settings = settings
+        self.canvas = canvas
+        self.open = open
+        isStill = if case .images(let sequence) = source { sequence.numbers == nil } else { false }
+    }
+
+    /// A frame of the canvas, as much as that is of the source.
+    private var step: MediaTime {
+        let frame = MediaTime(ticks: 1, timeBase: canvas.frameRate.inverted)
+        return placement.sourceTime(at: placement.timeRange.start + frame) - placement.sourceRange.start
+    }
+
+    /// Begins to read, so that its first frame is there when its time comes.
+    func prepare(at time: MediaTime) throws {
+        guard read == nil else { return }
+        let range = placement.sourceRange
+        let start = isStill ? range.start : max(range.start, placement.sourceTime(at: time))
+        guard start < range.end else { return hasEnded = true }
+        read = try open(ReadingExtent(TimeRange(start: start, end: range.end)))
+    }
+
+    /// The frame that is on screen at a time of the composition; nil before the source's first one. Times don't go back.
+    func frame(at time: MediaTime) throws -> Frame? {
+        try prepare(at: max(time, placement.timeRange.start))
+        let wanted = placement.sourceTime(at: time) + slack
+        while !(isStill && held != nil) {
+            if next == nil, !hasEnded {
+                next = try read?.next()
+                hasEnded = next == nil
+            }
+            guard let sample = next.take() else { break }
+            // A track that begins within a frame begins with the clip.
+            let early = held == nil ? step : .zero
+            guard isStill || sample.presentationTime <= wanted + early else {
+                next = consume sample
+                break
+            }
+            guard let frame = sample.takeFrame() else { continue }
+            // Whatever each source says of itself: it was brought to this.
+            frame.describe(as: canvas.color)
+            frame.describeAsSquare()
+            held = consume frame
+        }
+        guard let frame = held.take() else { return nil }
+        let copy = try frame.reference()
+        held = consume frame
+        return copy
+    }
+}

@@ -1,0 +1,59 @@
+internal import LibAV
+
+/// Two clips that are on screen at once become one frame each time (libavfilter's `xfade`). Confined to one queue.
+final class FrameJoin {
+    private let kind: JoinKind
+    private let canvas: Canvas
+    /// Frames that it lasts.
+    private let length: Int64
+    private var graph: FilterGraph?
+    private var count: Int64 = 0
+    /// Frames of it that nobody sees: what is read begins in the middle.
+    private let skipped: Int64
+
+    init(_ kind: JoinKind, length: Int64, skipping skipped: Int64, canvas: Canvas) {
+        self.skipped = max(0, skipped)
+        self.kind = kind
+        self.length = max(1, length)
+        self.canvas = canvas
+    }
+
+    /// The next frame of the join: first all of `one`, in the end nearly all of `other`.
+    func frame(of one: consuming Frame, and other: consuming Frame) throws -> Frame {
+        do throws(AVError) {
+            let unit = canvas.frameRate.inverted
+            if graph == nil {
+                let length = MediaTime(ticks: length, timeBase: unit).ticks(in: Rational(1, 1_000_000))
+                let nodes = [
+                    FilterNode(
+                        FilterStep(
+                            "xfade",
+                            ["transition": kind.filterName, "duration": "\(length)us", "offset": "0"]),
+                        inputs: [.input(0), .input(1)]),
+                    FilterNode(
+                        FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
+                ]
+                graph = try FilterGraph.video(
+                    nodes, like: one, and: other, timeBase: unit, frameRate: canvas.frameRate)
+            }
+            while count < skipped { _ = try joined(one.reference(), other.reference()) }
+            return try joined(one, other)
+        } catch {
+            throw MediaError.encoding(track: "composition", error)
+        }
+    }
+
+    private func joined(_ one: consuming Frame, _ other: consuming Frame) throws(AVError) -> Frame {
+        (one.pts, one.duration) = (count, 1)
+        (other.pts, other.duration) = (count, 1)
+        count += 1
+        try graph?.send(one, to: 0)
+        try graph?.send(other, to: 1)
+        let joined = try Frame()
+        guard case .ready? = try graph?.receive(into: joined) else {
+            throw AVError(code: -11, operation: "joining two clips")
+        }
+        joined.describe(as: canvas.color)
+        return joined
+    }
+}

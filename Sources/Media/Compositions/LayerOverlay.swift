@@ -1,0 +1,142 @@
+internal import LibAV
+
+/// Puts one layer above frames of a composition, one after the other (libavfilter's `overlay`). Confined to one queue.
+final class LayerOverlay {
+    private let layer: Layer
+    private let canvas: Canvas
+    private let clip: ClipFrames?
+    private var graph: FilterGraph?
+    /// Of text, which is drawn once.
+    private var drawn: Frame?
+    /// What was made less opaque last, and how much of it is left: of what stands still, most frames are the same.
+    private var faded: Frame?
+    private var fadedValue = -1
+
+    /// `clip` is what frames come from; nil of text.
+    init(_ layer: Layer, canvas: Canvas, clip: ClipFrames?) {
+        self.layer = layer
+        self.canvas = canvas
+        self.clip = clip
+    }
+
+    /// Begins to read what it shows.
+    func prepare(at time: MediaTime) throws { try clip?.prepare(at: max(time, layer.timeRange.start)) }
+
+    /// The frame with the layer above it; `index` is its number in the composition.
+    func put(above base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame {
+        let value = layer.opacity.value(at: time)
+        guard value > 0, let image = try image(at: time) else { return base }
+        do throws(AVError) {
+            return try put(try lessOpaque(image, to: value), above: base, index)
+        } catch {
+            throw MediaError.encoding(track: "layer", error)
+        }
+    }
+
+    private func image(at time: MediaTime) throws -> Frame? {
+        guard case .text(let text) = layer.content else { return try clip?.frame(at: time) }
+        do throws(AVError) {
+            if drawn == nil { drawn = try text.draw(on: canvas) }
+            return try drawn?.reference()
+        } catch {
+            throw MediaError.encoding(track: "text", error)
+        }
+    }
+
+    /// The layer with less of its alpha.
+    private func lessOpaque(_ image: consuming Frame, to value: Int) throws(AVError) -> Frame {
+        guard value < 1000, image.planeCount > 3 else { return image }
+        // Of what moves, every frame is another.
+        let isStill = clip?.isStill ?? true
+        if isStill, fadedValue == value, let same = faded.take() {
+            let copy = try same.reference()
+            faded = consume same
+            return copy
+        }
+        let copy = try image.copied()
+        _ = copy.withPixels(ofPlane: 3) { bytes, _ in
+            for place in bytes.indices { bytes[place] = UInt8(Int(bytes[place]) * value / 1000) }
+        }
+        if isStill {
+            faded = try copy.reference()
+            fadedValue = value
+        }
+        return copy
+    }
+
+    private func put(
+        _ image: consuming Frame, above base: consuming Frame, _ index: Int64
+    ) throws(AVError) -> Frame {
+        let unit = canvas.frameRate.inverted
+        if graph == nil {
+            let (x, y) =
+                if case .frames(_, let place, _) = layer.content { (place.x, place.y) } else { (0, 0) }
+            let deep = canvas.pixelFormat == .yuv420p10
+            let nodes = [
+                FilterNode(
+                    FilterStep(
+                        "overlay",
+                        ["x": "\(x)", "y": "\(y)", "eval": "init", "format": deep ? "yuv420p10" : "yuv420"]),
+                    inputs: [.input(0), .input(1)]),
+                FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
+            ]
+            graph = try FilterGraph.video(
+                nodes, like: base, and: image, timeBase: unit, frameRate: canvas.frameRate)
+        }
+        (base.pts, base.duration) = (index, 1)
+        (image.pts, image.duration) = (index, 1)
+        try graph?.send(base, to: 0)
+        try graph?.send(image, to: 1)
+        let whole = try Frame()
+        guard case .ready? = try graph?.receive(into: whole) else {
+            throw AVError(code: -11, operation: "putting a layer above a frame")
+        }
+        whole.describe(as: canvas.color)
+        return whole
+    }
+}
+
+extension TextLayer {
+    /// The text on a canvas that nothing else is on.
+    func draw(on canvas: Canvas) throws(AVError) -> Frame {
+        let rate = canvas.frameRate
+        func edge(_ one: Int?, _ other: Int?, _ whole: String, _ own: String) -> String {
+            if let one { return "\(one)" }
+            if let other { return "\(whole)-\(own)-\(other)" }
+            return "(\(whole)-\(own))/2"
+        }
+        let graph = try FilterGraph.generator(
+            [
+                FilterStep(
+                    "color",
+                    ["color": "black@0", "size": "\(canvas.size)", "rate": "\(rate.num)/\(rate.den)"]),
+                FilterStep("format", ["pix_fmts": "rgba"]),
+                FilterStep(
+                    "drawtext",
+                    [
+                        "fontfile": fontFile, "text": text, "expansion": "none", "fontsize": "\(size)",
+                        "fontcolor": color, "x": edge(place.left, place.right, "w", "text_w"),
+                        "y": edge(place.top, place.bottom, "h", "text_h"), "fix_bounds": "0",
+                    ]),
+                FilterStep(
+                    "scale",
+                    [
+                        "flags": "bicubic",
+                        "out_color_matrix":
+                            ColorDescription.scaleName(ofMatrix: canvas.color.matrix) ?? "bt709",
+                        "out_range": canvas.color.range ?? "tv",
+                    ]),
+                FilterStep("format", ["pix_fmts": "\(canvas.layerFormat)"]),
+            ], mediaType: .video)
+        let frame = try Frame()
+        guard case .ready = try graph.receive(into: frame) else {
+            throw AVError(code: -11, operation: "drawing text")
+        }
+        return frame
+    }
+}
+
+extension Canvas {
+    /// How pixels of layers are stored.
+    var layerFormat: PixelFormat { .yuva420p }
+}

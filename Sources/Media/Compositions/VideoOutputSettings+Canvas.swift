@@ -1,0 +1,73 @@
+internal import LibAV
+
+extension VideoOutputSettings {
+    /// How frames of a track become a canvas's: made upright, whole frames of fields, brought to its size and its colors. `box` is where they
+    /// stand; nil for the whole canvas.
+    public init(_ track: TrackDescription, on canvas: Canvas, fit: FrameFit = .contain, box: PixelSize? = nil)
+    {
+        self.init(pixelFormat: box == nil ? canvas.pixelFormat : canvas.layerFormat, size: box ?? canvas.size)
+        self.fit = fit
+        if track.isInterlaced { deinterlacing = .auto }
+        var (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
+        if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
+        if let rotation = track.transform?.rotation, !rotation.isNone {
+            turn = rotation
+            if rotation.isQuarter { (width, height) = (height, width) }
+        }
+        let target = box ?? canvas.size
+        let scales = (Double(target.width) / width, Double(target.height) / height)
+        let scale = fit == .cover ? max(scales.0, scales.1) : min(scales.0, scales.1)
+        func even(_ value: Double) -> Int { max(2, Int((value / 2).rounded()) * 2) }
+        if fit == .contain || fit == .cover {
+            var inner = PixelSize(width: even(width * scale), height: even(height * scale))
+            if fit == .cover {
+                inner = PixelSize(
+                    width: max(inner.width, target.width), height: max(inner.height, target.height))
+            } else {
+                inner = PixelSize(
+                    width: min(inner.width, target.width), height: min(inner.height, target.height))
+            }
+            // What fills it goes past the scaler, or through it alone.
+            innerSize = inner == target ? nil : inner
+        }
+        become(canvas.color, of: track)
+    }
+
+    /// What the numbers of a track's frames become.
+    private mutating func become(_ color: ColorDescription, of track: TrackDescription) {
+        levels = color.range ?? "tv"
+        sourceRange = track.color.range
+        mapsTones =
+            track.color.isHighRange && !color.isHighRange && track.color.primaries != nil
+            && track.color.matrix != nil
+        if mapsTones {
+            self.color = color
+            return
+        }
+        var change = ColorDescription()
+        func changed(_ from: String?, _ to: String?) -> String? {
+            from != nil && to != nil && from != to ? to : nil
+        }
+        let known = Self.known(track)
+        change.primaries = changed(known.primaries, color.primaries)
+        change.transfer = changed(known.transfer, color.transfer)
+        if !track.pixelFormat.isRGB, !ColorDescription.isSameMatrix(known.matrix, color.matrix) {
+            change.matrix = changed(known.matrix, color.matrix)
+        }
+        if track.pixelFormat.isRGB {
+            matrix = color.matrix
+        } else if track.color.matrix == nil {
+            sourceMatrix = known.matrix
+        }
+        if change != ColorDescription() { self.color = change }
+    }
+
+    /// What a track says of its colors, with what players take for the rest: frames beside each other must mean the same.
+    private static func known(_ track: TrackDescription) -> ColorDescription {
+        var color = track.color
+        if color.matrix == nil, !track.pixelFormat.isRGB {
+            color.matrix = ColorDescription.usualMatrix(width: track.width, height: track.height)
+        }
+        return color
+    }
+}

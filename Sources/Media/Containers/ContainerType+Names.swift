@@ -1,0 +1,41 @@
+/// The containers by their names, for programs.
+extension ContainerType {
+    private static func known(_ name: String) -> ContainerType {
+        // Each is asked for by a test.
+        named(name) ?? all[0]
+    }
+
+    /// MPEG-4 (`AVFileType.mp4`).
+    public static var mp4: ContainerType { known("mp4") }
+    /// QuickTime (`AVFileType.mov`).
+    public static var mov: ContainerType { known("mov") }
+    /// MPEG-4 of audio (`AVFileType.m4a`).
+    public static var m4a: ContainerType { known("m4a") }
+    /// Matroska.
+    public static var matroska: ContainerType { known("mkv") }
+    /// WebM.
+    public static var webm: ContainerType { known("webm") }
+    /// MPEG transport stream.
+    public static var transportStream: ContainerType { known("ts") }
+    /// Ogg.
+    public static var ogg: ContainerType { known("ogg") }
+    /// MP3 (`AVFileType.mp3`).
+    public static var mp3: ContainerType { known("mp3") }
+    /// AAC without a container.
+    public static var adts: ContainerType { known("adts") }
+    /// FLAC.
+    public static var flac: ContainerType { known("flac") }
+    /// RIFF WAVE (`AVFileType.wav`).
+    public static var wav: ContainerType { known("wav") }
+    /// AIFF (`AVFileType.aiff`).
+    public static var aiff: ContainerType { known("aiff") }
+
+    /// All that have a name here.
+    static var typed: [(name: String, type: ContainerType)] {
+        [
+            ("mp4", mp4), ("mov", mov), ("m4a", m4a), ("mkv", matroska), ("webm", webm),
+            ("ts", transportStream), ("ogg", ogg), ("mp3", mp3), ("adts", adts), ("flac", flac), ("wav", wav),
+            ("aiff", aiff),
+        ]
+    }
+}

@@ -1,0 +1,37 @@
+internal import LibAV
+
+/// Files of one frame each, and what is known of them.
+extension ContainerModel {
+    /// JPEG, as JFIF has it.
+    static let jpeg = still("jpeg", ["jpg", "jpeg"], codec: "mjpeg")
+    /// PNG.
+    static let png = still("png", ["png"], codec: "png")
+    /// WebP.
+    static let webp = still("webp", ["webp"], codec: "webp")
+
+    /// GIF, of animations alone.
+    static let gif = still("gif", ["gif"], codec: "gif")
+
+    private static func still(_ name: String, _ extensions: [String], codec: String) -> ContainerModel {
+        var model = ContainerModel(name, extensions, [.video])
+        model.isSingleTrack = true
+        model.codecs = .only([codec])
+        model.hasTimestamps = false
+        model.hasChapters = false
+        model.metadataKeys = []
+        model.languages = []
+        model.hasTrackTitles = false
+        model.setDispositions(["default"])
+        return model
+    }
+}
+
+/// What waveforms are written as.
+extension ContainerModel {
+    static let waveforms = ["png", "svg", "json", "dat"].map { name in
+        var model = audio("waveform-\(name)", [name], tags: [])
+        model.codecs = .only(["pcm_s16le"])
+        model.hasChapters = false
+        return model
+    }
+}

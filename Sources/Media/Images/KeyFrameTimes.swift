@@ -1,0 +1,23 @@
+package import LibAV
+
+extension AssetContents {
+    /// When key frames of a track of video are shown, in order: of all its packets, or of the first that hold so many. Before time zero nothing
+    /// is shown.
+    /// - Throws: `MediaError` or `InputError` where the source can't be read.
+    package func keyFrameTimes(
+        of track: AssetTrack, path: String, environment: SourceEnvironment, limit: Int
+    ) throws -> [MediaTime] {
+        let packets = try PacketSource(
+            track: track, of: SourceContainer(container), path: path, environment: environment)
+        packets.damage.follow(.skip)
+        var times: Set<MediaTime> = []
+        while times.count < limit, let packet = try packets.next() {
+            guard packet.isKey else { continue }
+            let ticks = packet.pts != noTimestamp ? packet.pts : packet.dts
+            guard ticks != noTimestamp else { continue }
+            let time = MediaTime(ticks: ticks, timeBase: packets.timeBase) - timeZero
+            if time >= .zero { times.insert(time) }
+        }
+        return times.sorted()
+    }
+}

@@ -1,0 +1,38 @@
+internal import LibAV
+
+/// Brings stills into the form that is asked for, one by one. Confined to one queue.
+final class StillConverter {
+    private let settings: VideoOutputSettings
+    private let context: ProducerContext
+    private var converter: VideoConverter
+    private var lastTime = Int64.min
+    /// Filters that look at more than one frame are made for each still alone.
+    private var isSpent = false
+
+    init(settings: VideoOutputSettings, context: ProducerContext) {
+        self.settings = settings
+        self.context = context
+        converter = VideoConverter(settings: settings, context: context)
+    }
+
+    func convert(_ frame: consuming Frame, at time: MediaTime) throws -> Frame {
+        let tick = context.videoTick
+        let ticks = time.ticks(in: tick)
+        if isSpent || ticks <= lastTime {
+            converter = VideoConverter(settings: settings, context: context)
+            isSpent = false
+        }
+        lastTime = ticks
+        frame.pts = ticks
+        frame.duration = 1
+        frame.clearPictureType()
+        try converter.push(frame, in: tick)
+        if let made = try converter.pull() { return made }
+        isSpent = true
+        try converter.finish(at: nil)
+        guard let made = try converter.pull() else {
+            throw MediaError.misuse("the filters make nothing of a single frame")
+        }
+        return made
+    }
+}

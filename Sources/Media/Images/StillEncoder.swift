@@ -1,0 +1,77 @@
+package import LibAV
+
+/// Encodes stills, each into a file of its own (`avcodec_send_frame`). Confined to one queue.
+package final class StillEncoder {
+    private let encoder: FrameEncoder
+    private let packet: Packet
+    private let width: Int
+    private let height: Int
+    private let format: PixelFormat
+    private let limits: InputLimits
+    private var reader: StillDecoder?
+    private var converter: EncoderFormConverter
+    private var count: Int64 = 0
+
+    /// Opens the encoder. All stills have the size and the pixel format of the configuration. `limits` hold for what is read back.
+    package init(_ configuration: EncoderConfiguration, limits: InputLimits) throws(MediaError) {
+        (width, height, format) = (configuration.width, configuration.height, configuration.pixelFormat)
+        self.limits = limits
+        do throws(AVError) {
+            var configuration = configuration
+            // Frame threads would hold stills back.
+            configuration.threads = 1
+            encoder = try FrameEncoder.open(configuration, globalHeaders: false)
+            converter = EncoderFormConverter(configuration)
+            packet = try Packet()
+        } catch {
+            throw MediaError.encoding(track: "image", error)
+        }
+    }
+
+    /// Encodes a still; `body` gets its bytes, which are gone when it returns.
+    package func encode<Result>(
+        _ frame: borrowing Frame, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        // An encoder reads as many rows and columns as it was opened for.
+        guard frame.width == width, frame.height == height, frame.pixelFormat == format else {
+            throw MediaError.misuse(
+                "a still is \(frame.width)x\(frame.height) \(frame.pixelFormat) instead of \(width)x\(height) \(format)"
+            )
+        }
+        let copy = try frame.reference()
+        copy.pts = count
+        copy.duration = 1
+        copy.clearPictureType()
+        count += 1
+        var isWhole = false
+        do throws(AVError) {
+            if try encoder.send(copy), case .ready = try encoder.receive(into: packet) { isWhole = true }
+        } catch {
+            throw MediaError.encoding(track: "image", error)
+        }
+        guard isWhole else { throw MediaError.misuse("an encoder that holds images back can't make stills") }
+        return try packet.withBytes { try body($0) }
+    }
+
+    /// The same of pixels in any format, which are brought to the encoder's.
+    package func encode<Result>(
+        _ image: PixelBuffer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        let frame = try image.reference()
+        guard frame.pixelFormat != format else { return try encode(frame, body) }
+        do {
+            return try encode(try converter.convert(frame), body)
+        } catch let error as AVError {
+            throw MediaError.encoding(track: "image", error)
+        }
+    }
+
+    /// What is wrong with a file that was made; nil where it decodes to a frame of the size.
+    package func problem(in bytes: [UInt8]) -> String? {
+        if reader == nil {
+            // All of its bits are read; how it looks in every pixel needs not be computed.
+            reader = StillDecoder(encoder.parameters, limits: limits, isReduced: true)
+        }
+        return reader?.problem(in: bytes, size: PixelSize(width: width, height: height))
+    }
+}

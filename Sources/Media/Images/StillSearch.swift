@@ -1,0 +1,37 @@
+internal import LibAV
+
+/// Finds stills one after the other and brings them into their form; one that is asked for again is not made again. Confined to one
+/// queue.
+final class StillSearch {
+    private let track: AssetTrack
+    private let reader: StillReader
+    private let converter: StillConverter
+    private let isCancelled: @Sendable () -> Bool
+    private var shown: (image: PixelBuffer, time: MediaTime)?
+
+    init(
+        track: AssetTrack, reader: StillReader, converter: StillConverter,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) {
+        self.track = track
+        self.reader = reader
+        self.converter = converter
+        self.isCancelled = isCancelled
+    }
+
+    /// The still of a time.
+    func still(at time: MediaTime) throws -> StillImage {
+        if isCancelled() { throw CancellationError() }
+        guard let still = try reader.still(at: time) else {
+            throw MediaError.noSamples(track: track.label)
+        }
+        let actual = still.time
+        if let shown, shown.time == actual {
+            return StillImage(
+                image: shown.image, requestedTime: time, actualTime: actual, isRepeated: true)
+        }
+        let image = try PixelBuffer(reading: try converter.convert(try still.frame.reference(), at: actual))
+        shown = (image, actual)
+        return StillImage(image: image, requestedTime: time, actualTime: actual, isRepeated: false)
+    }
+}

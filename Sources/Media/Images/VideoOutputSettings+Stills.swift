@@ -1,0 +1,54 @@
+internal import LibAV
+
+extension VideoOutputSettings {
+    /// Frames of a track as they are looked at: upright, with square pixels, none larger than `box`, and high dynamic range brought to
+    /// the standard one. Nil where the track says no size.
+    static func still(
+        of track: AssetTrack, as pixelFormat: PixelFormat, within box: PixelSize?
+    ) -> VideoOutputSettings? {
+        var settings = VideoOutputSettings(pixelFormat: pixelFormat)
+        var (width, height) = track.format.presentationSize
+        if let turn = track.preferredTransform?.rotation, !turn.isNone {
+            settings.turn = turn
+            if turn.isQuarter { (width, height) = (height, width) }
+        }
+        guard width >= 1, height >= 1 else { return nil }
+        settings.convertColor(of: track)
+        let scale = box.map { min(Double($0.width) / width, Double($0.height) / height, 1) } ?? 1
+        // Two pixels share a colour in most formats, and colours are converted for two at a time.
+        let step = pixelFormat.isRGB && settings.color == nil ? 1.0 : 2.0
+        func side(_ length: Double, most: Int?) -> Int {
+            let nearest = max(step, (length * scale / step).rounded() * step)
+            // Not larger than the box.
+            return Int(nearest > Double(most ?? .max) && nearest > step ? nearest - step : nearest)
+        }
+        settings.size = PixelSize(
+            width: side(width, most: box?.width), height: side(height, most: box?.height))
+        return settings
+    }
+
+    private mutating func convertColor(of track: AssetTrack) {
+        let color = track.format.color
+        let usual = ColorDescription.usualMatrix(width: track.format.width, height: track.format.height)
+        let own = color.matrix ?? usual
+        let isRGB = pixelFormat?.isRGB == true
+        if color.isHighRange, color.primaries != nil {
+            var target = ColorDescription()
+            (target.primaries, target.transfer, target.matrix) = ("bt709", "bt709", "bt709")
+            self.color = target
+            (mapsTones, sourceMatrix) = (true, own)
+            if !isRGB { matrix = "bt709" }
+            return
+        }
+        guard !isRGB else { return }
+        // JPEG has one matrix alone.
+        matrix = "bt470bg"
+        if !track.format.pixelFormat.isRGB, ColorDescription.scaleName(ofMatrix: own) != nil,
+            !ColorDescription.isSameMatrix(own, matrix)
+        {
+            var target = ColorDescription()
+            target.matrix = matrix
+            (self.color, sourceMatrix) = (target, own)
+        }
+    }
+}

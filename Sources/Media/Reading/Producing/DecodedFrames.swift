@@ -1,0 +1,247 @@
+internal import LibAV
+
+/// Frames of a decoder.
+final class DecodedFrames: FrameStream {
+    let timeBase: Rational
+    private let packets: PacketSource
+    private let decoder: PacketDecoder
+    private let name: String
+    fileprivate var pending: Packet?
+    private var isDraining = false
+    private var hasDecoded = false
+    /// Packets that the decoder took.
+    private var sent = 0
+    /// When the latest of them are shown, as many as the decoder's threads work on.
+    private var recent: [MediaTime?] = []
+    /// Audio of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
+    private func isBehindSeek(_ time: MediaTime?) -> Bool {
+        guard packets.hasSought, packets.track.mediaType == .audio else { return false }
+        let isEarly = time.map { $0 < packets.heardFrom - packets.track.preroll } ?? false
+        return !hasDecoded || isEarly
+    }
+    /// Frames whose packets never say when they are shown follow one another at their own length.
+    private var lacksTimes: Bool
+    private let pictureLength: Int64
+    private var nextTime: Int64?
+    /// How far apart packets are decoded, where that is all they say: rates of H.264 may count fields.
+    private var step: Int64?
+    private var lastDTS: Int64?
+
+    /// Frames that end before this time are of no use, where no other is decoded from them; in `timeBase`, on the file's own clock.
+    private var wantedFrom = Int64.min
+    /// The latest time of a packet that was passed over because of that.
+    private(set) var passedUntil = Int64.min
+
+    init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
+        self.packets = packets
+        timeBase = packets.timeBase
+        name = packets.track.label
+        let track = packets.track
+        lacksTimes = track.mediaType == .video
+        pictureLength = max(1, track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1)
+        do {
+            decoder = try PacketDecoder.open(
+                packets.track.format.parameters, timeBase: timeBase, threads: threads, limits: limits)
+        } catch {
+            throw MediaError.reading(track: packets.track.label, at: nil, error)
+        }
+    }
+
+    /// A decoder that fails on what it was given is given the next; one that fails while it gives the rest has ended, unless its
+    /// threads still have others.
+    private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
+        while true {
+            do throws(AVError) {
+                let output = try decoder.receive(into: frame)
+                if isDraining, output == .ready { drop() }
+                return output
+            } catch {
+                if isBehindSeek(time), !isDraining { return .needsInput }
+                try packets.damage.meet(error, of: name, at: failed(at: time))
+                guard isDraining else { return .needsInput }
+                guard drop() else { return .ended }
+            }
+        }
+    }
+
+    /// No more comes. What the threads still have may be damaged too, which is told at once or later.
+    private func drain() throws {
+        isDraining = true
+        // The first of the latest was told of when the last of them was given.
+        if recent.count > decoder.threadDelay { drop() }
+        do throws(AVError) {
+            try decoder.sendEnd()
+        } catch  where decoder.threadDelay > 0 {
+            try packets.damage.meet(error, of: name, at: failed(at: nil))
+            drop()
+        }
+    }
+
+    /// What became of the first of the latest packets is told; false where there is none.
+    @discardableResult
+    private func drop() -> Bool {
+        if recent.isEmpty { return false }
+        recent.removeFirst()
+        return true
+    }
+
+    /// When the packet is shown whose failure is told while the one at `time` is given.
+    private func failed(at time: MediaTime?) -> MediaTime? {
+        decoder.threadDelay > 0 ? recent.first ?? time : time
+    }
+
+    private func note(_ time: MediaTime?) {
+        let delay = decoder.threadDelay
+        guard delay > 0 else { return }
+        recent.append(time)
+        if recent.count > delay + 1 { recent.removeFirst() }
+    }
+
+    private func nextPacket() throws -> Packet? {
+        if let packet = pending.take() { return packet }
+        return try packets.next()
+    }
+
+    /// Nothing more comes. Some forms of a codec are taken without a word and give nothing (FLAC of 32 bits in 5.1).
+    private func end() throws -> FrameSupply {
+        guard !hasDecoded, sent > 0, !packets.hasSought, packets.damage.count.skipped == 0 else {
+            return .ended
+        }
+        throw MediaError.undecodable(track: name, packets: sent)
+    }
+
+    func next(into frame: borrowing Frame) throws -> FrameSupply {
+        var time: MediaTime?
+        do {
+            while true {
+                switch try receive(into: frame, at: time) {
+                case .ready:
+                    hasDecoded = true
+                    if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
+                    if frame.isDamaged {
+                        let shown = packets.told(frame.pts)
+                        try packets.damage.meet(.damaged(track: name, at: shown), at: shown)
+                        continue
+                    }
+                    return .frame
+                case .ended: return try end()
+                case .needsInput:
+                    if isDraining { return try end() }
+                    guard let packet = try nextPacket() else {
+                        try drain()
+                        continue
+                    }
+                    if packet.pts != noTimestamp { lacksTimes = false }
+                    if lacksTimes, packet.dts != noTimestamp {
+                        if let lastDTS, packet.dts > lastDTS { step = packet.dts - lastDTS }
+                        lastDTS = packet.dts
+                    }
+                    if packet.pts != noTimestamp { time = packets.told(packet.pts) }
+                    passOver(packet)
+                    do throws(AVError) {
+                        if try decoder.send(packet) {
+                            sent += 1
+                            note(time)
+                        } else {
+                            pending = consume packet
+                        }
+                    } catch {
+                        note(time)
+                        // Part of a frame, as a parser finds it in the middle of a program stream.
+                        if isBehindSeek(time) { continue }
+                        try packets.damage.meet(error, of: name, at: failed(at: time))
+                    }
+                }
+            }
+        } catch let error as AVError {
+            throw MediaError.reading(track: name, at: time, error)
+        } catch let error as InputError {
+            throw MediaError.input(error)
+        }
+    }
+}
+
+extension DecodedFrames {
+    /// Begins anew behind a seek of its packets. Frames that end before `time` may be left out.
+    func restart(wantedFrom time: Int64) {
+        decoder.reset()
+        decoder.passOver(unreferenced: false)
+        pending = nil
+        (isDraining, recent, lastDTS, nextTime, step) = (false, [], nil, nil, nil)
+        passedUntil = .min
+        wantedFrom = time
+    }
+
+    /// Decodes the last key frame that is not shown after `time`, behind which nothing comes: whoever goes on must restart. False where
+    /// that gives no frame.
+    func decodeKeyFrame(notAfter time: Int64, into frame: borrowing Frame) throws -> Bool {
+        guard let packet = try keyPacket(notAfter: time) else { return false }
+        return try decodeAlone(packet, into: frame)
+    }
+
+    /// False where it gives no frame by itself, or one that is damaged.
+    private func decodeAlone(_ packet: borrowing Packet, into frame: borrowing Frame) throws -> Bool {
+        do throws(AVError) {
+            guard try decoder.send(packet) else { return false }
+            try decoder.sendEnd()
+            guard case .ready = try decoder.receive(into: frame) else { return false }
+        } catch {
+            guard error.isDamage else { throw MediaError.reading(track: name, at: nil, error) }
+            return false
+        }
+        if frame.pts == noTimestamp { frame.pts = packet.pts }
+        return !frame.isDamaged
+    }
+
+    /// Decodes the packet that comes next, where that is a key frame shown at just this time: nothing comes behind it then, and whoever
+    /// goes on must restart. False where it isn't; it is decoded among others then.
+    func decodeKeyFrame(at time: Int64, into frame: borrowing Frame) throws -> Bool {
+        guard pending == nil, let packet = try packets.next() else { return false }
+        guard packet.isKey, packet.pts == time else {
+            pending = consume packet
+            return false
+        }
+        if try decodeAlone(packet, into: frame) { return true }
+        // What is damaged is met again among others, where it is told or counted.
+        restart(wantedFrom: wantedFrom)
+        pending = consume packet
+        return false
+    }
+
+    /// Behind a seek there may be one that is nearer. An index that has every packet tells which is the last.
+    private func keyPacket(notAfter time: Int64) throws -> Packet? {
+        var last: Packet?
+        let indexed = packets.container.isMovie ? packets.indexedKey(notAfter: time) : nil
+        while let packet = try packets.next() {
+            guard packet.pts != noTimestamp else { return nil }
+            if packet.isKey {
+                guard packet.pts <= time else { break }
+                let isIt = packet.pts == time || indexed.map { packet.dts >= $0 } ?? false
+                last = try packet.reference()
+                if isIt { break }
+            } else if packet.dts != noTimestamp, packet.dts > time {
+                break
+            }
+        }
+        return last
+    }
+
+    /// What is wanted is later than was said before.
+    func want(from time: Int64) { wantedFrom = time }
+
+    private func passOver(_ packet: borrowing Packet) {
+        guard wantedFrom > .min else { return }
+        let end = packet.pts == noTimestamp ? Int64.max : packet.pts + max(1, packet.duration)
+        let isEarly = end <= wantedFrom
+        if isEarly { passedUntil = max(passedUntil, packet.pts) }
+        decoder.passOver(unreferenced: isEarly)
+    }
+
+    /// What the decoder believes, or where no packet ever said a time, the end of the frame before.
+    private func shownTime(of frame: borrowing Frame) -> Int64 {
+        guard lacksTimes else { return frame.bestEffortPTS }
+        let start = nextTime ?? (frame.bestEffortPTS == noTimestamp ? 0 : frame.bestEffortPTS)
+        nextTime = start + (step ?? (frame.duration > 0 ? frame.duration : pictureLength))
+        return start
+    }
+}

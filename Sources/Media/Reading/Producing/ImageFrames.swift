@@ -1,0 +1,142 @@
+internal import LibAV
+
+/// The frames of an image sequence, read file by file and decoded by one decoder. Confined to one queue.
+final class ImageFrames: FrameStream {
+    private let files: ImageFiles
+    /// One file is shown all the time.
+    private let isStill: Bool
+    /// Frames in all.
+    private let count: Int64
+    private let environment: SourceEnvironment
+    private let interrupt: InterruptFlag
+    private let damage: DamageTally
+    private let name: String
+    private let decoder: PacketDecoder
+    /// The next file that is given to the decoder.
+    private var next: Int
+    /// The frame that a still is shown as.
+    private var shown: Int64
+    private var isDraining = false
+    /// A still is decoded once.
+    private var held: Frame?
+    private let movement: MovementCounter
+
+    let timeBase: Rational
+
+    /// `from` is the first frame that is wanted.
+    init(
+        _ sequence: ImageSequence, track: AssetTrack, from frame: Int64, threads: Int,
+        environment: SourceEnvironment, interrupt: InterruptFlag, movement: MovementCounter,
+        damage: DamageTally
+    ) throws {
+        (files, isStill, count) = (sequence.files, sequence.numbers == nil, sequence.frameCount)
+        self.environment = environment
+        self.interrupt = interrupt
+        self.movement = movement
+        self.damage = damage
+        name = track.label
+        timeBase = sequence.frameRate.inverted
+        shown = max(0, frame)
+        next = isStill ? 0 : Int(clamping: shown)
+        do {
+            decoder = try PacketDecoder.open(
+                track.format.parameters, timeBase: timeBase, threads: sequence.numbers == nil ? 1 : threads,
+                limits: environment.limits)
+        } catch {
+            throw MediaError.reading(track: track.label, at: nil, error)
+        }
+    }
+
+    func next(into frame: borrowing Frame) throws -> FrameSupply {
+        isStill ? try still(into: frame) : try decode(into: frame)
+    }
+
+    private func still(into frame: borrowing Frame) throws -> FrameSupply {
+        guard shown < count else { return .ended }
+        if held == nil {
+            let first = try Frame()
+            guard case .frame = try decode(into: first) else {
+                throw MediaError.noSamples(track: name)
+            }
+            held = consume first
+        }
+        guard let image = held.take() else { return .ended }
+        try told { () throws(AVError) in try frame.become(image) }
+        held = consume image
+        (frame.pts, frame.duration) = (shown, 1)
+        shown += 1
+        return .frame
+    }
+
+    private func decode(into frame: borrowing Frame) throws -> FrameSupply {
+        while true {
+            var output = CodecOutput.needsInput
+            do throws(AVError) {
+                output = try decoder.receive(into: frame)
+            } catch {
+                try damage.meet(
+                    error, of: name, at: MediaTime(ticks: Int64(max(0, next - 1)), timeBase: timeBase))
+            }
+            if case .ready = output {
+                frame.duration = 1
+                guard frame.isDamaged else { return .frame }
+                let time = MediaTime(ticks: frame.pts, timeBase: timeBase)
+                try damage.meet(MediaError.damaged(track: name, at: time), at: time)
+                continue
+            }
+            if case .ended = output { return .ended }
+            if isDraining { return .ended }
+            try give()
+        }
+    }
+
+    /// Gives the decoder the next file, or says that there is none.
+    private func give() throws {
+        guard files.indices.contains(next) else {
+            isDraining = true
+            return try told { () throws(AVError) in try decoder.sendEnd() }
+        }
+        let (number, path) = (Int64(next), files[next])
+        next += 1
+        let packet = try read(path, at: number)
+        (packet.pts, packet.dts, packet.duration) = (number, number, 1)
+        packet.markKey()
+        movement.count()
+        do throws(AVError) {
+            // A decoder that has no frame left to give takes one more.
+            guard try decoder.send(packet) else { throw AVError(code: -11, operation: "decoding \(path)") }
+        } catch {
+            try damage.meet(error, of: name, at: MediaTime(ticks: number, timeBase: timeBase))
+        }
+    }
+
+    /// All of a file.
+    private func read(_ path: String, at number: Int64) throws -> Packet {
+        func failure(_ detail: String) -> MediaError {
+            MediaError.reading(
+                track: name, at: MediaTime(ticks: number, timeBase: timeBase),
+                AVError(code: -5, operation: "reading \(path)", detail: detail))
+        }
+        do throws(InputError) {
+            let source = try environment.file(path, interrupt: interrupt)
+            guard source.size <= Self.mostBytes else { throw InputError(path: path, reason: .unrecognized) }
+            do throws(AVError) {
+                return try Packet.of(source)
+            } catch {
+                throw InputError(path: path, reason: .library(error))
+            }
+        } catch {
+            throw failure(error.explanation)
+        }
+    }
+
+    private static let mostBytes: Int64 = 1 << 30
+
+    private func told(_ body: () throws(AVError) -> Void) throws {
+        do throws(AVError) {
+            try body()
+        } catch {
+            throw MediaError.reading(track: name, at: nil, error)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+internal import LibAV
+
+/// Frames of images.
+extension ProducerFactory {
+    func images(
+        _ sequence: ImageSequence, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
+        range: TimeRange?, part: Int, tick: Rational?
+    ) throws -> any SampleProducer {
+        guard case .video(let video) = settings else {
+            throw MediaError.misuse("images have no packets to copy, and no audio")
+        }
+        let end = min(range?.end ?? sequence.duration, sequence.duration)
+        let start = range?.start ?? .zero
+        var context = ProducerContext(
+            track: output.track, timeZero: .zero, range: TimeRange(start: start, end: end))
+        context.tick = tick
+        context.damage = output.damage
+        let frames = try sharing.frames(of: output.track, part: part, for: output) {
+            // The one that is on screen at the start, and those behind it.
+            try ImageFrames(
+                sequence, track: output.track,
+                from: start.ticks(in: sequence.frameRate.inverted, rounding: .down),
+                threads: decoderThreads ?? max(1, activeProcessorCount / 2), environment: environment,
+                interrupt: interrupt, movement: movement, damage: output.damage)
+        }
+        return FrameChain.video(frames, context: context, settings: video)
+    }
+}

@@ -1,0 +1,40 @@
+public import LibAV
+
+/// Samples that a program makes.
+extension SampleBuffer {
+    /// A packet of compressed data, which are copied. `isKey`: decoding can begin with it.
+    public init(
+        data: [UInt8], at time: MediaTime, duration: MediaTime, isKey: Bool, timeBase: Rational
+    ) throws {
+        guard !data.isEmpty, timeBase.isPositive else {
+            throw MediaError.misuse("a packet has bytes, and a time base above 0")
+        }
+        let packet = try Packet.of(data)
+        if isKey { packet.markKey() }
+        let ticks = time.ticks(in: timeBase)
+        self.init(
+            packet: packet, pts: ticks, dts: ticks, duration: duration.ticks(in: timeBase), timeBase: timeBase
+        )
+    }
+
+    /// A run of audio: samples of all channels in turn, from -1 to 1. They begin at the sample that is nearest to `time`.
+    public init(audio samples: [Float], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime) throws {
+        guard sampleRate > 0, layout.channels > 0, !samples.isEmpty, samples.count % layout.channels == 0,
+            samples.count / layout.channels <= 1 << 24
+        else {
+            throw MediaError.misuse(
+                "\(samples.count) samples of \(layout.channels) channels at \(sampleRate) Hz are no run of audio"
+            )
+        }
+        let frame = try Frame.audio(
+            format: .float, layout: layout, sampleRate: sampleRate,
+            samples: Int32(samples.count / layout.channels))
+        _ = frame.withSamples { bytes in
+            samples.withUnsafeBytes { bytes.copyMemory(from: $0) }
+        }
+        let unit = Rational(1, sampleRate)
+        self.init(
+            frame: frame, pts: time.ticks(in: unit), duration: Int64(samples.count / layout.channels),
+            timeBase: unit)
+    }
+}

@@ -1,0 +1,40 @@
+internal import LibAV
+
+/// Brings frames to the pixel format that an encoder was opened for, where they come in another one. Confined to one queue.
+struct EncoderFormConverter: ~Copyable {
+    private let configuration: EncoderConfiguration
+    private var graph: FilterGraph?
+    private var form: (format: PixelFormat, color: ColorCode)?
+    private var count: Int64 = 0
+
+    init(_ configuration: EncoderConfiguration) { self.configuration = configuration }
+
+    /// A frame of the encoder's size in its pixel format.
+    mutating func convert(_ frame: consuming Frame) throws(AVError) -> Frame {
+        let color = frame.colorCode
+        let format = frame.pixelFormat
+        if graph == nil || form?.format != format || form?.color != color {
+            var settings = VideoOutputSettings(pixelFormat: configuration.pixelFormat)
+            let target = configuration.pixelFormat
+            settings.levels = target.isRGB ? nil : configuration.color.range ?? "tv"
+            settings.matrix = configuration.color.matrix
+            let chain = FrameFilterChain(
+                settings: settings, size: PixelSize(width: frame.width, height: frame.height), format: format,
+                isFullRange: color.isFullRange ?? format.isUsuallyFullRange, matrix: color.matrixName,
+                wholeSize: nil, target: target)
+            graph = try FilterGraph.video(
+                chain.steps, like: frame, timeBase: Rational(1, 25), sampleAspectRatio: Rational(0, 1),
+                frameRate: nil, scaling: chain.scaling)
+            form = (format, color)
+        }
+        frame.pts = count
+        count += 1
+        try graph?.send(frame)
+        let result = try Frame()
+        guard case .ready? = try graph?.receive(into: result) else {
+            throw AVError(
+                code: -22, operation: "filtering", detail: "nothing came of a frame in \(format)")
+        }
+        return result
+    }
+}

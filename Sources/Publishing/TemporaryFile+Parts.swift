@@ -1,0 +1,71 @@
+internal import CLinux
+internal import FileSystem
+internal import Glibc
+
+/// Files that are made as one, one behind the other, and published as several.
+extension TemporaryFile {
+    /// A part of a file.
+    package struct Part: Hashable, Codable, Sendable {
+        /// Where it begins.
+        package var offset: Int64
+        /// Bytes in it.
+        package var length: Int64
+
+        /// Names a part.
+        package init(offset: Int64, length: Int64) {
+            self.offset = offset
+            self.length = length
+        }
+    }
+
+    /// Writes bytes at a place (`pwrite`).
+    /// - Throws: `SystemError` where not all of them can be written.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        var done = 0
+        while done < bytes.count, let base = bytes.baseAddress {
+            let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw SystemError("writing the file", errno: count == 0 ? EIO : errno) }
+            done += count
+        }
+    }
+
+    /// The bytes of a part (`pread`).
+    /// - Throws: `SystemError` where they are not all there.
+    package func bytes(of part: Part) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: Int(part.length)) { buffer, initialized in
+            while initialized < Int(part.length) {
+                let count = pread(
+                    descriptor, buffer.baseAddress! + initialized, Int(part.length) - initialized,
+                    off_t(part.offset) + off_t(initialized))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    throw SystemError("reading the file", errno: count == 0 ? EIO : errno)
+                }
+                initialized += count
+            }
+        }
+    }
+
+    /// Fills this file with a part of another one, without a copy where the file system can share it (`copy_file_range`).
+    /// - Throws: `SystemError` where it can't be read or written.
+    package func fill(from other: TemporaryFile, _ part: Part) throws {
+        var (from, left) = (part.offset, part.length)
+        var to: Int64 = 0
+        while left > 0 {
+            let count = tandem_copy_range(other.descriptor, &from, descriptor, &to, UInt64(left))
+            if count < 0, errno == EINTR { continue }
+            // Older kernels and some file systems can't.
+            if count == 0 || count < 0 && [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) {
+                break
+            }
+            guard count > 0 else { throw SystemError("copying the file", errno: errno) }
+            left -= count
+        }
+        while left > 0 {
+            let piece = Part(offset: from, length: min(left, 1 << 20))
+            try other.bytes(of: piece).withUnsafeBytes { try write($0, at: to) }
+            (from, to, left) = (from + piece.length, to + piece.length, left - piece.length)
+        }
+    }
+}

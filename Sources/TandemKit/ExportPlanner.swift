@@ -1,0 +1,63 @@
+internal import Dispatch
+internal import FileSystem
+internal import Foundation
+internal import JobPlan
+internal import JobSpec
+internal import Locking
+internal import Media
+
+/// Plans an export on a queue of its own: sources are read, which may take its time.
+struct ExportPlanner: Sendable {
+    let prober: LocalProber
+    private static let queue = DispatchQueue(label: "tandem.exports", attributes: .concurrent)
+
+    init(_ asset: Asset) { prober = LocalProber(asset.environment) }
+
+    /// A plan of one job that can be carried out.
+    struct Planned: Sendable {
+        let plan: BatchPlan
+        let file: JobFile
+        let task: OutputTask
+    }
+
+    func plan(_ request: ExportRequest) async throws -> Planned {
+        try await Self.queue.result { try planNow(request) }
+    }
+
+    /// The presets by which a source can be exported, each in its first container that takes it.
+    func compatible(_ asset: Asset) async -> [ExportPreset] {
+        await Self.queue.result {
+            ExportPreset.all.filter { preset in
+                preset.containers.contains { container in
+                    (try? planNow(trial(of: asset, preset, container))) != nil
+                }
+            }
+        }
+    }
+
+    /// An export that is planned and not carried out.
+    func trial(of asset: Asset, _ preset: ExportPreset, _ container: String) -> ExportRequest {
+        let folder = prober.environment.root.path ?? NSTemporaryDirectory()
+        var request = ExportRequest(
+            source: asset.source, preset: preset, container: container,
+            destination: folder + "/.tandem-\(UUID().uuidString)")
+        request.timing = asset.timing
+        return request
+    }
+
+    func planNow(_ request: ExportRequest) throws -> Planned {
+        let options = SpecOptions(allowsNetwork: prober.environment.allowsNetwork)
+        let result = request.jobFile(options: options)
+        guard let file = result.file, !result.sink.hasErrors else {
+            throw ExportError(result.sink.diagnostics)
+        }
+        let tried = (prober as any SourceProber).tryOut([file])
+        if tried.hasErrors { throw ExportError(tried.diagnostics) }
+        let planned = BatchPlanner.plan([file], prober: prober)
+        let found = planned.conflicts.diagnostics + planned.diagnostics.diagnostics
+        guard !planned.conflicts.hasErrors, !planned.diagnostics.hasErrors,
+            let task = planned.plan.jobs.first?.tasks.first
+        else { throw ExportError(found) }
+        return Planned(plan: planned.plan, file: file, task: task)
+    }
+}

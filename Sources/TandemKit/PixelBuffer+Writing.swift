@@ -1,0 +1,50 @@
+public import FoundationEssentials
+internal import FileSystem
+internal import JobSpec
+internal import LibAV
+public import Media
+internal import Publishing
+
+extension PixelBuffer {
+    /// Writes the pixels as a still: JPEG, PNG or WebP, by the file's extension. `quality` goes from 1 to 100, of formats that lose
+    /// something. A file that is there is not replaced; the new one is whole or absent.
+    /// - Throws: `ExportError` where there is no such format, `PublishingError` where a file is there.
+    public func write(to url: URL, quality: Int? = nil) throws {
+        guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
+        guard let type = ContainerType.still(forExtension: url.pathExtension),
+            let codec = CodecCatalog.still(type.name), let encoder = codec.availableEncoder
+        else {
+            throw ExportError("`\(url.pathExtension)` is no format of stills of this build: jpg, png, webp")
+        }
+        if let quality {
+            guard codec.stillQuality != nil else {
+                throw ExportError("\(codec.name) loses nothing, so it has no quality")
+            }
+            guard (1...100).contains(quality) else { throw ExportError("`quality` goes from 1 to 100") }
+        }
+        let isJPEG = codec.fixedColor == .jpeg
+        let formats = encoder.pixelFormats.filter { format in
+            codec.suits(format, nil, false) && (!isJPEG || format.isFullRangeByName)
+        }
+        guard let format = pixelFormat.nearest(of: formats) else {
+            throw ExportError("\(codec.name) takes no frames in \(pixelFormat)")
+        }
+        var configuration = EncoderConfiguration(
+            encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
+        (configuration.width, configuration.height, configuration.pixelFormat) = (width, height, format)
+        if isJPEG { (configuration.color.matrix, configuration.color.range) = ("bt470bg", "pc") }
+        if let still = codec.stillQuality {
+            configuration.set("\(still.step(quality ?? still.usual))", at: codec.qpPlace)
+        }
+        let file = try TemporaryFile(destination: url.path, in: .anywhere)
+        do {
+            let stills = try StillEncoder(configuration, limits: InputLimits())
+            try stills.encode(self) { bytes in try file.write(bytes, at: 0) }
+            try file.synchronize()
+            try file.publish(replacing: false)
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,8 @@
+// All of the library by one import.
+@_exported public import Diagnostics
+@_exported public import JobPlan
+@_exported public import JobRun
+@_exported public import JobSpec
+@_exported public import LibAV
+@_exported public import Media
+@_exported public import Publishing

@@ -1,0 +1,20 @@
+public import Foundation
+public import TandemKit
+
+/// `Composing.md`.
+public func composing(intro: URL, talk: URL, output: URL) async throws -> OutputResult {
+    // begin
+    var composition = Composition()
+    composition.canvas = Canvas(
+        size: PixelSize(width: 640, height: 360), frameRate: Rational(25, 1))
+    try await composition.append(Asset(url: intro))
+    let second = MediaTime(seconds: 1)
+    let part = TimeRange(start: .zero, duration: MediaTime(seconds: 1.5))
+    try await composition.append(Asset(url: talk), timeRange: part, join: .dissolve, overlap: second)
+    try composition.appendGap(MediaTime(seconds: 0.5))
+    try await composition.mix(Asset(url: intro), at: second, volume: .rising(from: second, for: second))
+    let asset = Asset(.composition(composition), environment: MediaEnvironment())
+    let result = try await ExportSession(asset: asset, preset: .low).export(to: output)
+    // end
+    return result
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Media
+import TestSupport
+import Testing
+
+/// Numbered images as a movie, and an image that is shown for some time.
+@Suite struct ImageSequenceTests {
+    /// More images than a worker may have open.
+    private func source(_ seconds: Int = 30) throws -> Scratch {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("r"), withIntermediateDirectories: true)
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=24:duration=\(seconds)", "-start_number", "7",
+            scratch.file("r/f-%04d.png"))
+        return scratch
+    }
+
+    private func run(_ jobs: String, in scratch: Scratch, _ arguments: String...) throws -> ProgramResult {
+        try scratch.write(
+            """
+            version: 1
+            assets:
+              frames: { images: "r/f-%04d.png", frame_rate: 24 }
+              card: { image: r/f-0100.png, duration: 2.5s, frame_rate: 10 }
+            jobs:
+            \(jobs)
+
+            """, to: "jobs.yaml")
+        return try program(Places.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
+    }
+
+    private let lossless = "tracks: [ { video: first, encode: { codec: ffv1, pixel_format: bgr0 } } ]"
+
+    @Test(arguments: ["worker", "none"]) func eachImageIsAFrame(_ isolation: String) throws {
+        let scratch = try source()
+        let result = try run(
+            """
+              all: { asset: frames, \(lossless), destination: out/all.mkv }
+              part: { asset: frames, range: { start: 240f, duration: 2s }, \(lossless), destination: out/part.mkv }
+              joined: { asset: frames, range: [ { start: 20s, end: 21s }, { start: 1s, end: 2s } ], \(lossless), destination: out/joined.mkv }
+              card: { asset: card, \(lossless), destination: out/card.mkv }
+              stills: { asset: frames, images: { at: [0s, 100f, end] }, destination: "out/s-${image.number}.png" }
+              two:
+                asset: frames
+                outputs:
+                  a: { \(lossless), destination: out/a.mkv }
+                  b: { \(lossless), destination: out/b.mkv }
+            """, in: scratch, "--isolation", isolation)
+        #expect(result.status == 0, "\(result.errors)")
+        let source = try rgbHashes(
+            scratch.file("r/f-%04d.png"), reading: ["-start_number", "7", "-framerate", "24"])
+        #expect(source.count == 720)
+        #expect(try rgbHashes(scratch.file("out/all.mkv")) == source)
+        #expect(try rgbHashes(scratch.file("out/part.mkv")) == Array(source[240..<288]))
+        #expect(try rgbHashes(scratch.file("out/joined.mkv")) == Array(source[480..<504] + source[24..<48]))
+        #expect(try rgbHashes(scratch.file("out/card.mkv")) == [String](repeating: source[93], count: 25))
+        for name in ["a", "b"] { #expect(try rgbHashes(scratch.file("out/\(name).mkv")) == source) }
+        for (number, frame) in [(1, 0), (2, 100), (3, 719)] {
+            #expect(try rgbHashes(scratch.file("out/s-000\(number).png")) == [source[frame]])
+        }
+        let times = try Judge(scratch.file("out/all.mkv")).frames().times
+        #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 24) < 0.001 })
+    }
+
+    @Test func whatIsWrongIsSaid() throws {
+        let scratch = try source(1)
+        try FileManager.default.removeItem(atPath: scratch.file("r/f-0012.png"))
+        try scratch.write("no image", to: "r/t-1.png")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=24:duration=1", "-pix_fmt", "yuv420p",
+            scratch.file("r/v-1.png.mkv"))
+        try FileManager.default.moveItem(
+            atPath: scratch.file("r/v-1.png.mkv"), toPath: scratch.file("r/v-1.png"))
+        let result = try run(
+            """
+              gap: { asset: frames, \(lossless), destination: out/a.mkv }
+              none: { asset: { images: "r/g-%d.png", frame_rate: 24 }, \(lossless), destination: out/b.mkv }
+              nowhere: { asset: { images: "nowhere/%d.png", frame_rate: 24 }, \(lossless), destination: out/c.mkv }
+              text: { asset: { images: "r/t-%d.png", frame_rate: 24 }, \(lossless), destination: out/d.mkv }
+              movie: { asset: { image: r/v-1.png, duration: 1s }, \(lossless), destination: out/e.mkv }
+              missing: { asset: { image: r/x.png, duration: 1s }, \(lossless), destination: out/f.mkv }
+              copied: { asset: card2, tracks: [ { video: first, copy: true } ], destination: out/g.mov }
+              heard: { asset: card2, tracks: [ { audio: first, encode: { codec: aac } } ], destination: out/h.m4a }
+            """.replacingOccurrences(of: "card2", with: "{ image: r/f-0010.png, duration: 1s }"), in: scratch)
+        #expect(result.status == 1)
+        for words in [
+            "and 12 is missing", "there is no file of these names", "no such file",
+            "its content is no media format", "no file of one image", "images are no packets of a track",
+            "audio",
+        ] {
+            #expect(result.errors.contains(words), "\(words): \(result.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("out")))
+    }
+
+    /// An image that can't be decoded fails the job, or is left out and told of; one of another size is brought to the first's.
+    @Test func damagedAndOtherImages() throws {
+        let scratch = try source(1)
+        try Data([UInt8](repeating: 7, count: 500)).write(
+            to: URL(fileURLWithPath: scratch.file("r/f-0015.png")))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=48x32:rate=1:duration=1", "-update", "1", "-y",
+            scratch.file("r/f-0020.png"))
+        let failed = try run("  all: { asset: frames, \(lossless), destination: out/a.mkv }", in: scratch)
+        #expect(failed.status == 1 && failed.errors.contains("on_damage: skip"), "\(failed.errors)")
+        let result = try run(
+            "  all: { asset: frames, on_damage: skip, \(lossless), destination: out/a.mkv }", in: scratch)
+        #expect(result.status == 0 && result.errors.contains("damaged"), "\(result.errors)")
+        let judge = Judge(scratch.file("out/a.mkv"))
+        #expect(try judge.frames().times.count == 23)
+        #expect(try judge.decodeErrors().isEmpty)
+    }
+
+    /// A rerun does nothing; a changed image, or another one, and it is made again. Sources are never overwritten.
+    @Test func rerunsAndSources() throws {
+        let scratch = try source(1)
+        let job = "  all: { asset: frames, \(lossless), destination: out/a.mkv }"
+        for fingerprint in ["stat", "content"] {
+            #expect(try run(job, in: scratch, "--fingerprint", fingerprint).status == 0)
+            let again = try run(job, in: scratch, "--fingerprint", fingerprint)
+            #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
+            try FileManager.default.removeItem(atPath: scratch.file("r/f-0030.png"))
+            try FileManager.default.copyItem(
+                atPath: scratch.file("r/f-0010.png"), toPath: scratch.file("r/f-0030.png"))
+            try ffmpeg(
+                "-i", scratch.file("r/f-0011.png"), "-vf", "negate", "-y", scratch.file("r/f-0012.png"))
+            let changed = try run(job, in: scratch, "--fingerprint", fingerprint)
+            #expect(changed.status == 0 && !changed.errors.contains("up to date"), "\(changed.errors)")
+            try ffmpeg(
+                "-i", scratch.file("r/f-0013.png"), "-vf", "negate", "-y", scratch.file("r/f-0012.png"))
+        }
+        let over = try run(
+            "  all: { asset: frames, images: { at: 0s }, destination: { path: r/f-0012.png, if_exists: replace } }",
+            in: scratch)
+        #expect(over.status == 3 && over.errors.contains("sources are never overwritten"), "\(over.errors)")
+    }
+
+    @Test func numberedNames() throws {
+        let padded = try #require(NumberedName(path: "/a/b/f-%04d%%.png"))
+        #expect(padded.path(7) == "/a/b/f-0007%.png" && padded.path(12345) == "/a/b/f-12345%.png")
+        #expect(padded.number(of: "f-0007%.png") == 7 && padded.number(of: "f-12345%.png") == 12345)
+        for other in ["f-007%.png", "f-00007%.png", "f-%.png", "f-0007.png", "g-0007%.png", "f-00x7%.png"] {
+            #expect(padded.number(of: other) == nil, "\(other)")
+        }
+        let plain = try #require(NumberedName(path: "%d.png"))
+        #expect(
+            plain.number(of: "0.png") == 0 && plain.number(of: "10.png") == 10
+                && plain.number(of: "01.png") == nil)
+        let pattern = try NSRegularExpression(pattern: NumberedName.pattern)
+        for (path, isOne) in [
+            ("a.png", false), ("%d.png", true), ("%%d.png", false), ("%d%d.png", false), ("a%d/b.png", false),
+            ("a/%05d", true), ("%5d", false), ("%00d", false), ("%018d", true), ("%019d", false),
+            ("%s", false),
+            ("%%%d%%", true), ("%", false), ("a/%", false), ("%d/%d", false), ("100%/%d", false),
+        ] {
+            #expect((NumberedName(path: path) != nil) == isOne, "\(path)")
+            let range = NSRange(path.startIndex..., in: path)
+            #expect((pattern.firstMatch(in: path, range: range) != nil) == isOne, "\(path)")
+        }
+    }
+}

@@ -1,0 +1,351 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Stills as outputs of jobs: the right frames in the right files, published together, remembered one by one.
+@Suite struct StillOutputTests {
+    /// Four seconds of lossless RGB in a file, whose stills are the source's own numbers.
+    private func source() throws -> Scratch {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=4,format=gbrp", "-f", "lavfi", "-i",
+            "sine=duration=4", "-c:v", "ffv1", "-g", "25", "-c:a", "flac", scratch.file("a.mkv"))
+        return scratch
+    }
+
+    private func files(_ scratch: Scratch, in folder: String = "out") -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: scratch.file(folder))) ?? []).sorted()
+    }
+
+    private func write(_ jobs: String, in scratch: Scratch) throws {
+        try scratch.write("version: 1\ndefaults: { asset: ./a.mkv }\njobs:\n\(jobs)\n", to: "jobs.yaml")
+    }
+
+    @Test func eachFileHasItsFrame() throws {
+        let scratch = try source()
+        try write(
+            """
+              at: { images: { at: [0s, 37f, 50%, 3.0399s, end], format: png }, destination: "out/at-${image.number}.png" }
+              part: { range: [ { start: 1s, end: 2s }, { start: 3s, end: 3.5s } ], images: { every: 400ms }, destination: "out/part-${image.time}.png" }
+              count: { images: { count: 4 }, destination: "out/count-${image.number}.png" }
+              keys: { images: { keyframes: true }, destination: "out/key-${image.number}.png" }
+              one: { images: { at: 1.5s }, destination: out/one.png }
+            """, in: scratch)
+        let expected: [String: Int] = [
+            "at-0001": 0, "at-0002": 37, "at-0003": 50, "at-0004": 75, "at-0005": 99,
+            "part-00-00-00.000": 25, "part-00-00-00.400": 35, "part-00-00-00.800": 45,
+            "part-00-00-01.200": 80,
+            "count-0001": 12, "count-0002": 37, "count-0003": 62, "count-0004": 87,
+            "key-0001": 0, "key-0002": 25, "key-0003": 50, "key-0004": 75, "one": 37,
+        ]
+        for isolation in ["worker", "none"] {
+            let result = try tandem("run", "--force", "--isolation", isolation, "jobs.yaml", in: scratch)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(files(scratch) == expected.keys.map { $0 + ".png" }.sorted())
+            for (name, frame) in expected {
+                #expect(
+                    try rgbHashes(scratch.file("out/\(name).png"))
+                        == rgbHashes(scratch.file("a.mkv"), frame: frame),
+                    "\(name) is not frame \(frame)")
+            }
+        }
+    }
+
+    /// A sheet is its stills beside each other, and its index says which is where.
+    @Test func aSheetIsItsStills() throws {
+        let scratch = try source()
+        try write(
+            """
+              sheet: { images: { every: 1s, sheet: { columns: 3, index: vtt } }, destination: "out/a sheet.png" }
+              each: { images: { every: 1s }, destination: "out/${image.number}.png" }
+            """, in: scratch)
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+        let index = try String(contentsOfFile: scratch.file("out/a sheet.vtt"), encoding: .utf8)
+        let places = index.split(separator: "\n").filter { $0.contains("#xywh=") }
+        #expect(
+            places.map { $0.split(separator: "=").last.map(String.init) } == [
+                "0,0,128,96", "128,0,128,96", "256,0,128,96", "0,96,128,96",
+            ])
+        #expect(places.allSatisfy { $0.hasPrefix("a%20sheet.png#") })
+        #expect(index.hasPrefix("WEBVTT\n") && index.contains("00:00:03.000 --> 00:00:04.0"))
+        for (number, place) in places.enumerated() {
+            let numbers = try #require(place.split(separator: "=").last).split(separator: ",")
+            let (x, y) = (numbers[0], numbers[1])
+            let cut = scratch.file("cut.png")
+            try ffmpeg("-y", "-i", scratch.file("out/a sheet.png"), "-vf", "crop=128:96:\(x):\(y)", cut)
+            #expect(try rgbHashes(cut) == rgbHashes(scratch.file("out/000\(number + 1).png")))
+        }
+    }
+
+    /// All of its files are the output: one that is gone or changed, and they are made anew; one that is somebody's, and none is.
+    @Test func theFilesAreOneOutput() throws {
+        let scratch = try source()
+        try write(
+            "  all: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        #expect(files(scratch).count == 4)
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
+        // Under another name the job may make them its own.
+        try write(
+            "  posters: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text.isEmpty)
+        #expect(files(scratch).count == 4)
+        try write(
+            "  all: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
+        // One is gone.
+        try FileManager.default.removeItem(atPath: scratch.file("out/0003.png"))
+        let explained = try tandem("explain", "jobs.yaml", "all", in: scratch)
+        #expect(explained.text.contains("0003.png"), "\(explained.text)")
+        let repaired = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(repaired.status == 0 && !repaired.errors.contains("up to date"), "\(repaired.errors)")
+        #expect(files(scratch).count == 4)
+        // One is somebody's.
+        try "mine".write(toFile: scratch.file("out/0002.png"), atomically: true, encoding: .utf8)
+        let before = try rgbHashes(scratch.file("out/0001.png"))
+        try write(
+            "  all: { images: { every: 1s, size: 64x }, destination: \"out/${image.number}.png\" }",
+            in: scratch)
+        for command in ["plan", "run"] {
+            let refused = try tandem(command, "jobs.yaml", in: scratch)
+            #expect(refused.status == (command == "plan" ? 3 : 1), "\(refused.errors)")
+            #expect(refused.errors.contains("0002.png"), "\(refused.errors)")
+        }
+        #expect(try rgbHashes(scratch.file("out/0001.png")) == before, "a part of the output was replaced")
+        #expect(try String(contentsOfFile: scratch.file("out/0002.png"), encoding: .utf8) == "mine")
+        // What is no longer asked for is told, and removed where that is said.
+        try FileManager.default.removeItem(atPath: scratch.file("out/0002.png"))
+        try write(
+            "  all: { images: { every: 2s }, destination: \"out/${image.number}.png\" }", in: scratch)
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        #expect(try tandem("clean", "jobs.yaml", in: scratch).text.contains("0004.png"))
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).status == 0)
+        #expect(files(scratch) == ["0001.png", "0002.png"])
+    }
+
+    /// Runs of a pattern, several outputs, and a source that another job makes: each file is of its own run, and none of another's.
+    @Test func runsKeepTheirFilesApart() throws {
+        let scratch = try source()
+        try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
+        for name in ["a", "b#2"] {
+            try FileManager.default.copyItem(
+                atPath: scratch.file("a.mkv"), toPath: scratch.file("in/\(name).mkv"))
+        }
+        let jobs = { (step: String) in
+            """
+            version: 1
+            assets: { clips: { path: "in/*.mkv" } }
+            jobs:
+              web:
+                asset: clips
+                outputs:
+                  movie: { tracks: [ { video: first, copy: true } ], destination: "out/${asset.stem}.mkv" }
+                  stills: { images: { every: \(step), size: 64x }, destination: "out/${asset.stem}-${image.number}.jpg" }
+              again:
+                asset: { job: web, output: movie }
+                images: { every: \(step), size: 32x }
+                destination: "out/again-${asset.stem}-${image.number}.png"
+            """
+        }
+        try scratch.write(jobs("1s"), to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(files(scratch).count == 2 + 2 * 4 + 2 * 4, "\(files(scratch))")
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.errors.contains("4 of them up to date"), "\(again.errors)")
+        #expect(try tandem("clean", "jobs.yaml", in: scratch).text.isEmpty)
+        try scratch.write(jobs("2s"), to: "jobs.yaml")
+        let fewer = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(fewer.status == 0, "\(fewer.errors)")
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).status == 0)
+        #expect(files(scratch).count == 2 + 2 * 2 + 2 * 2, "\(files(scratch))")
+        let last = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(last.errors.contains("4 of them up to date"), "\(last.errors)")
+    }
+
+    /// Whatever the size, the format and the colours: what can be planned can be made.
+    @Test(.enabled(if: Places.media != nil)) func everyRealFileGivesStills() throws {
+        let scratch = try Scratch()
+        let media = try #require(Places.media)
+        var text = "version: 1\njobs:\n"
+        for (number, name) in try FileManager.default.contentsOfDirectory(atPath: media).sorted().enumerated()
+        where !name.hasSuffix(".tsv") && !name.hasSuffix(".png") {
+            text += """
+                  f\(number):
+                    asset: { path: "\(media)/\(name)" }
+                    on_damage: skip
+                    outputs:
+                      odd: { images: { at: [0s, end], size: 99x }, destination: "out/\(number)-${image.number}.jpg" }
+                      whole: { images: { at: 50% }, destination: "out/\(number).jpg" }
+                      gif: { images: { count: 3, size: 50x, animation: gif }, destination: "out/\(number).gif" }
+                      webp: { images: { count: 3, size: 51x, animation: webp }, destination: "out/\(number)-a.webp" }
+                      flat: { images: { at: 50%, size: 101x77 }, destination: "out/\(number).png" }
+                      sheet: { images: { count: 4, size: 51x, tolerance: keyframe, sheet: { columns: 3 } }, destination: "out/\(number).webp" }
+
+                """
+        }
+        try scratch.write(text, to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        let wrong = result.errors.split(separator: "\n").filter {
+            $0.contains("error[job-failed]") || $0.contains("it ends at")
+        }
+        #expect(wrong.isEmpty, "\(wrong)")
+        #expect(files(scratch).count >= 40 * 5, "\(files(scratch).count)")
+    }
+
+    /// Frames whose images somebody else made: the numbered frame, not one beside it.
+    @Test(.enabled(if: Places.media != nil)) func framesAreTheReferenceImages() throws {
+        let scratch = try Scratch()
+        let media = try #require(Places.media)
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: { path: "\(media)/testvid_1022ms.mp4" }
+                images: { at: [0f, 14f, 15f, 16f, 29f] }
+                destination: "out/${image.number}.png"
+            """, to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        for (number, frame) in ["000", "014", "015", "016", "029"].enumerated() {
+            let compared = try program(
+                "ffmpeg",
+                [
+                    "-hide_banner", "-nostdin", "-i", scratch.file("out/000\(number + 1).png"), "-i",
+                    "\(media)/testvid_1022ms_\(frame).png", "-lavfi",
+                    "[0]format=rgb24[a];[1]format=rgb24[b];[a][b]psnr", "-f", "null", "-",
+                ])
+            let told = compared.errors.components(separatedBy: "average:").last?.split(separator: " ").first
+            let psnr = try #require(told.flatMap { Double($0) }, "\(compared.errors)")
+            #expect(psnr >= 40, "frame \(frame): \(psnr) dB")
+        }
+    }
+
+    /// What takes too long is ended in its midst, and leaves nothing.
+    @Test(
+        arguments: [
+            "images: { every: 1ms }, destination: \"out/${image.number}.png\"",
+            "images: { every: 20ms, size: 1280x, animation: gif }, destination: out/a.gif",
+            "waveform: { samples_per_pixel: 2 }, destination: out/w.json",
+        ], ["worker", "none"])
+    func timeEndsThem(_ output: String, _ isolation: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=100:duration=6", "-f", "lavfi", "-i",
+            "sine=duration=4000", "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "flac",
+            scratch.file("a.mkv"))
+        try write("  one: { timeout: 300ms, \(output) }", in: scratch)
+        let result = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
+        #expect(result.status == 1 && result.errors.contains("timeout"), "\(result.errors)")
+        #expect(files(scratch).isEmpty, "\(files(scratch))")
+    }
+
+    /// Events and the report tell of each still what was asked for, what it is and where.
+    @Test func eventsAndReportsTellTimes() throws {
+        let scratch = try source()
+        try write(
+            "  all: { range: { start: 1s }, images: { at: [0s, 510ms], size: 64x }, destination: \"out/${image.number}.png\" }",
+            in: scratch)
+        let result = try tandem(
+            "run", "--events", "events", "--report", "r.json", "--report", "r.html", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+        let check = """
+            import json, jsonschema, sys
+            schema = json.load(open(sys.argv[1]))
+            lines = [json.loads(line) for line in open("events")]
+            for line in lines: jsonschema.validate(line, schema)
+            told = [l for l in lines if l["event"] == "job_finished"][0]["stills"]
+            assert [s["requested"] for s in told] == [0, 0.51], told
+            assert [s["actual"] for s in told] == [1, 1.48], told
+            assert [s["file"].split("/")[-1] for s in told] == ["0001.png", "0002.png"], told
+            assert json.load(open("r.json"))["jobs"][0]["stills"] == told
+            assert "1.48 s" in open("r.html").read()
+            """
+        let checked = try program(
+            "python3", ["-c", check, Places.repository + "/schemas/tandem-events-v1.schema.json"],
+            directory: scratch.path)
+        #expect(checked.status == 0, "\(checked.errors)")
+    }
+
+    /// Sources that can't be stilled, and times that they don't have.
+    @Test func whatCannotBeIsToldBefore() throws {
+        let scratch = try source()
+        try write(
+            """
+              late: { images: { at: [1s, 9s] }, destination: "out/late-${image.number}.png" }
+              same: { images: { at: [1s, 25f] }, destination: "out/same-${image.number}.png" }
+              twice: { images: { every: 1s }, destination: "out/${image.number}.png" }
+              other: { images: { at: 0s }, destination: "out/0002.png" }
+              single: { images: { keyframes: true, sheet: { columns: 1, rows: 2 } }, destination: out/single.png }
+              signal: { asset: { pattern: smpte, duration: 1s }, images: { keyframes: true }, destination: "out/s-${image.number}.png" }
+              chapter: { images: { at: "chapter:2" }, destination: out/chapter.png }
+              wide: { images: { count: 200, sheet: { columns: 200 } }, destination: out/wide.webp }
+            """, in: scratch)
+        let result = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(result.status == 3)
+        for (line, words) in [
+            (4, "there is nothing at 9 s"), (5, "the same time as another one: 1 s"),
+            (6, "two outputs have the destination"), (8, "4 stills don't fit into 1 columns and 2 rows"),
+            (9, "the key frames of a test signal"), (10, "there is no chapter 2"), (11, "16383"),
+        ] {
+            #expect(
+                result.errors.split(separator: "\n").contains {
+                    $0.hasPrefix("jobs.yaml:\(line):") && $0.contains(words)
+                }, "\(line): \(words): \(result.errors)")
+        }
+        #expect(files(scratch).isEmpty)
+    }
+
+    /// Rotated, with pixels that are not square, and cropped: as a person sees it, or as it is coded.
+    @Test func framesAreUprightAndSquare() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1,setsar=2", "-c:v", "libx264",
+            scratch.file("flat.mp4"))
+        try ffmpeg(
+            "-i", scratch.file("flat.mp4"), "-c", "copy", "-metadata:s:v", "rotate=90",
+            scratch.file("a.mkv.mp4"))
+        try scratch.write(
+            """
+            version: 1
+            defaults: { asset: ./a.mkv.mp4 }
+            jobs:
+              seen: { images: { at: 0s }, destination: out/seen.png }
+              coded: { images: { at: 0s, orientation: ignore, aperture: encoded }, destination: out/coded.png }
+              box: { images: { at: 0s, size: 100x100 }, destination: out/box.jpg }
+              high: { images: { at: 0s, size: x64 }, destination: out/high.webp }
+            """, to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+        for (name, size) in [
+            ("seen.png", "48,128"), ("coded.png", "64,48"), ("box.jpg", "38,100"), ("high.webp", "24,64"),
+        ] {
+            let probed = try program(
+                "ffprobe",
+                [
+                    "-v", "error", "-show_entries", "stream=width,height", "-of", "csv=p=0",
+                    scratch.file("out/\(name)"),
+                ])
+            #expect(probed.text.trimmingCharacters(in: .whitespacesAndNewlines) == size, "\(name)")
+        }
+    }
+
+    /// A source that is damaged in the middle fails by its name, or gives the frames that there are.
+    @Test func damageIsMetOpenly() throws {
+        let scratch = try source()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file("a.mkv")))
+        let middle = bytes.count / 2
+        for index in middle..<(middle + 2000) { bytes[index] ^= 0x5a }
+        try bytes.write(to: URL(fileURLWithPath: scratch.file("a.mkv")))
+        try write(
+            """
+              fails: { images: { every: 40ms }, destination: "out/f-${image.number}.png" }
+              skips: { on_damage: skip, images: { every: 40ms }, destination: "out/s-${image.number}.png" }
+            """, in: scratch)
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status == 1, "\(result.errors)")
+        let made = files(scratch)
+        #expect(made.count >= 90 && made.allSatisfy { $0.hasPrefix("s-") }, "\(made)")
+    }
+}

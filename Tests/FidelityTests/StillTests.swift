@@ -1,0 +1,137 @@
+import Foundation
+import LibAV
+@testable import Media
+import TestSupport
+import Testing
+
+/// Stills are the frames that a whole decode has on screen at their times: of every real file, at the frames' own times and just
+/// before them, in order and against it, however they are found.
+@Suite(.enabled(if: Places.media != nil))
+struct StillTests {
+    private struct Shown: Hashable {
+        var time: MediaTime
+        var hash: Int
+    }
+
+    private static var files: [String] {
+        guard let media = Places.media else { return [] }
+        return ((try? FileManager.default.contentsOfDirectory(atPath: media)) ?? []).sorted().filter {
+            !$0.hasSuffix(".png") && !$0.hasSuffix(".tsv")
+        }
+    }
+
+    private static func hash(_ frame: borrowing Frame) -> Int {
+        var hasher = Hasher()
+        hasher.combine(frame.width)
+        hasher.combine(frame.height)
+        for plane in 0..<4 {
+            _ = frame.withPlane(plane) { bytes, stride in
+                // What lies behind a row's end is anything.
+                let width = min(stride, plane == 0 || plane == 3 ? frame.width : frame.width / 2)
+                guard stride > 0, width > 0 else { return }
+                for row in 0..<(bytes.count / stride) {
+                    hasher.combine(
+                        bytes: UnsafeRawBufferPointer(
+                            rebasing: bytes[(row * stride)..<(row * stride + width)]))
+                }
+            }
+        }
+        return hasher.finalize()
+    }
+
+    /// All frames of a track, in order.
+    private static func all(of track: AssetTrack, in asset: Asset) throws -> [Shown] {
+        let samples = try TrackSamples(
+            asset: asset, track: track, settings: .video(VideoOutputSettings()), extent: ReadingExtent())
+        try samples.start()
+        var shown: [Shown] = []
+        while let sample = try samples.next() {
+            let time = MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
+            guard let frame = sample.takeFrame() else { continue }
+            shown.append(Shown(time: time, hash: hash(frame)))
+        }
+        return shown
+    }
+
+    private static func stills(
+        at times: [MediaTime], of track: AssetTrack, in asset: Asset, tolerance: ImageTolerance = .exact
+    ) throws -> [Shown] {
+        let generator = AssetImageGenerator(
+            asset: asset, track: track, tolerance: tolerance)
+        var found: [Shown] = []
+        try generator.images(at: times) { still in
+            found.append(Shown(time: still.actualTime, hash: try hash(still.image.makeFrame())))
+        }
+        return found
+    }
+
+    @Test(arguments: files)
+    func stillsAreTheFramesOnScreen(_ name: String) throws {
+        let asset = Asset(.file(try #require(Places.media) + "/" + name), timing: .fast)
+        guard let contents = try? asset.loadSynchronously(),
+            let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
+            // What is damaged looks as whoever decodes it comes there; other tests see to it.
+            let all = try? Self.all(of: track, in: asset), !all.isEmpty
+        else { return }
+        let tick = MediaTime(ticks: 1, timeBase: track.timeBase)
+        var random = SeededGenerator(UInt64(all.count))
+        // The frames' own times, those just before them, and any others, with more than the end at the end.
+        var times: [MediaTime] = [.zero]
+        let picked =
+            all.count > 60
+            ? (0..<60).map { _ in Int.random(in: 0..<all.count, using: &random) } : Array(all.indices)
+        for index in picked {
+            times.append(all[index].time)
+            if all[index].time > tick { times.append(all[index].time - tick) }
+        }
+        let end = try #require(all.last).time
+        for _ in 0..<20 {
+            times.append(end.multiplied(by: Int64.random(in: 0...1000, using: &random), dividedBy: 1000))
+        }
+        times.append(end + MediaTime(value: 100, timescale: 1))
+        times.sort()
+        func expected(_ time: MediaTime) -> Shown { all.last { $0.time <= time } ?? all[0] }
+        let found = try Self.stills(at: times, of: track, in: asset)
+        #expect(found.count == times.count)
+        for (time, still) in zip(times, found) {
+            #expect(still == expected(time), "\(name) at \(time) s")
+        }
+        // In any order, and as if each were the only one.
+        let few = (0..<6).map { _ in times.randomElement(using: &random) ?? .zero }
+        for (time, still) in zip(few, try Self.stills(at: few, of: track, in: asset)) {
+            #expect(still == expected(time), "\(name) at \(time) s, out of order")
+        }
+        for time in few.prefix(3) {
+            #expect(
+                try Self.stills(at: [time], of: track, in: asset) == [expected(time)],
+                "\(name) at \(time) s, alone")
+        }
+        // Within a tolerance there is a frame that is on screen then.
+        let half = MediaTime(value: 1, timescale: 2)
+        let loose = ImageTolerance(before: half, after: half)
+        for (time, still) in zip(times, try Self.stills(at: times, of: track, in: asset, tolerance: loose)) {
+            #expect(all.contains(still), "\(name) at \(time) s, about")
+            let exact = expected(time)
+            let isNear = still.time >= time - half && still.time <= time + half
+            #expect(isNear || still == exact, "\(name) at \(time) s: \(still.time) s")
+        }
+    }
+
+    @Test(arguments: files)
+    func keyFramesAreWhatTheFileSays(_ name: String) throws {
+        let path = try #require(Places.media) + "/" + name
+        let asset = Asset(.file(path), timing: .fast)
+        guard let contents = try? asset.loadSynchronously(),
+            let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
+            let all = try? Self.all(of: track, in: asset), !all.isEmpty,
+            let keys = try? contents.keyFrameTimes(
+                of: track, path: path, environment: SourceEnvironment(), limit: 1000)
+        else { return }
+        let times = Array(keys.prefix(40))
+        let found = try Self.stills(at: times, of: track, in: asset, tolerance: .keyFrame)
+        for (time, still) in zip(times, found) {
+            #expect(all.contains(still), "\(name): no frame of a whole decode is at \(time) s")
+            #expect(still.time == time, "\(name): key frame \(time) s is \(still.time) s")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Diagnostics
+import JobSpec
+import Media
+import TestSupport
+import Testing
+
+@testable import JobPlan
+
+/// A job's tasks and what each needs are told by its plan.
+@Suite struct WorkGraphTests {
+    private func plan() throws -> JobPlan {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=1:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v",
+            "mpeg4", scratch.file("a.mp4"))
+        let text = """
+            version: 1
+            jobs:
+              j:
+                asset: ./a.mp4
+                outputs:
+                  plain: { tracks: [ { video: first, encode: { codec: h264 } } ], destination: out/p.mp4 }
+                  both:
+                    tracks:
+                      - { video: first, encode: { codec: h264, bitrate: 100k, passes: 2 } }
+                      - { audio: first, encode: { codec: aac, normalize: -16 } }
+                    destination: out/b.mp4
+                  poster: { images: { at: [ 0s ] }, destination: out/p.png }
+            """
+        let (file, sink) = decode(text, directory: scratch.path)
+        try #require(!sink.hasErrors, "\(rendered(sink, text))")
+        let result = BatchPlanner.plan([try #require(file, "\(rendered(sink, text))")])
+        return try #require(result.plan.jobs.first, "\(result.diagnostics.diagnostics)")
+    }
+
+    @Test func tasksComeBehindWhatTheyNeed() throws {
+        let graph = try plan().workGraph()
+        let both = try #require(graph.nodes.firstIndex { $0.task == .measure(output: 1, track: 1) })
+        #expect(
+            graph.nodes[both...].prefix(5).map(\.task) == [
+                .measure(output: 1, track: 1), .firstPass(input: 0), .encode(input: 0), .verify(output: 0),
+                .verify(output: 1),
+            ])
+        #expect(graph.nodes[both + 2].needs == [both, both + 1])
+        #expect(graph.nodes[(both + 3)...].prefix(2).allSatisfy { $0.needs == [both + 2] })
+        #expect(graph.nodes.map(\.task).contains(.make(output: 2)))
+        #expect(
+            graph.nodes.indices.allSatisfy { index in graph.nodes[index].needs.allSatisfy { $0 < index } })
+        // Every output is made and looked at once.
+        let looks = graph.nodes.map(\.task).filter {
+            switch $0 {
+            case .verify, .make: true
+            default: false
+            }
+        }
+        #expect(Set(looks).count == 3 && looks.count == 3)
+    }
+
+    @Test func nothingIsBegunBeforeItsNeeds() throws {
+        let graph = try plan().workGraph()
+        var done: Set<Int> = []
+        while let next = graph.next(done: done) {
+            #expect(graph.nodes[next].needs.allSatisfy(done.contains))
+            done.insert(next)
+        }
+        #expect(done.count == graph.nodes.count)
+    }
+
+    @Test func whatIsThereIsJudgedAlone() throws {
+        let graph = try plan().workGraph(onlyJudges: true)
+        #expect(graph.nodes.map(\.task) == [.judge(output: 0), .judge(output: 1), .judge(output: 2)])
+    }
+}

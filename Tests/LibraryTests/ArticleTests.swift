@@ -1,0 +1,216 @@
+import Articles
+import Foundation
+
+import TandemKit
+import TestSupport
+import Testing
+
+/// The programs of the articles, built with the tests and run as they stand.
+@Suite struct ArticleTests {
+    /// A movie of two seconds with audio, made by the library.
+    static func movie(in scratch: Scratch, seconds: Int64 = 2, name: String = "in.mp4") async throws -> URL {
+        let pattern = TestPattern(
+            name: "testsrc", width: 320, height: 240, frameRate: Rational(25, 1),
+            duration: MediaTime(value: seconds, timescale: 1), toneFrequency: 440)
+        let asset = Asset(.pattern(pattern), environment: MediaEnvironment())
+        let url = URL(fileURLWithPath: scratch.file(name))
+        try await ExportSession(asset: asset, preset: .low).export(to: url)
+        return url
+    }
+
+    private static let articles: [(program: String, most: Int)] = [
+        ("ReadingSamples", 30), ("WritingPixelBuffers", 30), ("ReencodingWithCancel", 25),
+        ("Passthrough", 30),
+        ("Exporting", 12), ("Stills", 8), ("Waveforms", 12), ("Mixing", 30), ("Composing", 25),
+    ]
+
+    /// An article's program is the one that is built here, and no longer than promised.
+    @Test(arguments: articles) func programsAreTheArticles(_ name: String, _ most: Int) throws {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let source = try String(
+            contentsOf: tests.appendingPathComponent("../Articles/\(name).swift"), encoding: .utf8)
+        let article = try String(
+            contentsOf: tests.appendingPathComponent(
+                "../../Sources/TandemKit/TandemKit.docc/\(name).md"), encoding: .utf8)
+        let begin = try #require(source.range(of: "    // begin\n"))
+        let end = try #require(source.range(of: "    // end\n"))
+        let lines = source[begin.upperBound..<end.lowerBound].split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let program = lines.map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }
+        #expect(
+            article.contains(program.joined(separator: "\n")), "\(name).md has another program than the tests"
+        )
+        #expect(program.filter { !$0.isEmpty }.count <= most)
+    }
+
+    @Test func composed() async throws {
+        let scratch = try Scratch()
+        let intro = try await Self.movie(in: scratch, name: "intro.mp4")
+        let talk = try await Self.movie(in: scratch, seconds: 3, name: "talk.mp4")
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let result = try await composing(intro: intro, talk: talk, output: output)
+        #expect(result.size > 0)
+        let judge = Judge(output.path)
+        // 2 s, 1.5 s that overlap by 1 s, and half a second of black.
+        #expect(try judge.frames().times.count == 75)
+        let audio = try judge.samples(channels: 1, rate: 48_000)
+        // AAC's last packet is decoded as a whole.
+        #expect((144_000...145_024).contains(audio.count))
+        // What was mixed in is heard where the gap is.
+        #expect(audio[126_000..<138_000].contains { abs($0) > 0.05 })
+        #expect(audio.prefix(24_000).contains { abs($0) > 0.05 })
+    }
+
+    @Test func compositionsThatMakeNoSenseThrow() async throws {
+        let scratch = try Scratch()
+        let movie = Asset(url: try await Self.movie(in: scratch))
+        var composition = Composition()
+        #expect(throws: (any Error).self) {
+            try AssetReader(asset: Asset(.composition(Composition()), environment: MediaEnvironment()))
+        }
+        try await composition.append(movie)
+        let whole = Asset(.composition(composition), environment: MediaEnvironment())
+        await #expect(throws: MediaError.self) { try await composition.append(whole) }
+        await #expect(throws: MediaError.self) {
+            try await composition.append(movie, overlap: MediaTime(seconds: 5))
+        }
+        await #expect(throws: MediaError.self) {
+            try await composition.append(
+                movie, timeRange: TimeRange(start: .zero, duration: MediaTime(seconds: 9)))
+        }
+        #expect(throws: MediaError.self) { try composition.appendGap(.zero) }
+        for change in 0..<6 {
+            var wrong = composition
+            switch change {
+            case 0: wrong.clips[0].placement.source = 9
+            case 1: wrong.clips[0].placement.timeRange.duration = .zero
+            case 2: wrong.canvas = nil
+            case 3: wrong.duration = .zero - MediaTime(seconds: 1)
+            case 4: wrong.canvas?.size.width = 641
+            default: wrong.clips.append(wrong.clips[0])
+            }
+            #expect(!wrong.isSound)
+            await #expect(throws: (any Error).self, "\(change)") {
+                try await Asset(.composition(wrong), environment: MediaEnvironment()).load(.tracks)
+            }
+        }
+        // What is gone when its time comes, and a cancel.
+        composition.sources[0] = .file(scratch.file("gone.mp4"))
+        let asset = Asset(.composition(composition), environment: MediaEnvironment())
+        let reader = try AssetReader(asset: asset)
+        let track = try #require(try await asset.load(.tracks).first)
+        let output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
+        try reader.add(output)
+        try reader.startReading()
+        #expect(throws: (any Error).self) { while try output.copyNextSampleBuffer() != nil {} }
+        #expect(reader.status == .failed)
+        reader.cancelReading()
+    }
+
+    @Test func reading() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let (frames, mean) = try await readingSamples(input: input)
+        #expect(frames == 50)
+        #expect(mean > 60 && mean < 200)
+    }
+
+    @Test func writing() async throws {
+        let scratch = try Scratch()
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        try await writingPixelBuffers(output: output)
+        let judge = Judge(output.path)
+        let times = try judge.frames().times
+        #expect(times.count == 50)
+        #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 25) < 0.0005 })
+        // The frame that is shown at 1 s, as ffmpeg decodes it, has the red of number 25 and the green of its rows.
+        let pixels = try rawFrame(of: output, at: 25)
+        #expect(pixels.count == 320 * 240 * 3)
+        for (row, column) in [(20, 40), (120, 160), (200, 250)] {
+            let place = (row * 320 + column) * 3
+            #expect(abs(Int(pixels[place]) - 125) <= 8, "red of \(row), \(column)")
+            #expect(abs(Int(pixels[place + 1]) - row) <= 8, "green of \(row), \(column)")
+            #expect(abs(Int(pixels[place + 2]) - column) <= 12, "blue of \(row), \(column)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func reencoding() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        #expect(
+            try await reencodingWithCancel(input: input, output: output, patience: .seconds(200))
+                == "completed")
+        #expect(try Judge(output.path).frames().times.count == 50)
+        let long = try await Self.movie(in: scratch, seconds: 60, name: "long.mp4")
+        let cut = URL(fileURLWithPath: scratch.file("cut.mp4"))
+        #expect(
+            try await reencodingWithCancel(input: long, output: cut, patience: .milliseconds(100))
+                == "cancelled")
+        #expect(scratch.contents.sorted() == ["in.mp4", "long.mp4", "o.mp4"])
+    }
+
+    @Test func copying() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.mkv"))
+        try await passthrough(input: input, output: output)
+        #expect(try Judge(output.path).frameHashes() == Judge(input.path).frameHashes())
+    }
+
+    @Test func exportingAPart() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let result = try await exporting(input: input, output: output)
+        #expect(result.duration == MediaTime(value: 1, timescale: 1))
+        #expect(try Judge(output.path).frames().times.count == 26)
+    }
+
+    @Test func stillsOfAMovie() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.png"))
+        let found = try await stills(input: input, output: output)
+        #expect(found.map(\.actualTime.seconds) == [1, 0.08, 0.48, 0.88])
+        #expect(found.allSatisfy { $0.image.width == 160 && $0.image.height == 120 })
+        #expect(try Judge(output.path).stream("v:0", "width,height")["width"] as? Int == 160)
+    }
+
+    @Test func waveformOfAMovie() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.json"))
+        let waveform = try await waveforms(input: input, output: output)
+        #expect(waveform.length == (2 * 48_000 + 511) / 512)
+        let json = try JSONSerialization.jsonObject(with: Data(contentsOf: output)) as? [String: Any]
+        #expect(json?["length"] as? Int == waveform.length)
+    }
+
+    @Test func mixingWithAFade() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.wav"))
+        try await mixing(input: input, output: output)
+        let samples = try Judge(output.path).samples(channels: 1, rate: 48_000)
+        let whole = try Judge(input.path).samples(channels: 1, rate: 48_000)
+        #expect(abs(samples.count - 96_000) <= 1)
+        // Half a second in, half as loud; from a second on, as it is.
+        for position in [24_000, 60_000, 90_000] where position < min(samples.count, whole.count) {
+            let gain = min(1, Float(position) / 48_000)
+            #expect(abs(samples[position] - whole[position] * gain) < 0.002, "\(position)")
+        }
+    }
+}
+
+/// One frame of a file as RGB, by ffmpeg.
+func rawFrame(of url: URL, at number: Int) throws -> [UInt8] {
+    let result = try program(
+        "ffmpeg",
+        [
+            "-v", "error", "-nostdin", "-i", url.path, "-vf", "select=eq(n\\,\(number))", "-frames:v", "1",
+            "-pix_fmt", "rgb24", "-f", "rawvideo", "-",
+        ])
+    #expect(result.status == 0, "\(result.errors)")
+    return Array(result.output)
+}

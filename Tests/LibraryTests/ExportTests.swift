@@ -1,0 +1,337 @@
+import Articles
+import Foundation
+import Locking
+import TandemKit
+import TestSupport
+import Testing
+
+@testable import JobSpec
+@testable import Media
+
+/// Exports, settings of presets, job files, and reading on after an interruption.
+@Suite struct ExportTests {
+    @Test func namesAreThoseOfTheTables() {
+        #expect(ExportPreset.typed.map(\.name).sorted() == ExportPreset.names.sorted())
+        #expect(Set(ExportPreset.typed.map(\.name)).count == ExportPreset.names.count)
+        for (name, type) in ContainerType.typed { #expect(type.name == name) }
+    }
+
+    /// What is there is refused before anything is read, and stays.
+    @Test func anExistingFileIsRefused() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch)
+        try scratch.write("mine", to: "o.mp4")
+        let session = ExportSession(asset: Asset(url: input), preset: .low)
+        await #expect(throws: ExportError.self) {
+            try await session.export(to: URL(fileURLWithPath: scratch.file("o.mp4")))
+        }
+        #expect(session.status == .failed)
+        #expect(try String(contentsOfFile: scratch.file("o.mp4"), encoding: .utf8) == "mine")
+        await #expect(throws: MediaError.self) {
+            try await session.export(to: URL(fileURLWithPath: scratch.file("p.mp4")))
+        }
+    }
+
+    /// What another session published is not this one's to replace.
+    @Test func anotherSessionsFileIsRefused() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let first = try await ExportSession(asset: Asset(url: input), preset: .low).export(to: output)
+        let before = try Data(contentsOf: output)
+        let second = ExportSession(asset: Asset(url: input), preset: .highest)
+        await #expect(throws: ExportError.self) { try await second.export(to: output) }
+        #expect(try Data(contentsOf: output) == before && first.size == before.count)
+        // Two at once: one of them has it.
+        let other = URL(fileURLWithPath: scratch.file("p.mp4"))
+        async let a = try? ExportSession(asset: Asset(url: input), preset: .low).export(to: other)
+        async let b = try? ExportSession(asset: Asset(url: input), preset: .highest).export(to: other)
+        let results = await [a, b]
+        #expect(results.count { $0 != nil } == 1)
+        #expect(scratch.contents.sorted() == ["in.mp4", "o.mp4", "p.mp4"])
+    }
+
+    /// Paths with what means something in job files, and names without a container.
+    @Test func strangeNames() async throws {
+        let scratch = try Scratch()
+        let plain = try await ArticleTests.movie(in: scratch)
+        let strange = URL(fileURLWithPath: scratch.file("a*[b] ${c} 'd\": {e}.mp4"))
+        try FileManager.default.copyItem(at: plain, to: strange)
+        let output = URL(fileURLWithPath: scratch.file("${x} $${y} #: [z].mov"))
+        let session = ExportSession(asset: Asset(url: strange), preset: .passthrough)
+        session.metadata = [MetadataEntry(key: "title", value: "${vars} \"$$\" \u{1F600}")]
+        let result = try await session.export(to: output)
+        #expect(result.destination == output.path)
+        let title = try await Asset(url: output).load(.metadata).first { $0.key == "title" }?.value
+        #expect(title == "${vars} \"$$\" \u{1F600}")
+        let nameless = ExportSession(asset: Asset(url: plain), preset: .low)
+        await #expect(throws: ExportError.self) {
+            try await nameless.export(to: URL(fileURLWithPath: scratch.file("nameless")))
+        }
+        let wrong = ExportSession(asset: Asset(url: plain), preset: .m4a)
+        await #expect(throws: ExportError.self) {
+            try await wrong.export(to: URL(fileURLWithPath: scratch.file("x.webm")))
+        }
+    }
+
+    @Test func compatiblePresets() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch)
+        let presets = await ExportSession.presets(compatibleWith: Asset(url: input)).map(\.name)
+        #expect(presets.contains("medium") && presets.contains("m4a") && presets.contains("passthrough"))
+        let silent = URL(fileURLWithPath: scratch.file("silent.mp4"))
+        try await writingPixelBuffers(output: silent)
+        let ofSilent = await ExportSession.presets(compatibleWith: Asset(url: silent)).map(\.name)
+        #expect(!ofSilent.contains("m4a") && ofSilent.contains("medium"))
+        #expect(
+            await ExportSession.presets(compatibleWith: Asset(url: URL(fileURLWithPath: "/nowhere"))).isEmpty)
+    }
+
+    /// A cancel by the task, by the session before the start and in the midst: nothing is left.
+    @Test(.timeLimit(.minutes(5))) func cancels() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch, seconds: 60)
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let early = ExportSession(asset: Asset(url: input), preset: .highest)
+        early.cancelExport()
+        await #expect(throws: CancellationError.self) { try await early.export(to: output) }
+        #expect(early.status == .cancelled)
+
+        let session = ExportSession(asset: Asset(url: input), preset: .highest)
+        let task = Task { try await session.export(to: output) }
+        var seen: [Double] = []
+        for await state in session.states(updateInterval: .milliseconds(20)) {
+            seen.append(state.progress)
+            if state.progress > 0.02 { task.cancel() }
+        }
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        #expect(session.status == .cancelled)
+        #expect(seen.max() ?? 0 > 0.02)
+        #expect(scratch.contents == ["in.mp4"])
+    }
+
+    /// However seldom somebody wants to hear of it, the end is told when it comes.
+    @Test(.timeLimit(.minutes(5))) func theEndIsToldAtOnce() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch)
+        let session = ExportSession(asset: Asset(url: input), preset: .low)
+        let states = session.states(updateInterval: .seconds(86_400))
+        let task = Task { try await session.export(to: URL(fileURLWithPath: scratch.file("o.mp4"))) }
+        var last: (status: SessionStatus, progress: Double)?
+        for await state in states { last = state }
+        #expect(last?.status == .completed && last?.progress == 1)
+        _ = try await task.value
+        // Who no longer listens is not waited for.
+        let early = ExportSession(asset: Asset(url: input), preset: .low)
+        let listener = Task {
+            for await _ in early.states(updateInterval: .seconds(86_400)) {}
+        }
+        listener.cancel()
+        await listener.value
+    }
+
+    /// What is copied is as exact as a job's: audio of Matroska's milliseconds is counted in samples.
+    @Test func copiesAreCounted() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=sample_rate=44100:duration=3", "-c:a", "aac", scratch.file("a.mkv"))
+        let asset = Asset(url: URL(fileURLWithPath: scratch.file("a.mkv")))
+        let assistant = try await OutputSettingsAssistant(
+            preset: .passthrough, asset: asset, container: .mp4)
+        guard case .passthrough(_, let unit) = assistant.tracks[0].writer else {
+            Issue.record("audio isn't copied")
+            return
+        }
+        #expect(unit == Rational(1, 44_100))
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let session = ReencodeSession(
+            reader: try AssetReader(asset: asset),
+            writer: try AssetWriter(url: output, container: assistant.container))
+        for track in assistant.tracks {
+            try session.addTrack(output: track.makeOutput(), input: track.makeInput())
+        }
+        guard case .completed = await session.run() else {
+            Issue.record("it isn't completed")
+            return
+        }
+        let told = try program(
+            "ffprobe",
+            ["-v", "error", "-show_entries", "packet=duration", "-of", "csv=p=0", output.path])
+        let lengths = told.text.split(separator: "\n").map { $0.prefix { $0 != "," } }
+        #expect(lengths.dropLast().allSatisfy { $0 == "1024" }, "\(Set(lengths))")
+    }
+
+    /// Settings of a preset can be changed before they are used.
+    @Test func settingsAreEditable() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch)
+        let asset = Asset(url: input)
+        var assistant = try await OutputSettingsAssistant(preset: .medium, asset: asset)
+        #expect(assistant.container == .mp4 && assistant.tracks.count == 2)
+        guard case .video(var reading) = assistant.tracks[0].reader,
+            case .encode(var writing) = assistant.tracks[0].writer
+        else {
+            Issue.record("video isn't encoded")
+            return
+        }
+        reading.size = PixelSize(width: 160, height: 120)
+        (writing.width, writing.height) = (160, 120)
+        (assistant.tracks[0].reader, assistant.tracks[0].writer) = (.video(reading), .encode(writing))
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let session = ReencodeSession(
+            reader: try AssetReader(asset: asset),
+            writer: try AssetWriter(url: output, container: assistant.container))
+        for track in assistant.tracks {
+            try session.addTrack(output: track.makeOutput(), input: track.makeInput())
+        }
+        guard case .completed = await session.run() else {
+            Issue.record("it isn't completed")
+            return
+        }
+        #expect(try Judge(output.path).stream("v:0", "width")["width"] as? Int == 160)
+    }
+
+    /// A reader that goes on where another one was interrupted: all frames and samples once.
+    @Test(arguments: [3, 10, 31]) func readingOn(_ count: Int) async throws {
+        let scratch = try Scratch()
+        let asset = Asset(url: try await ArticleTests.movie(in: scratch))
+        let tracks = try await asset.load(.tracks)
+        for track in tracks {
+            let whole = try read(track, of: asset, from: nil, most: .max)
+            let first = try read(track, of: asset, from: nil, most: count)
+            let position = try #require(first.position)
+            let rest = try read(track, of: asset, from: position, most: .max)
+            let joined = first.values + rest.values
+            #expect(joined.count == whole.values.count, "\(track.mediaType)")
+            let isSame = zip(joined, whole.values).allSatisfy { abs($0 - $1) < 0.0005 }
+            #expect(isSame, "\(track.mediaType)")
+        }
+    }
+
+    private func read(
+        _ track: AssetTrack, of asset: Asset, from start: MediaTime?, most: Int
+    ) throws -> (values: [Float], position: MediaTime?) {
+        let reader = try AssetReader(asset: asset)
+        let settings: ReaderOutputSettings =
+            track.mediaType == .video
+            ? .video(VideoOutputSettings(pixelFormat: .gray))
+            : .audio(AudioOutputSettings(sampleFormat: .float, layout: .mono))
+        let output = AssetReaderTrackOutput(track: track, settings: settings)
+        try reader.add(output)
+        if let start { reader.timeRange = TimeRange(start: start, end: track.timeRange.end) }
+        try reader.startReading()
+        var values: [Float] = []
+        var taken = 0
+        while taken < most, let sample = try output.copyNextSampleBuffer() {
+            taken += 1
+            sample.withFrame { frame in
+                _ = frame.withPlane(0) { bytes, _ in
+                    if frame.width > 0 {
+                        var sum: UInt16 = 0
+                        for place in stride(from: 0, to: bytes.count, by: 7) {
+                            sum = sum &* 31 &+ UInt16(bytes[place])
+                        }
+                        values.append(Float(sum))
+                    } else {
+                        values += bytes.bindMemory(to: Float.self).prefix(frame.sampleCount)
+                    }
+                }
+            }
+        }
+        reader.cancelReading()
+        return (values, output.position)
+    }
+
+    /// Read at ten times its speed, a second takes a tenth of one: never less.
+    @Test func readingAtPlayingSpeed() async throws {
+        let scratch = try Scratch()
+        let asset = Asset(url: try await ArticleTests.movie(in: scratch))
+        let reader = try AssetReader(asset: asset)
+        for track in try await asset.load(.tracks) { try reader.add(AssetReaderTrackOutput(track: track)) }
+        reader.playbackRate = 10
+        try reader.startReading()
+        let begun = ContinuousClock.now
+        while try reader.outputs[0].copyNextSampleBuffer() != nil {}
+        // The last packet is decoded two frames before the last frame is shown, at 1.92 s.
+        #expect(ContinuousClock.now - begun >= .milliseconds(183))
+        // Decoded, on one thread, and through a session.
+        for _ in 0..<2 {
+            let session = ReencodeSession(
+                reader: try AssetReader(asset: asset),
+                writer: try AssetWriter(
+                    url: URL(fileURLWithPath: scratch.file("s\(UUID().uuidString).mp4")), container: .mp4))
+            session.reader.playbackRate = 8
+            session.stallTimeout = .milliseconds(100)
+            for track in try await OutputSettingsAssistant(preset: .low, asset: asset).tracks {
+                try session.addTrack(output: track.makeOutput(), input: track.makeInput())
+            }
+            let start = ContinuousClock.now
+            guard case .completed = await session.run() else {
+                Issue.record("it isn't completed")
+                return
+            }
+            #expect(ContinuousClock.now - start >= .milliseconds(235))
+        }
+        let wrong = try AssetReader(asset: asset)
+        wrong.playbackRate = 0
+        #expect(throws: MediaError.self) { try wrong.startReading() }
+    }
+
+    @Test func jobFiles() async throws {
+        let scratch = try Scratch()
+        _ = try await ArticleTests.movie(in: scratch)
+        let file = URL(fileURLWithPath: scratch.file("jobs.yaml"))
+        try scratch.write(
+            """
+            version: 1
+            vars: { size: "80x60" }
+            jobs:
+              small:
+                asset: ./in.mp4
+                tracks: [ { video: first, encode: { codec: h264, size: "${size}" } } ]
+                destination: ./small.mp4
+              poster: { asset: ./in.mp4, images: { at: 1s }, destination: ./poster.jpg }
+            """, to: "jobs.yaml")
+        let batch = try JobBatch(contentsOf: [file], variables: ["size": "160x120"])
+        let records = try await batch.plan().run()
+        #expect(records.count == 2 && records.allSatisfy(\.outcome.isSuccess))
+        #expect(try Judge(scratch.file("small.mp4")).stream("v:0", "width")["width"] as? Int == 160)
+        let again = try await batch.plan().run()
+        let isUpToDate = again.map { $0.outcome.isUpToDate }
+        #expect(isUpToDate == [true, true])
+
+        try scratch.write("version: 1\njobs: { a: { asset: ./in.mp4, trakcs: [] } }\n", to: "wrong.yaml")
+        do {
+            _ = try JobBatch(
+                contentsOf: [URL(fileURLWithPath: scratch.file("wrong.yaml"))], variables: ["no": "1"])
+            Issue.record("a wrong file was taken")
+        } catch let error as ExportError {
+            #expect(error.diagnostics.contains { $0.rule == .unknownKey && $0.range.line == 2 })
+            #expect(error.diagnostics.contains { $0.rule == .unusedVariable })
+        }
+    }
+
+    /// A task that is cancelled ends its still, and the generator goes on for others.
+    @Test(.timeLimit(.minutes(5))) func stillsAreCancelledWithTheirTask() async throws {
+        let scratch = try Scratch()
+        let generator = AssetImageGenerator(asset: Asset(url: try await ArticleTests.movie(in: scratch)))
+        let (made, making) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            var count = 0
+            for try await _ in generator.images(
+                for: (0..<100_000).map { MediaTime(value: Int64($0 % 50), timescale: 25) })
+            {
+                count += 1
+                making.yield()
+            }
+            return count
+        }
+        // One is there, and many are to come.
+        for await _ in made { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        #expect(try await generator.image(at: .zero).actualTime == .zero)
+        generator.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await generator.image(at: .zero) }
+    }
+}

@@ -1,0 +1,231 @@
+import Dispatch
+import Foundation
+import TandemKit
+import TestSupport
+import Testing
+
+/// Every call of every class in any order, from several threads: an error that is thrown or nothing, never a trap or a deadlock; and
+/// what is there at the end are whole files alone.
+@Suite struct MisuseWalkTests {
+    /// Numbers that come again with their seed.
+    struct Dice: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            var x = state
+            x ^= x >> 33
+            x = x &* 0xff51_afd7_ed55_8ccd
+            return x ^ (x >> 33)
+        }
+    }
+
+    /// A reader, a writer, their parts, and all that can be called of them.
+    final class Bench: Sendable {
+        let asset: Asset
+        let tracks: [AssetTrack]
+        let reader: AssetReader
+        let outputs: [AssetReaderTrackOutput]
+        let writer: AssetWriter
+        let video: AssetWriterInput
+        let audio: AssetWriterInput
+        let session: ReencodeSession
+        let adaptor: AssetWriterInputPixelBufferAdaptor
+        let generator: AssetImageGenerator
+        let waveform: WaveformReader
+        let export: ExportSession
+        let buffer: PixelBuffer
+        let samples = Shelf()
+        let queue = DispatchQueue(label: "walk")
+        let scratch: Scratch
+
+        /// A sample between two calls.
+        final class Box: @unchecked Sendable {
+            var sample: SampleBuffer?
+            init(_ sample: consuming SampleBuffer) { self.sample = consume sample }
+        }
+
+        /// Samples between two calls.
+        final class Shelf: @unchecked Sendable {
+            private let lock = NSLock()
+            private var boxes: [Box] = []
+
+            func withLock<Value>(_ body: (inout [Box]) -> Value) -> Value {
+                lock.withLock { body(&boxes) }
+            }
+        }
+
+        init(_ scratch: Scratch, _ dice: inout Dice) throws {
+            self.scratch = scratch
+            let pattern = TestPattern(
+                name: "testsrc", width: 64, height: 48, frameRate: Rational(25, 1),
+                duration: MediaTime(value: 1, timescale: 1), toneFrequency: 440)
+            asset = Asset(.pattern(pattern), environment: MediaEnvironment())
+            tracks = try asset.loadSynchronously().tracks
+            reader = try AssetReader(asset: asset)
+            let form = VideoOutputSettings(pixelFormat: Bool.random(using: &dice) ? .yuv420p : .rgb24)
+            outputs = [
+                AssetReaderTrackOutput(track: tracks[0], settings: .video(form)),
+                AssetReaderTrackOutput(track: tracks[1], settings: .audio(AudioOutputSettings())),
+                AssetReaderTrackOutput(track: tracks[0]),
+            ]
+            let types: [ContainerType] = [.mp4, .matroska, .mov, .wav, .transportStream]
+            writer = try AssetWriter(
+                url: URL(fileURLWithPath: scratch.file("o")),
+                container: types.randomElement(using: &dice) ?? .mp4)
+            var settings = EncoderConfiguration(
+                encoder: "libx264", mediaType: .video, timeBase: Rational(1, 25))
+            (settings.width, settings.height, settings.pixelFormat) = (64, 48, .yuv420p)
+            settings.options = [MetadataEntry(key: "preset", value: "ultrafast")]
+            video = AssetWriterInput(mediaType: .video, settings: .encode(settings))
+            video.expectsMediaDataInRealTime = Bool.random(using: &dice)
+            var encoder = EncoderConfiguration(
+                encoder: "aac", mediaType: .audio, timeBase: Rational(1, 48_000))
+            (encoder.sampleRate, encoder.sampleFormat, encoder.channelLayout) = (48_000, .planarFloat, .mono)
+            audio = AssetWriterInput(mediaType: .audio, settings: .encode(encoder))
+            session = ReencodeSession(reader: reader, writer: writer)
+            adaptor = try AssetWriterInputPixelBufferAdaptor(
+                input: video, pixelFormat: Bool.random(using: &dice) ? .rgb24 : nil)
+            generator = AssetImageGenerator(asset: asset)
+            waveform = WaveformReader(asset: asset)
+            export = ExportSession(asset: asset, preset: .low)
+            buffer = try PixelBuffer(pixelFormat: .yuv420p, width: 64, height: 48)
+        }
+
+        func keep(_ sample: consuming SampleBuffer) {
+            let box = Box(sample)
+            samples.withLock { $0.append(box) }
+        }
+
+        func withSample(_ body: (consuming SampleBuffer) throws -> Void) throws {
+            let box = samples.withLock { $0.popLast() }
+            guard let box, let sample = box.sample.take() else { return }
+            try body(sample)
+        }
+
+        /// One call; `number` says which.
+        func call(_ number: Int, _ dice: inout Dice) async throws {
+            let time = MediaTime(value: Int64.random(in: -2...30, using: &dice), timescale: 25)
+            let output = outputs.randomElement(using: &dice) ?? outputs[0]
+            let input = Bool.random(using: &dice) ? video : audio
+            switch number {
+            case 0: try reader.add(output)
+            case 1: _ = reader.canAdd(output)
+            case 2: try reader.startReading()
+            case 3: if let sample = try output.copyNextSampleBuffer() { keep(sample) }
+            case 4: reader.cancelReading()
+            case 5: _ = (reader.status, reader.error.map { "\($0)" }, output.position, output.droppedSamples)
+            case 6: try writer.add(input)
+            case 7: _ = writer.canAdd(input)
+            case 8: try writer.startWriting()
+            case 9: try writer.startSession(atSourceTime: max(time, .zero))
+            case 10: try writer.endSession(atSourceTime: time)
+            case 11: try withSample { try input.append($0) }
+            case 12: try input.markAsFinished()
+            case 13: try await writer.finishWriting()
+            case 14: writer.cancelWriting()
+            case 15: _ = (input.isReadyForMoreMediaData, input.droppedSamples, input.appendedTime)
+            case 16: input.requestMediaDataWhenReady(on: queue) {}
+            case 17: try adaptor.append(adaptor.pixelBufferPool.makeBuffer(), at: time)
+            case 18: try adaptor.append(PixelBuffer(pixelFormat: .nv12, width: 64, height: 48), at: time)
+            case 19: try adaptor.append(PixelBuffer(pixelFormat: .gray, width: 32, height: 48), at: time)
+            case 20: _ = try AssetWriterInputPixelBufferAdaptor(input: input)
+            case 21: try session.addTrack(output: output, input: input)
+            case 22: _ = (session.progress, session.reports)
+            case 23: session.cancel()
+            case 24: _ = await session.run()
+            case 25: _ = try await generator.image(at: time)
+            case 26: try generator.images(at: [time, .zero, time]) { _ in }
+            case 27: if Int.random(in: 0..<4, using: &dice) == 0 { generator.cancel() }
+            case 28:
+                _ = try await waveform.waveform(
+                    .init(samplesPerPixel: Int.random(in: -1...500, using: &dice)))
+            case 29: if Int.random(in: 0..<4, using: &dice) == 0 { waveform.cancel() }
+            case 30: try await export.export(to: URL(fileURLWithPath: scratch.file("e.mp4")))
+            case 31: export.cancelExport()
+            case 32: _ = (export.status, export.progress, export.error.map { "\($0)" })
+            case 33:
+                try buffer.withMutablePlane(Int.random(in: -1...4, using: &dice)) { bytes, _ in bytes[0] = 1 }
+            case 34:
+                try buffer.withPlane(Int.random(in: -1...4, using: &dice)) { bytes, _ in
+                    _ = bytes[bytes.count - 1]
+                }
+            case 35: _ = try buffer.makeFrame()
+            case 36: _ = try PixelBuffer(pixelFormat: .none, width: 4, height: 4)
+            case 37:
+                _ = try PixelBuffer(
+                    pixelFormat: .rgb24, width: .max, height: Int.random(in: -1...2, using: &dice))
+            case 38:
+                try input.append(
+                    SampleBuffer(
+                        data: [1, 2, 3], at: time, duration: time, isKey: true, timeBase: Rational(1, 25)))
+            case 39:
+                try input.append(SampleBuffer(audio: [0, 1, 0], layout: .mono, sampleRate: 48_000, at: time))
+            case 40:
+                try input.append(SampleBuffer(audio: [0, 1], layout: .stereo, sampleRate: 44_100, at: time))
+            case 41: try withSample { _ = try $0.pixelBuffer() }
+            case 42: _ = asset.status(of: .duration)
+            case 43: _ = try await asset.load(.tracks)
+            case 44: _ = try FormatDescription.video(codec: "h264", size: PixelSize(width: 0, height: -1))
+            case 45:
+                _ = try FormatDescription.audio(
+                    codec: "h264", sampleRate: 0, layout: .mono, sampleFormat: .none)
+            case 46: try buffer.write(to: URL(fileURLWithPath: scratch.file("s.png")))
+            case 47: try buffer.write(to: URL(fileURLWithPath: scratch.file("s.xyz")), quality: 3)
+            default: _ = try AssetReader(asset: asset).canAdd(output)
+            }
+        }
+
+        static let calls = 49
+    }
+
+    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...40)) func anyOrder(_ seed: UInt64) async throws {
+        let scratch = try Scratch()
+        var dice = Dice(state: seed)
+        let bench = try Bench(scratch, &dice)
+        // Now and then what comes first is what should, so that later states are reached.
+        if seed.isMultiple(of: 2) {
+            for number in [0, 6, 6, 2, 8, 9] { try? await bench.call(number, &dice) }
+        }
+        for _ in 0..<60 {
+            try? await bench.call(Int.random(in: 0..<Bench.calls, using: &dice), &dice)
+        }
+        try await end(bench, scratch)
+    }
+
+    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...12)) func anyOrderFromSeveralThreads(
+        _ seed: UInt64
+    ) async throws {
+        let scratch = try Scratch()
+        var dice = Dice(state: seed &* 977)
+        let bench = try Bench(scratch, &dice)
+        if seed.isMultiple(of: 2) {
+            for number in [0, 6, 6, 2, 8, 9] { try? await bench.call(number, &dice) }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<3 {
+                // What is added and appended belongs to one thread, as the documentation says; the rest to any.
+                let any = [1, 4, 5, 7, 14, 15, 22, 23, 25, 27, 28, 29, 31, 32, 34, 42, 43, 46]
+                let own = [3, 8, 9, 11, 12, 13, 17]
+                group.addTask {
+                    var dice = Dice(state: seed &* 31 &+ UInt64(thread))
+                    let calls = thread == 0 ? own + own + any : any
+                    for _ in 0..<40 { try? await bench.call(calls.randomElement(using: &dice) ?? 5, &dice) }
+                }
+            }
+        }
+        try await end(bench, scratch)
+    }
+
+    private func end(_ bench: Bench, _ scratch: Scratch) async throws {
+        bench.reader.cancelReading()
+        bench.writer.cancelWriting()
+        bench.session.cancel()
+        bench.export.cancelExport()
+        // Whatever has a name is whole.
+        for name in scratch.contents {
+            #expect(["o", "e.mp4", "s.png"].contains(name), "\(name) is left")
+            let judge = Judge(scratch.file(name))
+            #expect(try judge.decodeErrors().isEmpty, "\(name)")
+        }
+    }
+}
