@@ -24,15 +24,6 @@ import Publishing
             """
     }
 
-    /// Waits until the run `$pid` has opened so many unfinished outputs in a folder, with names or without. That the folder is
-    /// there says too little: on a busy machine it would be moved before anything is in it.
-    private static func untilMade(_ folder: String, _ count: Int = 1) -> String {
-        """
-        until [ "$(ls -l /proc/$pid/fd 2>/dev/null | grep -c '\(folder)/[.#]')" -ge \(count) ]
-        do kill -0 $pid || exit 99; done
-        """
-    }
-
     /// The output's folder is moved while the job runs: an output that is somewhere else is no success.
     @Test func aFolderThatIsMovedIsAFailure() throws {
         let scratch = try folderWithSource()
@@ -40,7 +31,7 @@ import Publishing
         // The worker waits for four seconds once its output is whole.
         let script = """
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
-            \(Self.untilMade("/out"))
+            \(untilOutputsAreOpen(in: "/out"))
             mv out away; mkdir out; wait $pid; echo $?
             """
         let result = try program(
@@ -66,7 +57,7 @@ import Publishing
         let script = """
             mkdir -p out; ls -i out/a.mkv out/b.mkv > before 2>/dev/null
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
-            \(Self.untilMade("/out", 3))
+            \(untilOutputsAreOpen(in: "/out", count: 3))
             rm -f out/c.mkv; echo theirs > out/c.mkv; wait $pid; echo $?
             ls -i out/a.mkv out/b.mkv > after 2>/dev/null; ls -A out
             """
@@ -141,7 +132,7 @@ import Publishing
             """, to: "jobs.yaml")
         let script = """
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
-            \(Self.untilMade("/d-[abc]", 3))
+            \(untilOutputsAreOpen(in: "/d-[abc]", count: 3))
             mv d-b away; mkdir d-b; wait $pid; echo $?; ls -A d-a d-b d-c away
             """
         let result = try program(

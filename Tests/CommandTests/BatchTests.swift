@@ -334,7 +334,7 @@ import Testing
         try write(job("one", asset: "./a.mp4", video: "codec: h264"), in: scratch)
         let script = """
             "$0" run jobs.yaml 2>log & pid=$!
-            until grep -q 'one: started' log; do kill -0 $pid || exit 99; done
+            \(untilOutputsAreOpen(in: "/out"))
             touch -d '1 hour ago' a.mp4; wait $pid
             """
         let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
@@ -350,7 +350,7 @@ import Testing
             job("gone", asset: long, video: "codec: h264", to: "gone/a.mp4") + job("stays"), in: scratch)
         let script = """
             "$0" run --jobs 2 jobs.yaml 2>log & pid=$!
-            until grep -q 'gone: started' log; do kill -0 $pid || exit 99; done
+            \(untilOutputsAreOpen(in: "/gone"))
             rm -r gone; wait $pid
             """
         let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)

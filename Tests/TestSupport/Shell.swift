@@ -55,3 +55,13 @@ public struct JudgeError: Error, CustomStringConvertible {
     /// Makes an error.
     public init(message: String) { self.message = message }
 }
+
+/// A line of a shell script that waits until the run `$pid` has opened so many unfinished outputs in a folder, with names or
+/// without. That a job was started, or that the folder is there, says too little: on a busy machine what comes next would
+/// meet a run that has not got so far.
+public func untilOutputsAreOpen(in folder: String, count: Int = 1) -> String {
+    """
+    until [ "$(ls -l /proc/$pid/fd 2>/dev/null | grep -c '\(folder)/[.#]')" -ge \(count) ]
+    do kill -0 $pid || exit 99; done
+    """
+}
