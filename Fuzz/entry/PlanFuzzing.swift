@@ -23,7 +23,7 @@ private struct SignalProber: SourceProber {
             guard case .success(let description) = source else { throw SourceProblem("no test signal") }
             return .description(description)
         case .presentationTimes: return .presentationTimes(true)
-        case .cut, .joinedCut: return .cut(nil)
+        case .cut, .joinedCut, .clipCut: return .cut(nil)
         case .order: return .order(nil)
         case .keyFrames, .scenes: return .keyFrames([])
         case .trial(let trial): return .verdict(trial.carryOut())

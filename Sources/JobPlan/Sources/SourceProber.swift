@@ -29,6 +29,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         /// How several ranges of a track of frames can be taken as they are, one after the other. The encoder
         /// makes edges, where there are any; nil for the one that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
+        /// The same of stretches that go into a cut of several sources, whose times have one unit.
+        case clipCut(track: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?)
         /// When a track's key frames are shown, at most so many. All its packets are read.
         case keyFrames(track: Int, limit: Int)
         /// When scenes of a track begin, at most so many: where a frame differs from the one before by more than `difference`
@@ -96,6 +98,8 @@ package struct CutPossibilities: Codable, Sendable {
     package var smart: SmartCut?
     /// Why it can't.
     package var obstacle: SmartCut.Obstacle?
+    /// What its packets have in common with those of others that they can follow.
+    package var form: CutForm?
 }
 
 /// Why a source can't be looked into, for people.
@@ -154,7 +158,9 @@ package struct LocalProber: SourceProber {
                     try SceneDetector(asset: Asset(.file(path), environment: media), track: found).times(
                         difference: Double(difference) / 1000, limit: limit))
             case .joinedCut(let track, let ranges, let encoder):
-                return .cut(try joinedCut(path, track, ranges, encoder))
+                return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
+            case .clipCut(let track, let ranges, let tick, let encoder):
+                return .cut(try joinedCut(path, track, ranges, tick: tick, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
                 return .cut(try cut(path, track, range, damagePolicy, edges))
             case .trial(let trial): return .verdict(trial.carryOut())
@@ -188,28 +194,35 @@ package struct LocalProber: SourceProber {
         return answer
     }
 
+    /// `tick`: the ranges are clips of a cut of several sources, of which that is the unit.
     private func joinedCut(
-        _ path: String, _ track: Int, _ ranges: [TimeRange], _ encoder: EncoderConfiguration?
+        _ path: String, _ track: Int, _ ranges: [TimeRange], tick clip: Rational?,
+        _ encoder: EncoderConfiguration?
     ) throws -> CutPossibilities? {
         let contents = try contents(path)
         guard let found = contents.tracks.first(where: { $0.index == track }) else { return nil }
-        let tick = AssetReader.videoTick(
-            timeBase: found.timeBase, timeZero: contents.timeZero, ranges: ranges)
-        let scans = try ranges.map {
+        let tick =
+            clip
+            ?? AssetReader.videoTick(
+                timeBase: found.timeBase, timeZero: contents.timeZero, ranges: ranges)
+        let scans = try ranges.map { range in
             try CutScan.read(
-                path: path, track: found, timeZero: contents.timeZero, range: $0, tick: tick,
+                path: path, track: found, timeZero: contents.timeZero, range: range, tick: tick,
                 environment: environment)
         }
         var answer = CutPossibilities()
-        answer.add(scans, track: found, encoder: encoder)
+        answer.add(scans, track: found, encoder: encoder, clipTick: clip)
         return answer
     }
 }
 
 extension CutPossibilities {
-    fileprivate mutating func add(_ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration?) {
+    fileprivate mutating func add(
+        _ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration?, clipTick: Rational? = nil
+    ) {
         do throws(SmartCut.Obstacle) {
-            let cut = try SmartCut.plan(scans, track: track, encoder: encoder)
+            let cut = try SmartCut.plan(scans, track: track, encoder: encoder, clipTick: clipTick)
+            if clipTick != nil { form = CutForm(track) }
             // Opened here and not by who asked: what an encoder is told comes from the source.
             if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
             smart = cut
@@ -282,6 +295,17 @@ extension SourceProber {
                 path: path, matter: .scenes(track: track, difference: difference, limit: limit)))
         guard case .keyFrames(let times) = answer, times.count <= limit else { throw .notAnswered }
         return times
+    }
+
+    /// How stretches of a track go into a cut of several sources; nil where the track is gone.
+    func clipCut(
+        _ track: Int, of path: String, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?
+    ) throws(SourceProblem) -> CutPossibilities? {
+        let answer = try answer(
+            ProbeRequest(
+                path: path, matter: .clipCut(track: track, ranges: ranges, tick: tick, encoder: encoder)))
+        guard case .cut(let possibilities) = answer else { throw .notAnswered }
+        return possibilities
     }
 
     /// How several ranges of a track can be taken as they are, one after the other; nil where the track is gone.

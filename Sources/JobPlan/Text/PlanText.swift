@@ -120,6 +120,18 @@ package enum PlanText {
         }
     }
 
+    /// Which frames of a cut are no copies.
+    private static func edges(of cut: SmartCut) -> String {
+        if cut.isComposed {
+            let clips = cut.parts.filter { $0.clip != nil }
+            let edges = clips.reduce(0) { $0 + $1.headPictures + $1.tailPictures }
+            return "\(edges) frames at the ends of \(clips.count) clips, \(cut.madePictures) between them"
+        }
+        let isJoined = cut.parts.count > 1
+        return
+            "\(cut.headPictures) frames at the \(isJoined ? "starts" : "start"), \(cut.tailPictures) at the \(isJoined ? "ends of \(cut.parts.count) ranges" : "end")"
+    }
+
     private static func render(_ track: TrackPlan, _ index: Int, areStills: Bool) -> [String] {
         let name = LedgerText.plainName(track.source)
         switch track.action {
@@ -127,11 +139,12 @@ package enum PlanText {
         case .subtitle(let codec): return ["  track \(index)    \(name) → \(codec.rawValue)"]
         case .smartCut(let cut):
             return [
-                "  track \(index)    \(name), cut smartly; \(expectation(track.expected))",
+                "  track \(index)    \(name), \(cut.isComposed ? "clips copied" : "cut smartly"); \(expectation(track.expected))",
                 "    \(pad("copied", 18)) \(cut.copiedPictures) frames of \(cut.copiedGroups) group\(cut.copiedGroups == 1 ? "" : "s")",
-                "    \(pad("re-encoded", 18)) \(cut.headPictures) frames at the \(cut.parts.count > 1 ? "starts" : "start"), \(cut.tailPictures) at the \(cut.parts.count > 1 ? "ends of \(cut.parts.count) ranges" : "end")",
-                "    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)",
+                "    \(pad("re-encoded", 18)) \(edges(of: cut))",
             ]
+                + (cut.hasEdges
+                    ? ["    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)"] : [])
         case .encode(let encoding):
             let told =
                 areStills

@@ -89,8 +89,14 @@ struct OutputVerifier {
     private func cutProblem(
         _ cut: SmartCut, _ planned: TrackPlan, _ output: Asset, _ track: AssetTrack, _ evidence: CutEvidence
     ) -> String? {
-        guard case .file(let sourcePath, _) = task.input.source else { return nil }
         do {
+            if case .composition(let composition, _) = task.input.source {
+                let packets = CompositionPackets(composition, environment: environment)
+                return try SmartCutVerifier(
+                    cut: cut, of: packets, evidence: evidence, isCancelled: isCancelled
+                ).problem(output: output, track: track)
+            }
+            guard case .file(let sourcePath, _) = task.input.source else { return nil }
             let source = Asset(.file(sourcePath), timing: .fast, environment: environment)
             guard
                 let original = try source.loadSynchronously().tracks.first(where: {

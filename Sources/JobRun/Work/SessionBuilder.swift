@@ -157,7 +157,9 @@ struct SessionBuilder {
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
         pass: EncoderPass?, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
     ) throws {
-        var settings = try TrackSettings(track, of: source, from: self.source, in: writer.container)
+        // Packets of a composition are those of its clips.
+        let packets = try clipTrack(of: track) ?? source
+        var settings = try TrackSettings(track, of: packets, from: self.source, in: writer.container)
         if let filters, case .audio(var audio) = settings.reader {
             audio.filters = filters
             settings.reader = .audio(audio)
@@ -172,10 +174,18 @@ struct SessionBuilder {
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate
         input.disposition = Set(track.disposition)
-        input.sideData = source.sideData.filter { track.sideData.contains($0.kind) }
+        input.sideData = packets.sideData.filter { track.sideData.contains($0.kind) }
         let output = try AssetReaderTrackOutput(
             track: source, mix: track.mix, of: contents, settings: settings.reader)
         output.countsSamples = settings.countsSamples
         try session.addTrack(output: output, input: input, writer: writer)
+    }
+
+    /// The track that the output's is like where clips of a composition are copied; nil otherwise.
+    private func clipTrack(of track: TrackPlan) throws -> AssetTrack? {
+        guard case .smartCut(let cut) = track.action,
+            case .composition(let composition) = source.assetSource
+        else { return nil }
+        return try CompositionPackets(composition, environment: environment).reference(of: cut).track
     }
 }

@@ -63,7 +63,9 @@ enum ReplyValidator {
             && cut.parts.allSatisfy { part in
                 [part.headPictures, part.copiedPictures, part.tailPictures, part.copiedGroups]
                     .allSatisfy { (0...1 << 40).contains($0) }
-                    && [part.start, part.end].allSatisfy { (-1 << 50...1 << 50).contains($0) }
+                    && [part.start, part.end, part.place ?? 0].allSatisfy {
+                        (-1 << 50...1 << 50).contains($0)
+                    }
             }
     }
 

@@ -138,7 +138,8 @@ extension Language {
         .oneOf([.string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap)]))
 
     static let composition = MappingType(
-        "composition", "`composition`", "Several assets on one time line.",
+        "composition", "`composition`",
+        "Several assets on one time line. With `copy: true` clips that fit together (codec, size, parameter sets) are joined without re-encoding them; under `cut: smart` what lies at their edges, under joins and layers and in gaps is re-encoded, under `smart-or-exact` also clips that don't fit.",
         keys: [
             KeyInfo("sequence", sequence, "Clips one after the other, joins and gaps.", required: true),
             KeyInfo(

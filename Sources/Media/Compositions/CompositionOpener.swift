@@ -24,9 +24,15 @@ extension CompositionSource {
     func told<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as MediaError {
-            throw MediaError.clip(source: name.split(separator: "/").last.map(String.init) ?? name, error)
+        } catch {
+            throw named(error)
         }
+    }
+
+    /// The same of an error that is there already.
+    func named(_ error: any Error) -> any Error {
+        guard let error = error as? MediaError else { return error }
+        return MediaError.clip(source: name.split(separator: "/").last.map(String.init) ?? name, error)
     }
 }
 

@@ -71,3 +71,27 @@ extension VideoOutputSettings {
         return color
     }
 }
+
+extension Canvas {
+    /// As a track's frames are shown: upright, with square pixels and even sides, 4:2:0 of 8 or 10 bits, in limited range.
+    public init(like track: TrackDescription) {
+        func even(_ side: Double) -> Int { min(16_384, max(16, Int((side / 2).rounded()) * 2)) }
+        var (width, height) = (Double(track.width), Double(track.height))
+        if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
+        if track.transform?.rotation?.isQuarter == true { (width, height) = (height, width) }
+        let isDeep = track.pixelFormat.bitDepth > 8 && !track.pixelFormat.isRGB
+        var color = ColorDescription()
+        if track.pixelFormat.isRGB {
+            color = .standard
+        } else {
+            (color.primaries, color.transfer) = (track.color.primaries, track.color.transfer)
+            color.matrix =
+                track.color.matrix ?? ColorDescription.usualMatrix(width: track.width, height: track.height)
+            color.range = "tv"
+        }
+        self.init(
+            size: PixelSize(width: even(width), height: even(height)),
+            frameRate: track.frameRate ?? Rational(25, 1),
+            pixelFormat: isDeep ? .yuv420p10 : .yuv420p, color: color)
+    }
+}

@@ -136,19 +136,18 @@ struct CutBitstream: Hashable, Sendable {
     /// A digest of a packet's frames, whatever frames them: units of frames alone (FNV-1a). HEVC's CRA and BLA
     /// count as one, since a cut turns the one into the other.
     func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        var hash = FNV1a()
         _ = framing.forEach(in: bytes) { unit in
             let type = type(unit)
             guard isPicture(type) else { return }
             if codec == .hevc, (16...18).contains(type) || type == 21 {
-                add(unit[0] & 0x81 | 21 << 1)
+                hash.add(unit[0] & 0x81 | 21 << 1)
             } else {
-                add(unit[0])
+                hash.add(unit[0])
             }
-            for byte in unit.dropFirst() { add(byte) }
+            for byte in unit.dropFirst() { hash.add(byte) }
         }
-        return hash
+        return hash.value
     }
 
     /// The packet's units after their lengths, with `prefix` before them.

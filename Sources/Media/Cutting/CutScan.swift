@@ -27,6 +27,23 @@ package struct CutScan: Sendable {
     /// All frames that are shown up to here are among them.
     private var known = Int64.max
 
+    private init(tick: Rational, start: Int64, end: Int64) {
+        (self.tick, self.start, self.end) = (tick, start, end)
+    }
+
+    /// Frames that a composition makes: decoding can begin at none of them.
+    init(made range: TimeRange, every unit: Rational, tick: Rational) {
+        self.init(
+            tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
+        let first = range.start.ticks(in: unit, rounding: .down)
+        let end = max(first + 1, range.end.ticks(in: unit, rounding: .up))
+        pictures = (first..<end).map {
+            Picture(
+                pts: MediaTime(ticks: $0, timeBase: unit).ticks(in: tick), isKey: false, access: .none,
+                isBarrier: false, digest: 0)
+        }
+    }
+
     /// Reads the packets. Times are on the asset's time line; `tick` is one in which the range's ends are whole, where
     /// there are others beside it; `part`: how many of them come before.
     package static func read(

@@ -28,6 +28,10 @@ public struct SmartCut: Hashable, Codable, Sendable {
         public var tailPictures: Int
         /// Groups of pictures of which some are copied.
         public var copiedGroups: Int
+        /// Of which clip of a composition it is; nil for what is read itself: the one file, or the composition's own frames.
+        public var clip: Int?
+        /// Where it begins in what comes of the cut; nil for the end of the part before it.
+        public var place: Int64?
     }
 
     /// The unit of the times, on the asset's time line.
@@ -39,58 +43,12 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// What the edges are compressed with.
     public var encoder: EncoderConfiguration
 
-    /// Why a range can't be cut so.
-    public enum Obstacle: Error, Codable, Hashable, Sendable, CustomStringConvertible {
-        /// Another codec.
-        case codec(String)
-        /// Parameter sets that can't be joined.
-        case headers
-        /// The profile is one that the encoder doesn't make.
-        case profile(String)
-        /// This build has no encoder for it.
-        case noEncoder(String)
-        /// Two frames have one time.
-        case equalTimes
-        /// Nothing between start and end can be copied.
-        case nothingToCopy
-        /// Dolby Vision's description belongs to each frame.
-        case dolbyVision
-        /// Several edits that show media.
-        case edits
-        /// The container can't have two kinds of the codec's parameter sets.
-        case container(String)
-        /// Fields of ranges that are compressed as a whole, before copied ones, in a container that has parameter sets between
-        /// frames alone.
-        case joints(String)
-        /// How the edges are to be made doesn't fit the source.
-        case edges(String)
-
-        /// For people.
-        public var description: String {
-            switch self {
-            case .codec(let name): "\(name) can't be cut so; H.264 and HEVC can"
-            case .headers: "its parameter sets can't be read or joined with an encoder's"
-            case .profile(let name): "the edges can't be compressed in the profile \(name)"
-            case .noEncoder(let name): "this build has no encoder \(name) for the edges"
-            case .equalTimes: "two of its frames have one time"
-            case .nothingToCopy:
-                "between its ends decoding can begin nowhere anew (no IDR frame or recovery point), so nothing can be copied"
-            case .dolbyVision: "it is Dolby Vision, whose description belongs to each frame"
-            case .edits: "its edit list shows several parts"
-            case .container(let name):
-                "in \(name) the parameter sets of HEVC's edges would be taken for the source's behind a seek"
-            case .joints(let name):
-                "in \(name) interlaced ranges that are compressed as a whole can't be joined with copied ones"
-            case .edges(let why): why
-            }
-        }
-    }
-
     /// Finds out how. `encoder` compresses the edges; nil for the source's codec and profile at near-lossless
-    /// quality.
-    package static func plan(_ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil)
-        throws(Obstacle) -> SmartCut
-    {
+    /// quality. `clipTick`: it goes into a cut of several sources, of which that is the unit, so that nothing of it need be
+    /// copied.
+    package static func plan(
+        _ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil, clipTick: Rational? = nil
+    ) throws(Obstacle) -> SmartCut {
         let parameters = track.format.parameters
         guard let codec = CutBitstream.Codec(rawValue: track.format.codec) else {
             throw .codec(track.format.codec)
@@ -98,28 +56,32 @@ public struct SmartCut: Hashable, Codable, Sendable {
         guard CutBitstream(parameters) != nil else { throw .headers }
         if track.sideData.contains(where: { $0.kind == "dovi" }) { throw .dolbyVision }
         guard track.edits.filter({ $0.mediaStart != nil }).count <= 1 else { throw .edits }
-        guard let tick = scans.first?.tick else { throw .nothingToCopy }
+        guard let tick = clipTick ?? scans.first?.tick else { throw .nothingToCopy }
         var cut = SmartCut(
             tick: tick, parts: [], reorderDelay: 0,
             encoder: encoder ?? edgeEncoder(codec, track: track, tick: tick))
-        for scan in scans {
-            let shown = scan.shownTimes
-            guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
-            let copied = copiedStretch(scan) ?? Stretch(start: scan.end, end: scan.end, last: scan.end)
-            cut.parts.append(
-                Part(
-                    start: scan.start, end: scan.end, copyStart: copied.start,
-                    copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
-                    reachesTrackEnd: copied.end == Int64.max, opensGroup: copied.isOpen,
-                    headPictures: shown.count { $0 < copied.start },
-                    copiedPictures: copied.count, tailPictures: shown.count { $0 >= copied.end },
-                    copiedGroups: copied.groups))
-            cut.reorderDelay = max(cut.reorderDelay, copied.delay)
-        }
-        guard cut.copiedPictures > 0 else { throw .nothingToCopy }
+        for scan in scans { try cut.append(scan) }
+        guard clipTick != nil || cut.copiedPictures > 0 else { throw .nothingToCopy }
         cut.encoder.timeBase = tick
         try adapt(&cut.encoder, codec: codec, parameters: parameters)
         return cut
+    }
+
+    /// What a range shows, behind the parts that are there.
+    /// - Throws: `Obstacle.equalTimes`.
+    mutating func append(_ scan: CutScan) throws(Obstacle) {
+        let shown = scan.shownTimes
+        guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
+        let copied = Self.copiedStretch(scan) ?? Stretch(start: scan.end, end: scan.end, last: scan.end)
+        parts.append(
+            Part(
+                start: scan.start, end: scan.end, copyStart: copied.start,
+                copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
+                reachesTrackEnd: copied.end == Int64.max, opensGroup: copied.isOpen,
+                headPictures: shown.count { $0 < copied.start },
+                copiedPictures: copied.count, tailPictures: shown.count { $0 >= copied.end },
+                copiedGroups: copied.groups))
+        reorderDelay = max(reorderDelay, copied.delay)
     }
 
     private struct Stretch {
@@ -268,7 +230,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         guard hasEdges, container.isReadFromAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
         // What comes out is checked before it is published, and isn't right then.
-        let isWhole = parts.count > 1 && parts.contains { $0.copiedPictures == 0 }
+        let isWhole = isJoined && parts.contains { $0.copiedPictures == 0 }
         return isInterlaced && isWhole ? .joints(container.name) : nil
     }
 
@@ -276,42 +238,12 @@ public struct SmartCut: Hashable, Codable, Sendable {
     var offsets: [Int64] {
         var offset: Int64 = 0
         return parts.map { part in
-            defer { offset += part.end - part.start }
-            return offset
+            let place = part.place ?? offset
+            offset = place + part.end - part.start
+            return place
         }
     }
 
-    /// The source's own sets of H.264 as the cut has them.
-    func headers(of parameters: CodecParameters) throws -> AVCHeaders? {
-        guard var headers = AVCHeaders(parameters.extradata) else { return nil }
-        if opensGroups {
-            guard let sets = AVCParameterSets(headers) else { throw Obstacle.headers }
-            headers.sequences = headers.sequences.map { sets.allowingGaps($0) ?? $0 }
-        }
-        return headers
-    }
-
-    /// What the output's track is: the source's parameters with the edges' sets beside its own.
-    public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
-        let parameters = track.format.parameters
-        switch CutBitstream.Codec(rawValue: track.format.codec) {
-        case .h264:
-            guard var headers = try headers(of: parameters) else { throw Obstacle.headers }
-            if hasEdges {
-                let edge = try FrameEncoder.open(encoder, globalHeaders: true).parameters
-                guard let own = AVCHeaders(edge.extradata) else { throw Obstacle.headers }
-                headers = headers.joined(with: own)
-            }
-            guard let record = headers.configurationRecord else { throw Obstacle.headers }
-            return track.format.with(
-                try parameters.with(extradata: record, level: headers.level, codecTag: nil))
-        case .hevc:
-            guard let headers = HEVCHeaders(parameters.extradata) else { throw Obstacle.headers }
-            guard hasEdges || headers.framing == .startCodes else { return track.format }
-            return track.format.with(
-                try parameters.with(
-                    extradata: headers.configurationRecord, level: nil, codecTag: "hev1"))
-        case nil: throw Obstacle.codec(track.format.codec)
-        }
-    }
+    /// Its parts are shown one after the other from 0, not on the source's own time line.
+    var isJoined: Bool { parts.count > 1 || parts.first?.place != nil }
 }

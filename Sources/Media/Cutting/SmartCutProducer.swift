@@ -1,18 +1,15 @@
 internal import LibAV
 
 /// The packets of a smart cut: of each part the head's, the copied ones, the tail's. Those of one range are on the
-/// asset's time line, those of several on that of what comes of them.
+/// asset's time line, those of several on that of what comes of them. What a part is made of is opened when its turn comes.
 ///
 /// Every decoding time is made anew from the presentation times in order, delayed by the deepest reordering of any
 /// part: so there is no seam in them, and none is ever bent to fit.
 final class SmartCutProducer: SampleProducer {
     private let cut: SmartCut
-    private let context: ProducerContext
     private let evidence: CutEvidence
-    /// Opens the file once more, at a place of its own, and goes to a time on the asset's time line.
-    private let open: (MediaTime) throws -> PacketSource
-    private let frames: (PacketSource) throws -> any FrameStream
-    private let bitstream: CutBitstream
+    private let input: (SmartCut.Part) throws -> CutInput
+    private let codec: CutBitstream.Codec
     private let lengthSize: Int
     private let parameterSets: [[UInt8]]
     private let offsets: [Int64]
@@ -28,7 +25,8 @@ final class SmartCutProducer: SampleProducer {
     private var hasBegun = false
     private var head: CutEdge?
     private var tail: CutEdge?
-    private var ahead: Edges?
+    private var current: Opened?
+    private var ahead: Opened?
     private var packets: PacketSource?
     private var copied = 0
     /// Copied packets have parameter sets of their own.
@@ -38,22 +36,20 @@ final class SmartCutProducer: SampleProducer {
     private var clock: DTSGenerator
     let droppedSamples = 0
 
+    /// `track` is one whose packets are copied; those of others have the same form.
     init(
-        cut: SmartCut, context: ProducerContext, evidence: CutEvidence,
-        open: @escaping (MediaTime) throws -> PacketSource,
-        frames: @escaping (PacketSource) throws -> any FrameStream
+        cut: SmartCut, track: AssetTrack, evidence: CutEvidence,
+        input: @escaping (SmartCut.Part) throws -> CutInput
     ) throws {
         self.cut = cut
         offsets = cut.offsets
-        self.context = context
         self.evidence = evidence
-        self.open = open
-        self.frames = frames
-        let parameters = context.track.format.parameters
+        self.input = input
+        let parameters = track.format.parameters
         guard let bitstream = CutBitstream(parameters) else { throw SmartCut.Obstacle.headers }
-        self.bitstream = bitstream
+        codec = bitstream.codec
         carriesSets = bitstream.framing == .startCodes
-        let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
+        let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
         clock = DTSGenerator(delay: cut.reorderDelay, step: max(1, nominal))
         switch bitstream.codec {
         case .h264:
@@ -91,31 +87,51 @@ final class SmartCutProducer: SampleProducer {
                 case .done: return nil
                 }
             }
-        } catch let error as AVError {
-            throw MediaError.reading(track: context.track.label, at: nil, error)
-        } catch let error as InputError {
-            throw MediaError.input(error)
+        } catch {
+            let named = failure(error)
+            throw current?.input.told(named) ?? named
         }
     }
 
-    private typealias Edges = (head: CutEdge?, tail: CutEdge?)
+    private func failure(_ error: any Error) -> any Error {
+        switch error {
+        case let error as AVError: MediaError.reading(track: label, at: nil, error)
+        case let error as InputError: MediaError.input(error)
+        default: error
+        }
+    }
+
+    private var label: String { current?.input.label ?? "video" }
+
+    /// A part with what it is made of.
+    private struct Opened {
+        var input: CutInput
+        var head: CutEdge?
+        var tail: CutEdge?
+    }
 
     /// Both edges at once, and those of the next part beside them: their few packets wait until the middle is through.
     private func begin() throws {
         hasBegun = true
-        let edges = try ahead ?? self.edges(of: part)
-        (head, tail) = edges
+        let opened = try ahead ?? open(part)
+        current = opened
+        (head, tail) = (opened.head, opened.tail)
         tail?.prepare()
-        ahead = index + 1 < cut.parts.count ? try self.edges(of: cut.parts[index + 1]) : nil
+        ahead = index + 1 < cut.parts.count ? try open(cut.parts[index + 1]) : nil
         ahead?.head?.prepare()
         ahead?.tail?.prepare()
     }
 
-    private func edges(of part: SmartCut.Part) throws -> Edges {
-        (
-            try edge(part.headPictures, from: part.start, to: part.copyStart),
-            try edge(part.tailPictures, from: part.copyEnd, to: part.end)
-        )
+    private func open(_ part: SmartCut.Part) throws -> Opened {
+        let input = try input(part)
+        do {
+            return Opened(
+                input: input,
+                head: try edge(part.headPictures, of: input, from: part.start, to: part.copyStart),
+                tail: try edge(part.tailPictures, of: input, from: part.copyEnd, to: part.end))
+        } catch {
+            throw input.told(failure(error))
+        }
     }
 
     private var part: SmartCut.Part { cut.parts[index] }
@@ -124,26 +140,21 @@ final class SmartCutProducer: SampleProducer {
 
     // MARK: Edges
 
-    /// What re-encodes a part; nil where the part is empty.
-    private func edge(_ count: Int, from: Int64, to: Int64) throws -> CutEdge? {
+    /// What re-encodes a stretch; nil where it is empty.
+    private func edge(_ count: Int, of input: CutInput, from: Int64, to: Int64) throws -> CutEdge? {
         guard count > 0 else { return nil }
-        let source = try open(time(from))
-        let stretch = ProducerContext(
-            track: context.track, timeZero: context.timeZero,
-            range: TimeRange(start: time(from), end: time(to)))
         return try CutEdge(
-            producer: FrameChain.video(
-                try frames(source), context: stretch, settings: VideoOutputSettings()),
-            encoder: cut.encoder, count: count, evidence: evidence, tick: cut.tick, label: context.track.label
-        )
+            producer: try input.frames(TimeRange(start: time(from), end: time(to))),
+            encoder: cut.encoder, count: count, evidence: evidence, tick: cut.tick,
+            label: input.label)
     }
 
     /// The next packet of a part that is re-encoded; nil when it has them all.
     private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
         guard let edge, let packet = try edge.next() else { return nil }
-        let own = CutBitstream(codec: bitstream.codec, framing: .startCodes)
+        let own = CutBitstream(codec: codec, framing: .startCodes)
         // Where sets come in some packets, libavformat gives them to no others (`h264_mp4toannexb`).
-        let needsSets = bitstream.codec == .h264 && carriesSets && packet.isKey
+        let needsSets = codec == .h264 && carriesSets && packet.isKey
         let prefix = needsSets ? parameterSets + edge.parameterSets : []
         let framed = try Packet.of(
             packet.withBytes { own.framed($0, lengthSize: lengthSize, prefix: prefix) })
@@ -153,9 +164,9 @@ final class SmartCutProducer: SampleProducer {
 
     private func sample(_ packet: consuming Packet, pts: Int64, duration: Int64) throws -> SampleBuffer {
         // Several parts are shown one after the other, from 0.
-        let shown = cut.parts.count > 1 ? pts - part.start + offsets[index] : pts
+        let shown = cut.isJoined ? pts - part.start + offsets[index] : pts
         guard let dts = clock.time(of: shown) else {
-            throw MediaError.damaged(track: context.track.label, at: time(pts))
+            throw MediaError.damaged(track: label, at: time(pts))
         }
         return SampleBuffer(
             packet: packet, pts: shown, dts: dts, duration: max(1, duration), timeBase: cut.tick)
@@ -164,9 +175,10 @@ final class SmartCutProducer: SampleProducer {
     // MARK: The middle
 
     private func copiedSample() throws -> SampleBuffer {
-        if packets == nil { packets = try open(time(part.copyStart)) }
-        let timeBase = context.track.timeBase
-        let zero = context.timeZero.ticks(in: cut.tick)
+        guard let source = current?.input.packets else { throw MediaError.misuse("frames have no packets") }
+        if packets == nil { packets = try source.open(time(part.copyStart)) }
+        let (timeBase, bitstream) = (source.track.timeBase, source.bitstream)
+        let zero = source.timeZero.ticks(in: cut.tick)
         while let packet = try packets?.next() {
             guard packet.pts != noTimestamp else { continue }
             let pts = timeBase.rescale(packet.pts, to: cut.tick) - zero
@@ -184,7 +196,7 @@ final class SmartCutProducer: SampleProducer {
                 duration = min(duration, part.copyEnd - pts)
             }
             let needsSets =
-                bitstream.codec == .hevc && access != .none && cut.hasEdges
+                codec == .hevc && access != .none && cut.hasEdges
                 && !packet.withBytes(bitstream.hasSets)
             // Nothing that comes before it in the output is what came before it in the source.
             let opensStream = copied == 1 && access == .open
@@ -193,7 +205,8 @@ final class SmartCutProducer: SampleProducer {
                     cut.opensGroups
                     ? bitstream.sets.map { AVCOpening($0, isOpen: opensStream, part: index) } : nil
             }
-            guard needsSets || opensStream || opening != nil || bitstream.framing == .startCodes else {
+            guard needsSets || opensStream || opening != nil || bitstream.framing != .lengths(lengthSize)
+            else {
                 return try sample(packet, pts: pts, duration: duration)
             }
             let framed: Packet
@@ -205,13 +218,13 @@ final class SmartCutProducer: SampleProducer {
                             access: access, opensStream: opensStream, opening: &opening)
                     })
             } catch is AVCOpening.Unreadable {
-                throw MediaError.damaged(track: context.track.label, at: time(pts))
+                throw MediaError.damaged(track: label, at: time(pts))
             }
             try framed.copyProperties(of: packet)
             if opensStream { framed.markKey() }
             return try sample(framed, pts: pts, duration: duration)
         }
         throw MediaError.truncated(
-            track: context.track.label, expected: time(part.copyEnd), got: time(part.copyStart))
+            track: label, expected: time(part.copyEnd), got: time(part.copyStart))
     }
 }

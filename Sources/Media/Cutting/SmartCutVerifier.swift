@@ -6,10 +6,18 @@ internal import Locking
 /// frames at the seams. A container's figures alone stay perfect where the frames have become garbage.
 package struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
-    private let source: Asset
-    private let track: AssetTrack
+    private let source: @Sendable (SmartCut.Part) throws -> Source
     private let evidence: CutEvidence
     private let isCancelled: @Sendable () -> Bool
+
+    /// What a part is made of.
+    private struct Source: Sendable {
+        let asset: Asset
+        let track: AssetTrack
+        var settings = VideoOutputSettings()
+        /// Of frames that a composition makes, how long each is.
+        var unit: Rational?
+    }
 
     /// A verifier of a cut of one of the source's tracks, of whose edges' frames `evidence` was kept; `isCancelled` is
     /// asked before every packet and frame.
@@ -20,8 +28,31 @@ package struct SmartCutVerifier: Sendable {
         self.evidence = evidence
         self.isCancelled = isCancelled
         self.cut = cut
-        self.source = source
-        self.track = track
+        let only = Source(asset: source, track: track)
+        self.source = { @Sendable _ in only }
+    }
+
+    /// The same of a composition's clips.
+    package init(
+        cut: SmartCut, of packets: CompositionPackets, evidence: CutEvidence,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws {
+        let whole = Asset(.composition(packets.composition), environment: packets.environment)
+        guard let canvas = packets.composition.canvas,
+            let track = try whole.loadSynchronously().tracks.first(where: { $0.mediaType == .video })
+        else { throw MediaError.misuse("a composition without frames") }
+        let settings = VideoOutputSettings(
+            made: canvas, like: try packets.reference(of: cut).track.description)
+        let made = Source(
+            asset: whole, track: track, settings: settings, unit: canvas.frameRate.inverted)
+        self.evidence = evidence
+        self.isCancelled = isCancelled
+        self.cut = cut
+        source = { @Sendable part in
+            guard let index = part.clip else { return made }
+            let clip = try packets.clip(index)
+            return Source(asset: clip.asset, track: clip.track)
+        }
     }
 
     /// Nil where all is as it should be. `result` is the cut's track in the output.
@@ -29,10 +60,16 @@ package struct SmartCutVerifier: Sendable {
         let parts = try zip(cut.parts, cut.offsets).enumerated().map { index, entry in
             let (part, offset) = entry
             let range = TimeRange(start: time(part.start), end: time(part.end))
-            let scan = try scan(source, track, range, tick: cut.tick, part: index)
-            return Checked(part: part, offset: offset, scan: scan)
+            let source = try source(part)
+            let scan =
+                if let unit = source.unit {
+                    CutScan(made: range, every: unit, tick: cut.tick)
+                } else {
+                    try scan(source.asset, source.track, range, tick: cut.tick, part: index)
+                }
+            return Checked(part: part, offset: offset, scan: scan, source: source)
         }
-        let length = parts.reduce(Int64(0)) { $0 + $1.part.end - $1.part.start }
+        let length = parts.map { $0.offset + $0.part.end - $0.part.start }.max() ?? 0
         let duration = max(result.timeRange.end, time(length))
         let got = try scan(
             output, result,
@@ -59,6 +96,7 @@ package struct SmartCutVerifier: Sendable {
         /// Where it begins in the output.
         let offset: Int64
         let scan: CutScan
+        let source: Source
     }
 
     private func scan(
@@ -135,6 +173,7 @@ package struct SmartCutVerifier: Sendable {
         /// When its frames are shown.
         var times: [Int64]
         var part: SmartCut.Part
+        var source: Source
         /// What is to be taken off for the output's time line.
         var shift: Int64
         /// Another part ends where it begins.
@@ -157,22 +196,25 @@ package struct SmartCutVerifier: Sendable {
         var seams: [Seam] = []
         // Where another part ends at a copied frame's start, that is a seam as well.
         // Where slices were changed, the whole first group is looked at, and what follows it.
-        let isChanged = part.opensGroup && track.format.codec == CutBitstream.Codec.h264.rawValue
+        let isChanged =
+            part.opensGroup && checked.source.track.format.codec == CutBitstream.Codec.h264.rawValue
         if part.headPictures > 0 || checked.offset > 0 || isChanged {
-            let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : part.copyStart
+            // Of frames that a composition makes, the first ones tell whether they come right.
+            let made = checked.source.unit == nil ? part.copyStart : part.start
+            let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : made
             let copied = shown.filter { $0 >= group }.dropFirst(Self.picturesBehindHead)
             let until = copied.first ?? part.end
             seams.append(
                 Seam(
                     from: part.start, until: until, times: times(from: part.start, until: until), part: part,
-                    shift: shift, isJoint: checked.offset > 0, isChanged: isChanged))
+                    source: checked.source, shift: shift, isJoint: checked.offset > 0, isChanged: isChanged))
         }
         if part.tailPictures > 0 {
             let from = keys.last ?? part.copyStart
             seams.append(
                 Seam(
                     from: from, until: part.end, times: times(from: from, until: part.end), part: part,
-                    shift: shift))
+                    source: checked.source, shift: shift))
         }
         return seams
     }
@@ -198,7 +240,7 @@ package struct SmartCutVerifier: Sendable {
         // screen until the part's own first one.
         let begin = seam.isJoint ? max(.zero, from - MediaTime(ticks: 1, timeBase: result.timeBase)) : from
         let made = try pictures(
-            output, result,
+            output, result, VideoOutputSettings(),
             TimeRange(start: begin > .zero && !seam.isJoint ? begin + shift : begin, end: until - shift))
         var isFirst = true
         while let wanted = try original.next() {
@@ -251,7 +293,7 @@ package struct SmartCutVerifier: Sendable {
             samples =
                 from < until
                 ? try verifier.pictures(
-                    verifier.source, verifier.track,
+                    seam.source.asset, seam.source.track, seam.source.settings,
                     TimeRange(start: verifier.time(earlier), end: verifier.time(until))) : nil
         }
 
@@ -277,9 +319,11 @@ package struct SmartCutVerifier: Sendable {
     }
 
     /// Decoded frames of a range.
-    private func pictures(_ asset: Asset, _ track: AssetTrack, _ range: TimeRange) throws -> TrackSamples {
+    private func pictures(
+        _ asset: Asset, _ track: AssetTrack, _ settings: VideoOutputSettings, _ range: TimeRange
+    ) throws -> TrackSamples {
         let samples = try TrackSamples(
-            asset: asset, track: track, settings: .video(VideoOutputSettings()),
+            asset: asset, track: track, settings: .video(settings),
             extent: ReadingExtent(range),
             isCancelled: isCancelled)
         try samples.start()

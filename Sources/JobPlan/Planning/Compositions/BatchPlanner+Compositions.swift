@@ -19,8 +19,9 @@ extension BatchPlanner {
         (probed, images, finder) = (planner.probed, planner.images, planner.finder)
         sink.add(own)
         sink.add(decision.reasons.diagnostics)
-        compositionNotes = decision.reasons.notes
-        guard let composition = decision.value, !own.hasErrors else { return nil }
+        composed = ComposedSource(
+            notes: decision.reasons.notes, clipPlaces: decision.value?.clipPlaces ?? [])
+        guard let composition = decision.value?.composition, !own.hasErrors else { return nil }
         return describe(composition, at: spec.range, into: &sink)
     }
 
@@ -90,4 +91,12 @@ extension BatchPlanner {
             return nil
         }
     }
+}
+
+/// What a composition of a job file is, besides itself.
+struct ComposedSource {
+    /// What there is to say of it.
+    var notes: [String]
+    /// Where its clips stand in the file.
+    var clipPlaces: [SourceRange]
 }

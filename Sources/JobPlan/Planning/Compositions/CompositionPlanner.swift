@@ -12,6 +12,8 @@ struct CompositionPlanner {
     let find: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     var reasons = Reasons()
     var composition = Composition()
+    /// Where its clips of frames stand in the file.
+    private var clipPlaces: [SourceRange] = []
     /// Where clips and runs of audio stand that have a name.
     var ids: [String: TimeRange] = [:]
     /// Runs of audio whose place is being looked for: one that is asked for again waits for itself.
@@ -55,8 +57,11 @@ struct CompositionPlanner {
         self.find = find
     }
 
+    /// A composition with where its clips of frames stand in the file.
+    typealias Planned = (composition: Composition, clipPlaces: [SourceRange])
+
     /// The composition; nil where it can't be.
-    consuming func decide() -> Decision<Composition> {
+    consuming func decide() -> Decision<Planned> {
         guard let placed = place() else { return Decision(nil, reasons) }
         chooseForm(placed)
         for (index, one) in placed.enumerated() { add(one, index, placed) }
@@ -73,7 +78,7 @@ struct CompositionPlanner {
                 "the composition can't be made so: something in it is too long, too large or too fast",
                 at: spec.range)
         }
-        return Decision(reasons.hasErrors ? nil : composition, reasons)
+        return Decision(reasons.hasErrors ? nil : (composition, clipPlaces), reasons)
     }
 
     /// Where a source is among the composition's, which has it from now on.
@@ -209,25 +214,12 @@ struct CompositionPlanner {
     }
 
     private func canvas(like track: TrackDescription) -> Canvas {
-        func even(_ side: Double) -> Int { min(16_384, max(16, Int((side / 2).rounded()) * 2)) }
-        var (width, height) = (Double(track.width), Double(track.height))
-        if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
-        if track.transform?.rotation?.isQuarter == true { (width, height) = (height, width) }
-        let size = PixelSize(
-            width: spec.size?.value.width ?? even(width), height: spec.size?.value.height ?? even(height))
-        let isDeep = track.pixelFormat.bitDepth > 8 && !track.pixelFormat.isRGB
-        var color = ColorDescription()
-        if track.pixelFormat.isRGB {
-            color = .standard
-        } else {
-            (color.primaries, color.transfer) = (track.color.primaries, track.color.transfer)
-            color.matrix =
-                track.color.matrix ?? ColorDescription.usualMatrix(width: track.width, height: track.height)
-            color.range = "tv"
-        }
-        return Canvas(
-            size: size, frameRate: spec.frameRate?.value ?? track.frameRate ?? Rational(25, 1),
-            pixelFormat: isDeep ? .yuv420p10 : .yuv420p, color: color)
+        var canvas = Canvas(like: track)
+        canvas.size = PixelSize(
+            width: spec.size?.value.width ?? canvas.size.width,
+            height: spec.size?.value.height ?? canvas.size.height)
+        if let rate = spec.frameRate?.value { canvas.frameRate = rate }
+        return canvas
     }
 
     mutating func setAudioForm(like track: TrackDescription) {
@@ -247,6 +239,7 @@ struct CompositionPlanner {
         }
         if let video = one.video, let canvas = composition.canvas {
             let settings = VideoOutputSettings(video, on: canvas, fit: one.clip.fit?.value ?? .contain)
+            clipPlaces.append(one.clip.place)
             composition.clips.append(
                 VideoClip(
                     placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve))

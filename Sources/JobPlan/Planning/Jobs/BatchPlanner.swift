@@ -42,7 +42,7 @@ package struct BatchPlanner {
     var images: [ExactString: Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem>] = [:]
     var finder: SourceFinder
     /// What was said of the composition that was planned last.
-    var compositionNotes: [String] = []
+    var composed: ComposedSource?
     var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
@@ -348,7 +348,7 @@ package struct BatchPlanner {
             }
             targets.append(path)
         }
-        compositionNotes = []
+        composed = nil
         guard targets.count == job.outputs.count,
             let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
         else { return nil }
@@ -370,11 +370,11 @@ package struct BatchPlanner {
             }
             let planner = OutputPlanner(
                 job: job, output: output, container: container, source: source, description: description,
-                destination: destination, prober: prober)
+                destination: destination, prober: prober, clipPlaces: composed?.clipPlaces ?? [])
             let decision = planner.decide()
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }
-            planned.output.notes = compositionNotes + planned.output.notes
+            planned.output.notes = (composed?.notes ?? []) + planned.output.notes
             plan.add(planned.output, madeOf: planned.input)
             let task = OutputTask(
                 job: plan.id, file: plan.file, input: planned.input, output: planned.output)

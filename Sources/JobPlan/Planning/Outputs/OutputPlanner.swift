@@ -13,13 +13,17 @@ struct OutputPlanner {
     let description: SourceDescription
     let destination: DestinationPath
     let prober: any SourceProber
+    /// Where a composition's clips stand in the file.
+    let clipPlaces: [SourceRange]
     private var reasons = Reasons()
 
     init(
         job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
-        description: SourceDescription, destination: DestinationPath, prober: any SourceProber
+        description: SourceDescription, destination: DestinationPath, prober: any SourceProber,
+        clipPlaces: [SourceRange] = []
     ) {
         self.prober = prober
+        self.clipPlaces = clipPlaces
         self.job = job
         self.output = output
         self.container = container
@@ -260,7 +264,7 @@ struct OutputPlanner {
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
         let planner = TrackPlanner(
             job: job, output: output, container: container, source: source, description: description,
-            extent: extent, prober: prober)
+            extent: extent, prober: prober, clipPlaces: clipPlaces)
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {

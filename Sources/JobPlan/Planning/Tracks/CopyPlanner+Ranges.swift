@@ -114,7 +114,7 @@ extension CopyPlanner {
     }
 
     /// The edges are made as `encode` says, where that fits the source.
-    private func edgeEncoder(_ track: TrackDescription) throws(SmartCut.Obstacle)
+    func edgeEncoder(_ track: TrackDescription) throws(SmartCut.Obstacle)
         -> EncoderConfiguration?
     {
         guard case .encodeVideo(let spec) = otherwise else { return nil }

@@ -11,6 +11,8 @@ struct CopyPlanner {
         case copy
         /// Its packets but for the edges of the range.
         case smartCut(SmartCut)
+        /// Packets of a composition's clips, and what is made between them.
+        case joined(JoinedClips)
         /// It can't be copied, and the job says how it is made then.
         case fallBack(TrackRule.Action, why: String)
     }
@@ -29,6 +31,8 @@ struct CopyPlanner {
     let otherwise: TrackRule.Action?
     /// The track that the range was widened for: it can be copied there.
     let widenedTrack: Int?
+    /// Where a composition's clips stand in the file.
+    let clipPlaces: [SourceRange]
 
     var cut: CutMode { job.cut?.value ?? .exact }
     var rangePlace: SourceRange { job.rangeLocation ?? place }
@@ -53,6 +57,13 @@ struct CopyPlanner {
                 )
             }
             CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
+            return Decision(answer, reasons)
+        case .joined(let clips):
+            for note in clips.notes { reasons.note(note) }
+            if clips.cut.hasEdges, !unheeded.isEmpty {
+                reasons.note(
+                    "what is re-encoded follows the clips, not \(unheeded.joined(separator: ", "))")
+            }
             return Decision(answer, reasons)
         case .fallBack(let action, let why): return fallBack(action, track, why)
         case nil: break
@@ -100,12 +111,7 @@ struct CopyPlanner {
         case .images:
             sink.error(.codecSetting, "images are no packets of a track; use `encode`", at: place)
             return nil
-        case .composition:
-            sink.error(
-                .notSupported,
-                "a composition's frames and samples are made anew, so there are no packets to copy; use `encode`",
-                at: place)
-            return nil
+        case .composition(let composition, _): return joinedClips(track, of: composition, into: &sink)
         case .file, .job: break
         }
         let isData = track.mediaType == .data

@@ -12,13 +12,16 @@ struct TrackPlanner {
     let description: SourceDescription
     let extent: PlannedExtent
     let prober: any SourceProber
+    /// Where a composition's clips stand in the file.
+    let clipPlaces: [SourceRange]
 
     /// The output's track at a position, made of one of the source's, or of a mix that is like it.
     func decide(
-        _ track: TrackDescription, by rule: TrackRule, mix: AudioMix?, at position: Int
+        _ selected: TrackDescription, by rule: TrackRule, mix: AudioMix?, at position: Int
     ) -> Decision<TrackPlan> {
         var reasons = Reasons()
-        guard let made = made(of: track, by: rule, &reasons) else { return Decision(nil, reasons) }
+        guard let made = made(of: selected, by: rule, &reasons) else { return Decision(nil, reasons) }
+        let track = made.track
         var action = made.action
         if case .encode(var encoding) = action {
             guard tryEncoder(&encoding, of: track, rule: rule, &reasons) else {
@@ -53,7 +56,10 @@ struct TrackPlanner {
         case .subtitle(let codec): reason += ", \(codec.rawValue)"
         case .smartCut(let cut):
             outcome = .copied
-            reason += ", \(cut.headPictures + cut.tailPictures) frames at its edges re-encoded"
+            reason +=
+                cut.isComposed
+                ? ", \(cut.copiedPictures) frames copied of clips, \(cut.headPictures + cut.tailPictures) re-encoded"
+                : ", \(cut.headPictures + cut.tailPictures) frames at its edges re-encoded"
         case .encode(let encoding):
             reason += ", \(encoding.codec)"
             if plan.mix.map({ $0.inputs.count > 1 }) == true { reason += ", mixed" }
@@ -121,7 +127,10 @@ struct TrackPlanner {
 
     // MARK: Actions
 
-    private typealias Made = (action: TrackPlan.Action, transform: DisplayTransform?)
+    /// `track` is the source's, or what a composition's is once its clips are copied.
+    private typealias Made = (
+        action: TrackPlan.Action, transform: DisplayTransform?, track: TrackDescription
+    )
 
     /// What is done with it, and how the output's frames are rotated for display.
     private func made(
@@ -133,11 +142,13 @@ struct TrackPlanner {
         let copying = CopyPlanner(
             job: job, output: output, container: container, source: source, prober: prober,
             description: description, ranges: extent.ranges, place: place, otherwise: otherwise,
-            widenedTrack: extent.widenedTrack)
+            widenedTrack: extent.widenedTrack, clipPlaces: clipPlaces)
         switch reasons.take(copying.decide(track)) {
         case nil: return nil
-        case .copy: return (.copy, track.transform)
-        case .smartCut(let cut): return (.smartCut(cut), track.transform)
+        case .copy: return (.copy, track.transform, track)
+        case .smartCut(let cut): return (.smartCut(cut), track.transform, track)
+        case .joined(let clips):
+            return (.smartCut(clips.cut), clips.like.transform, track.with(clips))
         case .fallBack(let action, _): return encoded(track, action, by: rule, &reasons)
         }
     }
@@ -163,7 +174,7 @@ struct TrackPlanner {
                     at: rule.selection.range)
                 return nil
             }
-            return (.encode(encoding), track.transform)
+            return (.encode(encoding), track.transform, track)
         case .encodeSubtitle(let spec):
             guard SubtitleCodec.canConvert(from: track.codec) else {
                 reasons.error(
@@ -173,7 +184,7 @@ struct TrackPlanner {
                 return nil
             }
             accountForStyles(of: track, as: spec.codec.value, &reasons)
-            return (.subtitle(spec.codec.value), track.transform)
+            return (.subtitle(spec.codec.value), track.transform, track)
         }
     }
 
@@ -197,7 +208,7 @@ struct TrackPlanner {
         guard let encoding = reasons.take(planner.decide()),
             FramePlanner.check(encoding, of: prepared, spec, prober: prober, &reasons)
         else { return nil }
-        return (.encode(encoding), prepared.transform)
+        return (.encode(encoding), prepared.transform, track)
     }
 
     /// What comes of it; nil where nothing would, or what can't be.

@@ -15,6 +15,10 @@ extension ProducerFactory {
         let opener = CompositionOpener(
             sources: composition.sources, environment: media, interrupt: interrupt, movement: movement,
             damage: output.damage, decoderThreads: decoderThreads)
+        if case .smartCut(let cut) = settings {
+            guard range == nil else { throw MediaError.misuse("a cut of a composition is of all of it") }
+            return try composedCut(cut, composition, output, opener)
+        }
         let frames = try sharing.frames(of: output.track, part: part, for: output) {
             guard output.track.mediaType == .video else {
                 return try ComposedAudio(composition, from: context.start, opener: opener)
@@ -28,6 +32,42 @@ extension ProducerFactory {
             return FrameChain.audio(frames, context: context, settings: audio)
         case .passthrough, .wholePackets, .smartCut, .subtitle:
             throw MediaError.misuse("a composition is made of frames and samples: it has no packets to copy")
+        }
+    }
+
+    /// Packets of clips, and what is made between them.
+    private func composedCut(
+        _ cut: SmartCut, _ composition: Composition, _ output: AssetReaderTrackOutput,
+        _ opener: CompositionOpener
+    ) throws -> any SampleProducer {
+        let packets = CompositionPackets(composition, environment: media)
+        let reference = try packets.reference(of: cut)
+        guard let canvas = composition.canvas, let form = CutForm(reference.track) else {
+            throw MediaError.misuse("a composition without frames")
+        }
+        let settings = VideoOutputSettings(made: canvas, like: reference.track.description)
+        let made = CutInput(
+            packets: nil,
+            frames: { range in
+                var context = ProducerContext(track: output.track, timeZero: .zero, range: range)
+                context.tick = cut.tick
+                return FrameChain.video(
+                    try ComposedFrames(composition, from: range.start, opener: opener), context: context,
+                    settings: settings)
+            }, label: output.track.label)
+        return try SmartCutProducer(cut: cut, track: reference.track, evidence: output.cutEvidence) { part in
+            guard let index = part.clip else { return made }
+            let clip = try packets.clip(index)
+            guard CutForm(clip.track) == form else {
+                throw MediaError.misuse("clip \(index) is no longer like the others")
+            }
+            var input = try clip.source.told {
+                try cutInput(
+                    of: clip.track, path: clip.path, container: SourceContainer(clip.contents.container),
+                    timeZero: clip.contents.timeZero)
+            }
+            input.told = { clip.source.named($0) }
+            return input
         }
     }
 }

@@ -233,17 +233,36 @@ struct ProducerFactory {
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
-        let (limits, threads) = (environment.limits, threads(for: context.track))
-        return try SmartCutProducer(
-            cut: cut, context: context, evidence: evidence,
-            open: { time in
-                // Damage is none that a cut could leave out.
-                let packets = try source(of: context.track, path: path, context, damage: DamageTally())
-                try packets.seek(
-                    before: (context.timeZero + time).ticks(in: context.track.timeBase, rounding: .down))
-                return packets
-            },
-            frames: { try DecodedFrames(packets: $0, threads: threads, limits: limits) })
+        let input = try cutInput(
+            of: context.track, path: path, container: container, timeZero: context.timeZero)
+        return try SmartCutProducer(cut: cut, track: context.track, evidence: evidence) { _ in input }
+    }
+
+    /// A file's track as what parts of a cut are made of.
+    func cutInput(
+        of track: AssetTrack, path: String, container: SourceContainer, timeZero: MediaTime
+    ) throws -> CutInput {
+        guard let bitstream = CutBitstream(track.format.parameters) else {
+            throw SmartCut.Obstacle.headers
+        }
+        let (limits, threads) = (environment.limits, threads(for: track))
+        func open(_ time: MediaTime) throws -> PacketSource {
+            // Damage is none that a cut could leave out.
+            let packets = try PacketSource(
+                track: track, of: container, path: path, environment: environment, interrupt: interrupt,
+                movement: movement, damage: DamageTally())
+            packets.timeZero = timeZero
+            try packets.seek(before: (timeZero + time).ticks(in: track.timeBase, rounding: .down))
+            return packets
+        }
+        return CutInput(
+            packets: CutInput.Packets(track: track, timeZero: timeZero, bitstream: bitstream, open: open),
+            frames: { range in
+                let frames = try DecodedFrames(
+                    packets: try open(range.start), threads: threads, limits: limits)
+                let context = ProducerContext(track: track, timeZero: timeZero, range: range)
+                return FrameChain.video(frames, context: context, settings: VideoOutputSettings())
+            }, label: track.label)
     }
 
     /// A generator never ends by itself; the pattern's own length does.

@@ -1,0 +1,236 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// How a composition's clips are joined without re-encoding them: those that fit together are copied, and under `smart` what lies at
+/// their edges, where two are joined, under layers and in gaps is made anew.
+extension CopyPlanner {
+    func joinedClips(
+        _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard track.mediaType == .video, let canvas = composition.canvas else {
+            sink.error(
+                .copyRange,
+                "the audio of a composition is the sum of its clips', in which there are no packets to copy",
+                at: place, help: "`encode` it")
+            return nil
+        }
+        guard ranges.isEmpty else {
+            sink.error(
+                .copyRange, "a range of a composition can't be copied", at: rangePlace,
+                notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "the clips' own `range`s can"
+            )
+            return nil
+        }
+        guard cut != .keyframe else {
+            sink.error(
+                .copyRange, "`keyframe` would make clips longer, and move all that follows",
+                at: job.cut?.range ?? place, help: "`cut: smart` re-encodes only the edges")
+            return nil
+        }
+        do throws(SourceProblem) {
+            var clips = ComposedClips(composition, of: canvas, as: spec)
+            try clips.look(through: prober)
+            var stretches = composition.stretches { clips.obstacle($0) == nil }
+            guard let tick = clips.tick(stretches) else {
+                sink.error(
+                    .copyRange, "the clocks of the clips have no common unit that is coarse enough",
+                    at: place,
+                    help: "`encode` it")
+                return nil
+            }
+            let found = try clips.cuts(stretches, tick: tick, through: prober)
+            for index in stretches.indices {
+                guard case .clip(let clip) = stretches[index].content, clips.unfit[clip] != nil else {
+                    continue
+                }
+                stretches[index].content = .made(.clip(clip))
+            }
+            return answer(stretches, clips, found, tick, canvas, into: &sink)
+        } catch {
+            sink.error(.sourceUnreadable, "a clip can't be looked into: \(error)", at: place)
+            return nil
+        }
+    }
+
+    private var spec: CompositionSpec? {
+        guard case .composition(let spec) = job.asset.source else { return nil }
+        return spec
+    }
+
+    private func answer(
+        _ stretches: [CompositionStretch], _ clips: ComposedClips, _ found: ComposedClips.Found,
+        _ tick: Rational, _ canvas: Canvas, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard let reference = clips.reference, let first = found.cuts[reference.index] else {
+            return refuse(nil, clips, into: &sink)
+        }
+        if cut != .smartOrExact, !clips.unfit.isEmpty { return refuse(nil, clips, into: &sink) }
+        do throws(SmartCut.Obstacle) {
+            let encoder = try edges(first.encoder, of: reference, clips, tick)
+            let cut = try SmartCut.composed(
+                stretches, tick: tick, unit: canvas.frameRate.inverted,
+                delay: found.cuts.values.reduce(0) { max($0, $1.reorderDelay) }, encoder: encoder
+            ) { found.parts[$0] }
+            let track = reference.track
+            if cut.madePictures > 0, track.isInterlaced || track.transform?.isIdentity == false {
+                throw .edges(
+                    "its frames are \(track.isInterlaced ? "interlaced" : "rotated"), and those between them would not be"
+                )
+            }
+            if self.cut == .exact, cut.hasEdges {
+                return refuse(stretches, cut, clips, into: &sink)
+            }
+            if let obstacle = cut.obstacle(
+                in: container.value, codec: track.codec, isInterlaced: track.isInterlaced)
+            {
+                throw obstacle
+            }
+            if cut.hasEdges, case .problem(let problem) = prober.verdict(on: .encoder(cut.encoder)) {
+                throw .edges(problem)
+            }
+            guard container.value.canHold(codec: track.codec) else {
+                sink.error(
+                    .containerCodec,
+                    "\(container.value.name) can't hold \(track.codec), which the clips have",
+                    at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                    help: "`encode` it, or choose another container")
+                return nil
+            }
+            return .joined(
+                JoinedClips(
+                    cut: cut, like: track, duration: clips.composition.duration,
+                    notes: notes(stretches, cut, clips)))
+        } catch {
+            return refuse(error, clips, into: &sink)
+        }
+    }
+
+    /// The encoder of what is made: as `encode` says, or nearest to the clips.
+    private func edges(
+        _ nearest: EncoderConfiguration, of reference: ComposedClips.Reference, _ clips: ComposedClips,
+        _ tick: Rational
+    ) throws(SmartCut.Obstacle) -> EncoderConfiguration {
+        guard let own = try edgeEncoder(reference.track) else { return nearest }
+        do throws(SourceProblem) {
+            let answer = try clips.cut(
+                of: reference.index, ranges: [], tick: tick, encoder: own, through: prober)
+            if let obstacle = answer?.obstacle { throw SourceProblem(obstacle.description) }
+            return answer?.smart?.encoder ?? nearest
+        } catch {
+            throw .edges(error.description)
+        }
+    }
+
+    /// Nothing can be copied as it was asked for: said of each clip, or the job's other way is taken.
+    private func refuse(
+        _ obstacle: SmartCut.Obstacle?, _ clips: ComposedClips, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        let why = obstacle?.description ?? "no two of the clips fit together"
+        if cut == .smartOrExact {
+            let codec = clips.reference?.track.codec ?? "h264"
+            guard let action = otherwise ?? TrackRule.Action.nearLossless(codec, at: place) else {
+                sink.error(
+                    .copyRange, "the clips can't be copied: \(why)", at: place,
+                    help: "`encode` beside `copy` says how they are compressed instead")
+                return nil
+            }
+            return .fallBack(action, why: "the clips can't be copied: \(why)")
+        }
+        let help = "`cut: smart-or-exact` re-encodes what can't be copied"
+        let copied = [Diagnostic.Note("`copy` stands here", at: place)]
+        if let obstacle {
+            sink.error(.copyRange, "the clips can't be copied: \(obstacle)", at: place, help: help)
+        }
+        for (clip, why) in clips.unfit.sorted(by: { $0.key < $1.key }) where obstacle == nil {
+            sink.error(
+                .copyRange, "clip \(clip) can't be copied: \(why)", at: clipPlace(clip), notes: copied,
+                help: help)
+        }
+        if obstacle == nil, clips.unfit.isEmpty {
+            sink.error(.copyRange, "no clip of the composition has packets to copy", at: place, help: help)
+        }
+        return nil
+    }
+
+    /// Nothing is re-encoded without `smart`: what would have to be is told where it stands.
+    private func refuse(
+        _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips,
+        into sink: inout DiagnosticSink
+    ) -> Answer? {
+        let help = "`cut: smart` re-encodes only that"
+        let copied = [Diagnostic.Note("`copy` stands here", at: place)]
+        for stretch in stretches {
+            guard case .made(let reason) = stretch.content else { continue }
+            sink.error(
+                .copyRange,
+                "from \(stretch.timeRange.start) s to \(stretch.timeRange.end) s nothing can be copied: \(words(of: reason, clips))",
+                at: place(of: reason), notes: copied, help: help)
+        }
+        for part in cut.parts {
+            guard let clip = part.clip, part.headPictures + part.tailPictures > 0 else { continue }
+            sink.error(
+                .copyRange,
+                "clip \(clip) begins or ends inside a group of frames: \(part.headPictures + part.tailPictures) of its frames can't be copied",
+                at: clipPlace(clip), notes: copied, help: help)
+        }
+        return nil
+    }
+
+    private func clipPlace(_ clip: Int) -> SourceRange {
+        clipPlaces.indices.contains(clip) ? clipPlaces[clip] : place
+    }
+
+    private func place(of reason: CompositionStretch.Reason) -> SourceRange {
+        switch reason {
+        case .gap: spec?.range ?? place
+        case .join(let clip), .clip(let clip): clipPlace(clip)
+        case .layer(let index):
+            spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].place : nil } ?? place
+        }
+    }
+
+    // MARK: What is said of it
+
+    private static let mostNotes = 24
+
+    /// What is re-encoded, where, and why.
+    private func notes(
+        _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips
+    ) -> [String] {
+        var lines: [String] = []
+        for stretch in stretches {
+            guard case .made(let reason) = stretch.content else { continue }
+            lines.append(
+                "re-encoded from \(PlanText.time(stretch.timeRange.start)) to \(PlanText.time(stretch.timeRange.end)): \(words(of: reason, clips))"
+            )
+        }
+        for part in cut.parts {
+            guard let clip = part.clip, part.headPictures + part.tailPictures > 0 else { continue }
+            let begin = MediaTime(ticks: part.place ?? 0, timeBase: cut.tick)
+            let end = begin + MediaTime(ticks: part.end - part.start, timeBase: cut.tick)
+            if part.headPictures > 0 {
+                lines.append(
+                    "re-encoded from \(PlanText.time(begin)): \(part.headPictures) frames of clip \(clip), until a group of frames begins"
+                )
+            }
+            if part.tailPictures > 0 {
+                lines.append(
+                    "re-encoded until \(PlanText.time(end)): \(part.tailPictures) frames of clip \(clip), behind its last whole group of frames"
+                )
+            }
+        }
+        guard lines.count > Self.mostNotes else { return lines }
+        return lines.prefix(Self.mostNotes) + ["and \(lines.count - Self.mostNotes) more"]
+    }
+
+    private func words(of reason: CompositionStretch.Reason, _ clips: ComposedClips) -> String {
+        switch reason {
+        case .gap: "a gap"
+        case .join(let clip): "clip \(clip) is joined with the one before"
+        case .layer(let index): "layer \(index) lies above"
+        case .clip(let clip): "clip \(clip): \(clips.obstacle(clip) ?? "nothing can be copied")"
+        }
+    }
+}

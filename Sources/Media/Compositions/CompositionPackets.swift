@@ -1,0 +1,67 @@
+internal import LibAV
+
+/// Where packets and frames of a composition's cut come from.
+package struct CompositionPackets: Sendable {
+    package let composition: Composition
+    package let environment: MediaEnvironment
+
+    /// Of a composition whose files are found through an environment.
+    package init(_ composition: Composition, environment: MediaEnvironment) {
+        (self.composition, self.environment) = (composition, environment)
+    }
+
+    /// A clip's file, with the track that its packets are of.
+    package struct Clip: Sendable {
+        let source: CompositionSource
+        let path: String
+        let asset: Asset
+        let contents: AssetContents
+        /// The track.
+        package let track: AssetTrack
+    }
+
+    /// Opens a clip's file.
+    /// - Throws: `MediaError` where it is none, or is another than was planned.
+    func clip(_ index: Int) throws -> Clip {
+        guard composition.clips.indices.contains(index) else {
+            throw MediaError.misuse("a cut of clip \(index), which isn't there")
+        }
+        let placement = composition.clips[index].placement
+        guard composition.sources.indices.contains(placement.source),
+            case .file(let path) = composition.sources[placement.source]
+        else { throw MediaError.misuse("a cut of clip \(index), which is no file's") }
+        let source = composition.sources[placement.source]
+        return try source.told {
+            let asset = Asset(.file(path), timing: .fast, environment: environment)
+            let contents: AssetContents
+            do {
+                contents = try asset.loadSynchronously()
+            } catch let error as InputError {
+                throw MediaError.input(error)
+            }
+            guard let track = contents.tracks.first(where: { $0.index == placement.track }) else {
+                throw MediaError.misuse("track \(placement.track) is no longer there")
+            }
+            return Clip(source: source, path: path, asset: asset, contents: contents, track: track)
+        }
+    }
+
+    /// The first clip of which something is copied: the output's track is like its own.
+    package func reference(of cut: SmartCut) throws -> Clip {
+        guard let index = cut.parts.first(where: { $0.copiedPictures > 0 })?.clip else {
+            throw MediaError.misuse("a composition of which nothing is copied")
+        }
+        return try clip(index)
+    }
+}
+
+extension VideoOutputSettings {
+    /// How a composition's frames become those that stand between a track's own.
+    init(made canvas: Canvas, like track: TrackDescription) {
+        self.init(
+            pixelFormat: track.pixelFormat, size: PixelSize(width: track.width, height: track.height))
+        fit = .stretch
+        levels = track.color.range ?? "tv"
+        sourceRange = canvas.color.range
+    }
+}

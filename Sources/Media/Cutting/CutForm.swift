@@ -1,0 +1,70 @@
+internal import LibAV
+
+/// What packets of two tracks must have in common, so that those of the one can follow those of the other under the same headers.
+package struct CutForm: Hashable, Codable, Sendable {
+    private var codec: String
+    /// Length prefixes, not start codes: who has the one has its parameter sets beside the packets, the other among them.
+    private var hasLengths: Bool
+    private var size: PixelSize
+    private var pixelFormat: PixelFormat
+    private var pixelAspectRatio: Rational?
+    private var color: ColorDescription
+    private var transform: DisplayTransform?
+    private var isInterlaced: Bool
+    private var fieldOrder: FieldOrder?
+    /// Of all parameter sets, in their order.
+    private var sets: UInt64
+
+    /// Nil where the codec is none that can be cut, or its headers can't be read.
+    package init?(_ track: AssetTrack) {
+        let parameters = track.format.parameters
+        guard let bitstream = CutBitstream(parameters) else { return nil }
+        let description = track.description
+        codec = description.codec
+        hasLengths = bitstream.framing != .startCodes
+        size = PixelSize(width: description.width, height: description.height)
+        pixelFormat = description.pixelFormat
+        pixelAspectRatio = description.pixelAspectRatio
+        color = description.color
+        transform = description.transform
+        isInterlaced = description.isInterlaced
+        fieldOrder = description.fieldOrder
+        let found: [[UInt8]]? =
+            switch bitstream.codec {
+            case .h264: AVCHeaders(parameters.extradata).map { $0.sequences + $0.pictures }
+            case .hevc: HEVCHeaders(parameters.extradata)?.sets
+            }
+        guard let found else { return nil }
+        var hash = FNV1a()
+        for set in found {
+            hash.add(UInt8(truncatingIfNeeded: set.count))
+            hash.add(UInt8(truncatingIfNeeded: set.count >> 8))
+            for byte in set { hash.add(byte) }
+        }
+        sets = hash.value
+    }
+
+    /// How another one differs, for people; nil where it is the same.
+    package func difference(of other: CutForm) -> String? {
+        if self == other { return nil }
+        if other.codec != codec { return "it is \(other.codec), and the others \(codec)" }
+        if other.hasLengths != hasLengths { return "its container has packets of another form" }
+        if other.size != size { return "it has \(other.size) pixels, and the others \(size)" }
+        if other.pixelFormat != pixelFormat {
+            return "its pixels are \(other.pixelFormat), and the others' \(pixelFormat)"
+        }
+        if other.pixelAspectRatio != pixelAspectRatio { return "its pixels have another shape" }
+        if other.transform != transform { return "it is rotated otherwise" }
+        if other.isInterlaced != isInterlaced || other.fieldOrder != fieldOrder {
+            return "its fields are others"
+        }
+        if other.color != color { return "its colors mean something else" }
+        return "it was encoded with other settings: its parameter sets are not the others'"
+    }
+}
+
+/// FNV-1a, of bytes that come one after the other.
+struct FNV1a {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+    mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+}

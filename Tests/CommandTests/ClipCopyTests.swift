@@ -1,0 +1,227 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Clips of a composition that are joined without re-encoding them, judged by ffmpeg.
+@Suite struct ClipCopyTests {
+    /// Clips of one form that can be told apart by every frame.
+    private func folder(_ codec: [String], in container: String) throws -> Scratch {
+        let scratch = try Scratch()
+        for (index, name) in ["a", "b", "c"].enumerated() {
+            try ffmpeg(
+                [
+                    "-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=160x96,hue=h=\(index * 60)", "-f", "lavfi",
+                    "-i",
+                    "sine=f=\(300 * (index + 1)):d=2:r=48000",
+                ] + codec + [
+                    "-g", "20", "-c:a", "flac", "-strict", "-2", scratch.file("\(name).\(container)"),
+                ])
+        }
+        return scratch
+    }
+
+    private static let h264 = ["-c:v", "libx264", "-bf", "3", "-pix_fmt", "yuv420p"]
+
+    private func job(
+        _ composition: String, cut: String? = "smart", to output: String = "o.mp4",
+        video: String = "copy: true"
+    ) -> String {
+        """
+        version: 1
+        jobs:
+          j:
+            composition: \(composition)
+            tracks: [ { video: first, \(video) }, { audio: first, encode: { codec: flac }, optional: true } ]
+            destination: { path: \(output), if_exists: replace }
+        \(cut.map { "    cut: \($0)\n" } ?? "")
+        """
+    }
+
+    private func run(_ job: String, in scratch: Scratch, isolation: String = "worker") throws {
+        try scratch.write(job, to: "jobs.yaml")
+        let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
+    /// What the plan says of frames: copied, re-encoded at the ends of clips, made between them.
+    private func counts(in scratch: Scratch) throws -> [Int] {
+        let text = try tandem("plan", "jobs.yaml", in: scratch).text
+        let copied = try #require(text.firstMatch(of: /copied +(\d+) frames of/))
+        let rest = try #require(text.firstMatch(of: /(\d+) frames at the ends of \d+ clips, (\d+) between/))
+        return [copied.1, rest.1, rest.2].compactMap { Int($0) }
+    }
+
+    /// Hashes of a file's packets of frames, in decoding order.
+    private func packets(_ path: String) throws -> [String] {
+        let result = try program(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "v:0", "-show_entries", "packet=data_hash",
+                "-show_data_hash",
+                "md5", "-of", "default=nw=1:nk=1", path,
+            ])
+        return result.text.split(separator: "\n").map(String.init)
+    }
+
+    /// Every frame of whole clips is there, each packet what it was, and each at its time to the tick.
+    @Test(arguments: [("mp4", "worker"), ("mp4", "none"), ("mov", "none"), ("mkv", "none"), ("ts", "none")])
+    func wholeClipsAreTheirPackets(_ container: String, _ isolation: String) throws {
+        let scratch = try folder(Self.h264, in: "mp4")
+        try run(
+            job("[ ./a.mp4, ./b.mp4, ./c.mp4, ./a.mp4 ]", cut: nil, to: "o.\(container)")
+                .replacingOccurrences(
+                    of: "codec: flac", with: ["ts", "mov"].contains(container) ? "codec: aac" : "codec: flac"),
+            in: scratch, isolation: isolation)
+        let names = ["a", "b", "c", "a"].map { scratch.file("\($0).mp4") }
+        let output = Judge(scratch.file("o.\(container)"))
+        #expect(try counts(in: scratch) == [200, 0, 0])
+        #expect(try output.frameHashes() == (try names.flatMap { try Judge($0).frameHashes() }))
+        #expect(try output.decodeErrors() == "")
+        if container != "ts" {
+            #expect(try packets(output.path) == (try names.flatMap { try packets($0) }))
+        }
+        let times = try output.frames().times
+        #expect(times.count == 200)
+        // Matroska's clock has milliseconds, the movies' and the stream's ticks have these times.
+        for (index, time) in times.enumerated() {
+            #expect(abs(time - times[0] - Double(index) * 0.04) < 0.000_02, "\(index): \(time)")
+        }
+    }
+
+    /// A hundred clips that begin and end between key frames, by their times to the tick and by every frame.
+    @Test func aHundredClipsAreCutToTheFrame() throws {
+        let scratch = try folder(Self.h264, in: "mp4")
+        let clips = (0..<100).map {
+            "{ asset: ./\(["a", "b", "c"][$0 % 3]).mp4, range: { start: 0.4s, end: 1.36s } }"
+        }
+        try run(job("[ \(clips.joined(separator: ", ")) ]"), in: scratch)
+        let output = Judge(scratch.file("o.mp4"))
+        let times = try output.frames().times
+        #expect(times.count == 2400)
+        #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) * 0.04) < 0.000_01 })
+        #expect(try output.decodeErrors() == "")
+        let told = try counts(in: scratch)
+        #expect(told[0] >= 1000 && told[0] + told[1] == 2400 && told[2] == 0, "\(told)")
+        for (clip, name) in [(0, "a"), (50, "c"), (99, "a")] {
+            let psnr = try output.lowestPSNR(
+                against: Judge(scratch.file("\(name).mp4")), first: 10, count: 24, own: clip * 24)
+            #expect(psnr > 40, "\(clip): \(psnr)")
+        }
+    }
+
+    /// Only what lies at edges, under a join, in a gap or under a layer is encoded; every frame is what a composition shows there.
+    @Test(arguments: [
+        (["-c:v", "libx264", "-bf", "3", "-pix_fmt", "yuv420p"], "mp4", "mp4"),
+        (["-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p", "-x264-params", "open-gop=1"], "mp4", "mkv"),
+        (["-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p"], "mp4", "ts"),
+        (
+            [
+                "-c:v", "libx265", "-tag:v", "hvc1", "-preset", "ultrafast", "-pix_fmt", "yuv420p",
+                "-x265-params", "log-level=error",
+            ], "mp4", "mp4"
+        ),
+    ])
+    func onlySeamsAreEncoded(_ codec: [String], _ from: String, _ to: String) throws {
+        let scratch = try folder(codec, in: from)
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=lime:s=32x24,format=rgba", "-frames:v", "1", scratch.file("l.png"))
+        let composition = """
+            { sequence: [ { asset: ./a.\(from), range: { start: 0.2s, end: 1.8s } }, { join: dissolve, overlap: 200ms }, ./b.\(from), { gap: 120ms }, { asset: ./l.png, duration: 200ms }, { asset: ./c.\(from), range: { start: 0s, end: 1.72s } } ], layers: [ { asset: ./l.png, at: 40ms, duration: 160ms, place: { left: 8, top: 16 } } ] }
+            """
+        try run(
+            job(composition, to: "o.\(to)").replacingOccurrences(of: "codec: flac", with: "codec: aac"),
+            in: scratch)
+        let told = try counts(in: scratch)
+        let output = Judge(scratch.file("o.\(to)"))
+        let times = try output.frames().times
+        #expect(times.count == 136 && told.reduce(0, +) == 136 && told[0] > 60, "\(told) \(times.count)")
+        for (index, time) in times.enumerated() {
+            #expect(abs(time - times[0] - Double(index) * 0.04) < 0.000_02, "\(index): \(time)")
+        }
+        #expect(try output.decodeErrors() == "")
+        // What is joined by decoding all of it, without loss.
+        try run(
+            job(composition, cut: nil, to: "r.mkv", video: "encode: { codec: ffv1 }"), in: scratch)
+        let whole = Judge(scratch.file("r.mkv"))
+        let psnr = try output.lowestPSNR(against: whole, first: 0, count: 136, own: 0)
+        #expect(psnr > 36, "\(psnr)")
+        let same = zip(try output.frameHashes(), try whole.frameHashes()).count { $0 == $1 }
+        #expect(same >= told[0], "\(same) frames are the sources' own of \(told)")
+    }
+
+    /// Clips that don't fit together are told at their lines, one and all; with `smart-or-exact` they alone are encoded.
+    @Test func whatDoesntFitIsTold() throws {
+        let scratch = try folder(Self.h264, in: "mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=1:r=25:s=80x48", "-c:v", "libx264", "-pix_fmt", "yuv420p",
+            scratch.file("small.mp4"))
+        try ffmpeg(
+            "-i", scratch.file("b.mp4"), "-c:v", "libx264", "-crf", "10", "-preset", "slow", "-an",
+            scratch.file("other.mp4"))
+        try ffmpeg("-i", scratch.file("b.mp4"), "-c:v", "mpeg4", "-an", scratch.file("old.mp4"))
+        let clips = "[ ./a.mp4, ./small.mp4, ./b.mp4, ./other.mp4, ./old.mp4 ]"
+        for cut in ["smart", nil] {
+            try scratch.write(job(clips, cut: cut), to: "jobs.yaml")
+            let plan = try tandem("plan", "jobs.yaml", in: scratch)
+            #expect(plan.status == 3)
+            for words in [
+                "jobs.yaml:4:29: error[copy-range]: clip 1 can't be copied: it is shown with 80x48 pixels",
+                "clip 3 can't be copied: it was encoded with other settings",
+                "clip 4 can't be copied: mpeg4 can't be cut so",
+            ] { #expect(plan.errors.contains(words), "\(words): \(plan.errors)") }
+        }
+        try scratch.write(job(clips, cut: "smart-or-exact"), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("re-encoded from 0:02 to 0:03: clip 1: it is shown with"), "\(plan.text)")
+        try run(job(clips, cut: "smart-or-exact"), in: scratch)
+        #expect(try counts(in: scratch) == [100, 0, 125])
+        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 225)
+    }
+
+    /// Each combination that can't be is an error where it stands.
+    @Test(arguments: [
+        (
+            "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "    cut: exact\n",
+            "is joined with the one before"
+        ),
+        ("[ ./a.mp4, { gap: 1s } ]", "", "nothing can be copied: a gap"),
+        ("[ { asset: ./a.mp4, range: { start: 0.2s } } ]", "", "begins or ends inside a group of frames"),
+        ("[ { asset: ./a.mp4, speed: 2 }, ./b.mp4 ]", "", "clip 0: it is played at another speed"),
+        ("{ sequence: [ ./a.mp4 ], layers: [ { asset: ./b.mp4, at: 1s } ] }", "", "layer 0 lies above"),
+        ("[ ./a.mp4, ./b.mp4 ]", "    cut: keyframe\n", "`keyframe` would make clips longer"),
+        ("[ ./a.mp4, ./b.mp4 ]", "    range: { end: 1s }\n", "a range of a composition can't be copied"),
+        ("{ sequence: [ ./a.mp4 ], size: 80x48 }", "    cut: smart\n", "and the composition with 80x48"),
+        (
+            "{ sequence: [ ./a.mp4 ], frame_rate: 30 }", "    cut: smart\n",
+            "doesn't have the 30 frames a second"
+        ),
+        (
+            "[ { pattern: smpte, duration: 1s } ]", "    cut: smart\n",
+            "no clip of the composition has packets"
+        ),
+    ])
+    func whatCantBeCopiedIsAnError(_ composition: String, _ more: String, _ words: String) throws {
+        let scratch = try folder(Self.h264, in: "mp4")
+        try scratch.write(job(composition, cut: nil) + more, to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.status == 3 && plan.errors.contains(words), "\(plan.errors)")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 1 && !scratch.contents.contains("o.mp4"), "\(run.errors)")
+    }
+
+    /// A clip that is damaged ends the job, under its name; what was there before stays.
+    @Test func aDamagedClipIsNoOutput() throws {
+        let scratch = try folder(Self.h264, in: "mkv")
+        let path = scratch.file("b.mkv")
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        // Into the first frames' data, behind the headers.
+        for place in stride(from: bytes.count / 3, to: bytes.count / 2, by: 3) { bytes[place] ^= 0x5a }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try scratch.write("before", to: "o.mp4")
+        try scratch.write(
+            job("[ ./a.mkv, { asset: ./b.mkv, range: { start: 0.2s } }, ./c.mkv ]"), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status != 0, "\(run.errors)")
+        #expect(FileManager.default.contents(atPath: scratch.file("o.mp4")) == Data("before".utf8))
+    }
+}
