@@ -3,52 +3,7 @@ import TestSupport
 import Testing
 
 /// Several assets on one time line, judged by what ffmpeg decodes of them.
-@Suite struct CompositionTests {
-    /// Clips that can be told apart to the frame and the sample, of one form.
-    private func folder() throws -> Scratch {
-        let scratch = try Scratch()
-        for (index, (name, tone)) in [("a", 300), ("b", 500), ("c", 700)].enumerated() {
-            try ffmpeg(
-                "-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=128x96,hue=h=\(index * 60)", "-f", "lavfi", "-i",
-                "aevalsrc=0.3*sin(2*PI*t*(\(tone)+60*t)):d=2:s=48000", "-c:v", "ffv1", "-pix_fmt", "yuv420p",
-                "-c:a", "flac", scratch.file("\(name).mkv"))
-        }
-        return scratch
-    }
-
-    private func job(_ composition: String, to output: String = "o.mkv", tracks: String? = nil) -> String {
-        let tracks =
-            tracks
-            ?? "[ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ]"
-        return """
-            version: 1
-            jobs:
-              j:
-                composition: \(composition)
-                tracks: \(tracks)
-                destination: { path: \(output), if_exists: replace }
-            """
-    }
-
-    private func made(_ composition: String, in scratch: Scratch, isolation: String = "worker") throws
-        -> Judge
-    {
-        try scratch.write(job(composition), to: "jobs.yaml")
-        let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
-        try #require(run.status == 0, "\(run.errors)")
-        return Judge(scratch.file("o.mkv"))
-    }
-
-    private func error(_ composition: String, in scratch: Scratch, _ command: String = "plan") throws
-        -> String
-    {
-        try scratch.write(job(composition), to: "jobs.yaml")
-        let run = try tandem(command, "jobs.yaml", in: scratch)
-        #expect(run.status == 3, "\(composition): \(run.errors)")
-        #expect(!scratch.contents.contains("o.mkv"))
-        return run.errors
-    }
-
+@Suite struct CompositionTests: Composing {
     /// Every frame and every sample of each clip stands where the plan says.
     @Test(arguments: ["worker", "none"]) func joinedClipsAreExact(_ isolation: String) throws {
         let scratch = try folder()

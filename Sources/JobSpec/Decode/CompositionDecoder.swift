@@ -105,6 +105,7 @@ struct CompositionDecoder {
         clip.video = choice(fields.value("video"), of: .video)
         clip.audio = choice(fields.value("audio"), of: .audio)
         clip.fit = reader.choice("fit", of: fields, as: FrameFit.self)
+        clip.shaping = EncodeDecoder(reader: reader).shaping(fields)
         clip.speed = reader.thousandths("speed", of: fields)
         clip.volume = level(fields["volume"], as: Language.levelPoint)
         if let duration = clip.duration, let range = clip.range {
@@ -171,7 +172,7 @@ struct CompositionDecoder {
             }
             content = .asset(
                 source, range: fields.value("range").flatMap { RangeDecoder(reader: reader).range($0) },
-                video: video)
+                video: video, EncodeDecoder(reader: reader).shaping(fields))
         }
         return CompositionSpec.Layer(
             content: content, at: anchor(fields.value("at"), "`at`"),
@@ -205,6 +206,8 @@ struct CompositionDecoder {
                 return .pixels(isNegative ? -pixels : pixels)
             }
         }
+        // The middle is where everything is that says no edge.
+        _ = reader.boolean("center", of: fields)
         place.left = distance("left")
         place.right = distance("right")
         place.top = distance("top")

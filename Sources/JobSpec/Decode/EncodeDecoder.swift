@@ -175,6 +175,16 @@ struct EncodeDecoder {
         }
     }
 
+    /// What is done to frames of a composition's clips and layers.
+    func shaping(_ fields: Fields) -> CompositionSpec.Shaping {
+        var shaping = CompositionSpec.Shaping()
+        shaping.crop = fields["crop"].flatMap { crop($0.value) }
+        shaping.filters = text(fields["filters"], "`filters`").flatMap {
+            FilterCheck.read($0, .video, into: &reader.sink)
+        }
+        return shaping
+    }
+
     private func crop(_ node: YAMLNode) -> Located<CropSpec>? {
         if node.text != nil {
             return reader.word(node, as: "crop", of: Language.videoEncode).map {

@@ -40,6 +40,7 @@ struct JobDecoder {
             onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
+        checkChapters(job)
         for output in outputs {
             ContainerCheck.check(output, into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
@@ -101,6 +102,19 @@ struct JobDecoder {
             at: cut.range,
             notes: [Diagnostic.Note("frames are re-encoded here", at: first.action.range)],
             help: "`copy: true` in the rule; `encode` beside it says how the edges are made")
+    }
+
+    /// Clips are a composition's. Defaults may say it to jobs that read one asset: those keep their source's.
+    private func checkChapters(_ job: JobSpec) {
+        if case .composition = job.asset.source { return }
+        for case let chapters? in job.outputs.map(\.chapters) {
+            guard case .clips = chapters.value, chapters.range.context?.contains(.defaults) != true else {
+                continue
+            }
+            reader.sink.error(
+                .conflictingKeys, "`clips` are those of a composition, and this job reads one asset",
+                at: chapters.range, help: "`keep` takes the source's own chapters")
+        }
     }
 
     /// What compares an output with its source one by one leaves no room for parts that are missing.

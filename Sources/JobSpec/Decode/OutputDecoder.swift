@@ -191,7 +191,7 @@ struct OutputDecoder {
     private func chapterList(_ node: YAMLNode) -> Located<ChapterSpec>? {
         guard case .sequence(let items) = node.content else {
             return reader.word(node, as: "chapters", of: Language.job).map {
-                Located($0.value == "keep" ? .keep : .drop, at: $0.range)
+                Located($0.value == "keep" ? .keep : $0.value == "clips" ? .clips : .drop, at: $0.range)
             }
         }
         var list: [(start: Located<TimeExpression>, title: String)] = []

@@ -39,6 +39,13 @@ extension Language {
         .word(["first", "none"]), .integer(0...255), .mapping(selection),
     ])
 
+    private static let shaping = [
+        KeyInfo(
+            "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),
+            "What part of the coded frame is taken; the whole when absent."),
+        KeyInfo(
+            "filters", .string(), "A chain of libavfilter's video filters, of those under *Filters*."),
+    ]
     static let clip = MappingType(
         "clip", "a clip", "A part of an asset, frames and audio together.",
         keys: [
@@ -56,7 +63,7 @@ extension Language {
                 "speed", .number(0.1...10), "How many times as fast it is played; audio keeps its pitch.",
                 default: "1"),
             KeyInfo("volume", level, "How loud it is: a factor, decibels, or points.", default: "1"),
-        ])
+        ] + shaping)
     static let join = MappingType(
         "join", "a join", "How the clip before goes over into the one behind; the whole gets shorter by it.",
         keys: [
@@ -74,9 +81,12 @@ extension Language {
             KeyInfo("right", distance, "From the right edge."),
             KeyInfo("top", distance, "From the upper edge: pixels, or a share of the height."),
             KeyInfo("bottom", distance, "From the lower edge."),
+            KeyInfo(
+                "center", .boolean, "In the middle from left to right, as it is where neither is said.",
+                default: "false"),
             KeyInfo("width", distance, "How wide it is; the height follows.", default: "its own"),
             KeyInfo("height", distance, "How high it is; the width follows."),
-        ], alternatives: [.atMostOne(["left", "right"]), .atMostOne(["top", "bottom"])])
+        ], alternatives: [.atMostOne(["left", "right", "center"]), .atMostOne(["top", "bottom"])])
     private static let layerTimes = [
         KeyInfo("at", anchor, "When it comes on screen.", default: "0"),
         KeyInfo("until", anchor, "When it goes.", default: "end"),
@@ -90,7 +100,7 @@ extension Language {
             KeyInfo("asset", asset, "An asset's id, a path, or an asset written in place.", required: true),
             KeyInfo("range", .mapping(range), "What part of the asset; from its start when absent."),
             KeyInfo("video", oneTrack, "Which track is seen.", default: "first"),
-        ] + layerTimes, alternatives: [.atMostOne(["until", "duration"])])
+        ] + shaping + layerTimes, alternatives: [.atMostOne(["until", "duration"])])
     static let textLayer = MappingType(
         "textLayer", "a text", "Text above the clips.",
         keys: [

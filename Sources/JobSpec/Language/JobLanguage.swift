@@ -17,7 +17,7 @@ extension Language {
                 default: "now"),
         ])
     static let chapters = ValueType.oneOf([
-        .word(["keep", "drop"]), .list(.mapping(chapter), mayBeEmpty: true),
+        .word(["keep", "drop", "clips"]), .list(.mapping(chapter), mayBeEmpty: true),
     ])
     static let destination = MappingType(
         "destination", "a destination", "Where the output goes.",
@@ -62,7 +62,8 @@ extension Language {
         ),
         KeyInfo("metadata", .mapping(metadata), "The output's tags."),
         KeyInfo(
-            "chapters", chapters, "The source's, trimmed and shifted with the range; none; or these.",
+            "chapters", chapters,
+            "The source's, trimmed and shifted with the range; none; one for each clip of a composition; or these.",
             default: "keep"),
         KeyInfo("limit", .mapping(limit), "Where the output stops at the latest."),
         KeyInfo(

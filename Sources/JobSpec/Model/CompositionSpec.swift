@@ -22,6 +22,15 @@ package struct CompositionSpec: Sendable {
         package var range: SourceRange
     }
 
+    /// What is done to frames before they get into the canvas.
+    package struct Shaping: Sendable {
+        /// What part of them is taken.
+        package var crop: Located<CropSpec>?
+        /// What they go through.
+        package var filters: Located<FilterChain>?
+        package init() {}
+    }
+
     /// A part of an asset.
     package struct Clip: Sendable {
         package var id: Located<String>?
@@ -32,6 +41,7 @@ package struct CompositionSpec: Sendable {
         package var video: Choice
         package var audio: Choice
         package var fit: Located<FrameFit>?
+        package var shaping = Shaping()
         /// In thousandths.
         package var speed: Located<Int>?
         package var volume: Level?
@@ -85,7 +95,7 @@ package struct CompositionSpec: Sendable {
     /// What is above the clips.
     package struct Layer: Sendable {
         package enum Content: Sendable {
-            case asset(AssetSpec, range: RangeSpec?, video: Choice)
+            case asset(AssetSpec, range: RangeSpec?, video: Choice, Shaping)
             case text(Located<String>, font: Located<String>?, size: Int, color: String)
         }
         package var content: Content
@@ -126,7 +136,7 @@ package struct CompositionSpec: Sendable {
     /// The assets that it is made of.
     package var assets: [AssetSpec] {
         sequence.compactMap { if case .clip(let clip) = $0 { clip.asset } else { nil } }
-            + layers.compactMap { if case .asset(let asset, _, _) = $0.content { asset } else { nil } }
+            + layers.compactMap { if case .asset(let asset, _, _, _) = $0.content { asset } else { nil } }
             + audio.map(\.asset)
     }
 
@@ -151,8 +161,10 @@ package struct CompositionSpec: Sendable {
             spec.sequence[index] = .clip(clip)
         }
         for index in spec.layers.indices {
-            guard case .asset(let asset, let range, let video) = spec.layers[index].content else { continue }
-            spec.layers[index].content = .asset(replaced(asset), range: range, video: video)
+            guard case .asset(let asset, let range, let video, let shaping) = spec.layers[index].content
+            else { continue }
+            spec.layers[index].content = .asset(
+                replaced(asset), range: range, video: video, shaping)
         }
         for index in spec.audio.indices { spec.audio[index].asset = replaced(spec.audio[index].asset) }
         return spec

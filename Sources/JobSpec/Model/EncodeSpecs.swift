@@ -171,3 +171,15 @@ package struct SubtitleEncodeSpec: Sendable {
     /// Where it was written.
     package var range: SourceRange
 }
+
+extension VideoEncodeSpec {
+    /// What is done to frames of a composition's clip or layer, as an encoder's frames are treated; nil where nothing is.
+    package init?(_ shaping: CompositionSpec.Shaping) {
+        guard let range = shaping.filters?.range ?? shaping.crop?.range,
+            let codec = CodecCatalog.codec("h264", of: .video)
+        else { return nil }
+        self.init(codec: Located(codec, at: range), options: [], range: range)
+        (crop, filters) = (shaping.crop, shaping.filters)
+        orientation = Located(.bake, at: range)
+    }
+}

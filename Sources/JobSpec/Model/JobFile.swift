@@ -119,6 +119,8 @@ package enum ChapterSpec: Sendable {
     case keep
     /// The output has none.
     case drop
+    /// One for each clip of a composition.
+    case clips
     /// The output has these.
     case list([(start: Located<TimeExpression>, title: String)])
 }

@@ -133,19 +133,16 @@ struct CutBitstream: Hashable, Sendable {
         _ = try framing.forEach(in: bytes) { try opening?.leaveOut($0) }
     }
 
-    /// A digest of a packet's frames, whatever frames them: units of frames alone (FNV-1a). HEVC's CRA and BLA
+    /// A digest of a packet's frames, whatever frames them: units of frames alone. HEVC's CRA and BLA
     /// count as one, since a cut turns the one into the other.
     func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = FNV1a()
+        var hash = UnitDigest()
         _ = framing.forEach(in: bytes) { unit in
             let type = type(unit)
             guard isPicture(type) else { return }
-            if codec == .hevc, (16...18).contains(type) || type == 21 {
-                hash.add(unit[0] & 0x81 | 21 << 1)
-            } else {
-                hash.add(unit[0])
-            }
-            for byte in unit.dropFirst() { hash.add(byte) }
+            let isOpen = codec == .hevc && ((16...18).contains(type) || type == 21)
+            hash.add(UInt64(isOpen ? unit[0] & 0x81 | 21 << 1 : unit[0]))
+            hash.add(UnsafeRawBufferPointer(rebasing: unit.dropFirst()))
         }
         return hash.value
     }

@@ -35,11 +35,10 @@ package struct CutForm: Hashable, Codable, Sendable {
             case .hevc: HEVCHeaders(parameters.extradata)?.sets
             }
         guard let found else { return nil }
-        var hash = FNV1a()
+        var hash = UnitDigest()
         for set in found {
-            hash.add(UInt8(truncatingIfNeeded: set.count))
-            hash.add(UInt8(truncatingIfNeeded: set.count >> 8))
-            for byte in set { hash.add(byte) }
+            hash.add(UInt64(set.count))
+            set.withUnsafeBytes { hash.add($0) }
         }
         sets = hash.value
     }
@@ -61,10 +60,4 @@ package struct CutForm: Hashable, Codable, Sendable {
         if other.color != color { return "its colors mean something else" }
         return "it was encoded with other settings: its parameter sets are not the others'"
     }
-}
-
-/// FNV-1a, of bytes that come one after the other.
-struct FNV1a {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
-    mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
 }

@@ -204,10 +204,13 @@ package struct SmartCutVerifier: Sendable {
             let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : made
             let copied = shown.filter { $0 >= group }.dropFirst(Self.picturesBehindHead)
             let until = copied.first ?? part.end
+            // Behind a frame at which everything begins anew nothing of what came before is left.
+            let beginsAnew = part.headPictures == 0 && part.copiedPictures > 0 && !part.opensGroup
             seams.append(
                 Seam(
                     from: part.start, until: until, times: times(from: part.start, until: until), part: part,
-                    source: checked.source, shift: shift, isJoint: checked.offset > 0, isChanged: isChanged))
+                    source: checked.source, shift: shift, isJoint: checked.offset > 0 && !beginsAnew,
+                    isChanged: isChanged))
         }
         if part.tailPictures > 0 {
             let from = keys.last ?? part.copyStart

@@ -12,15 +12,15 @@ extension BatchPlanner {
     ) -> (InputPlan.Source, SourceDescription)? {
         var planner = self
         var own = DiagnosticSink()
-        let decision = CompositionPlanner(spec) { asset, length, rate in
+        let decision = CompositionPlanner(spec, prober: prober) { asset, length, rate in
             planner.find(asset, showing: length, rate, in: index, into: &own)
         }.decide()
         // What was found of sources is found for other jobs too.
         (probed, images, finder) = (planner.probed, planner.images, planner.finder)
         sink.add(own)
         sink.add(decision.reasons.diagnostics)
-        composed = ComposedSource(
-            notes: decision.reasons.notes, clipPlaces: decision.value?.clipPlaces ?? [])
+        composed = decision.value?.known
+        composed?.notes = decision.reasons.notes
         guard let composition = decision.value?.composition, !own.hasErrors else { return nil }
         return describe(composition, at: spec.range, into: &sink)
     }
@@ -96,7 +96,23 @@ extension BatchPlanner {
 /// What a composition of a job file is, besides itself.
 struct ComposedSource {
     /// What there is to say of it.
-    var notes: [String]
-    /// Where its clips stand in the file.
-    var clipPlaces: [SourceRange]
+    var notes: [String] = []
+    /// Where its clips of frames stand in the file.
+    var clipPlaces: [SourceRange] = []
+    /// A chapter for each clip of the sequence.
+    var chapters: [AssetChapter] = []
+    /// Tracks of its sources of which nothing is seen or heard.
+    var left: [Left] = []
+
+    /// A track that a clip, a layer or a run of audio leaves.
+    struct Left {
+        /// `clip 2, talk.mov`.
+        var owner: String
+        /// `track 1 (audio aac 48000 Hz stereo)`.
+        var track: String
+        var reason: String
+        /// Nobody said that it is to be left.
+        var isUnasked: Bool
+        var place: SourceRange
+    }
 }

@@ -61,6 +61,10 @@ struct ComposedClips {
                 made[index] = "it is played at another speed"
                 continue
             }
+            if clip.settings.crop != nil || clip.settings.filters != nil {
+                made[index] = "its frames are cropped or filtered"
+                continue
+            }
             if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
             unfit[index] = track(of: index).map { mismatch($0) } ?? "its track is gone"
         }

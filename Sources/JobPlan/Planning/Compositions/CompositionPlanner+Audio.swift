@@ -74,6 +74,9 @@ extension CompositionPlanner {
                         source: place(of: placed.found.source), track: placed.track.index,
                         sourceRange: placed.range, timeRange: placed.timeRange),
                     volume: volume(of: item, over: placed.timeRange), isRepeated: item.loops))
+            leave(placed.found, [placed.track.index], as: "audio \(index)", at: item.place) { _ in
+                "one track of audio is heard of it"
+            }
         }
         guard !reasons.hasErrors else { return }
         for (index, item) in spec.audio.enumerated() {

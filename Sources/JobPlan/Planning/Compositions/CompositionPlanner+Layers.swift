@@ -33,15 +33,16 @@ extension CompositionPlanner {
                                 text: text.value, fontFile: file, size: size, color: color,
                                 place: place(ofText: layer.position, on: canvas))),
                         timeRange: range, opacity: opacity))
-            case .asset(let asset, let written, let choice):
-                add(layer, asset, written, choice, range, opacity, canvas)
+            case .asset(let asset, let written, let choice, let shaping):
+                add(layer, asset, written, choice, shaping, range, opacity, canvas)
             }
         }
     }
 
     private mutating func add(
         _ layer: CompositionSpec.Layer, _ asset: AssetSpec, _ written: RangeSpec?,
-        _ choice: CompositionSpec.Choice, _ shown: TimeRange, _ opacity: VolumeEnvelope, _ canvas: Canvas
+        _ choice: CompositionSpec.Choice, _ shaping: CompositionSpec.Shaping, _ shown: TimeRange,
+        _ opacity: VolumeEnvelope, _ canvas: Canvas
     ) {
         guard let found = find(asset, shown.duration, canvas.frameRate) else { return }
         var selection = TrackSelection.first
@@ -53,10 +54,10 @@ extension CompositionPlanner {
         guard let range = range(written, of: found, video) else { return }
         // What ends before it is to go goes then.
         let length = min(range.duration, shown.duration)
-        let rectangle = rectangle(of: layer.position, for: video, on: canvas)
-        let settings = VideoOutputSettings(
-            video, on: canvas, fit: .stretch,
-            box: PixelSize(width: rectangle.width, height: rectangle.height))
+        guard let shaped = shape(video, shaping) else { return }
+        let rectangle = rectangle(of: layer.position, for: shaped.track, on: canvas)
+        let settings = shaped.settings(
+            on: canvas, fit: .stretch, box: PixelSize(width: rectangle.width, height: rectangle.height))
         composition.layers.append(
             Layer(
                 content: .frames(
@@ -66,13 +67,9 @@ extension CompositionPlanner {
                         timeRange: TimeRange(start: shown.start, duration: length)),
                     in: rectangle, settings: settings),
                 timeRange: TimeRange(start: shown.start, duration: length), opacity: opacity))
-        let left = found.description.tracks.filter { $0.index != video.index }
-        if !left.isEmpty {
-            let names = left.map { LedgerText.plainName($0) }
-            reasons.note(
-                "layer \(composition.layers.count - 1), \(found.source.name.pathParts.last ?? ""): left is \(names.joined(separator: ", "))"
-            )
-        }
+        leave(
+            found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.place
+        ) { _ in "a layer shows one track of frames" }
     }
 
     private mutating func timeRange(of layer: CompositionSpec.Layer) -> TimeRange? {

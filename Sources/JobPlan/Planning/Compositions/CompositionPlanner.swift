@@ -10,10 +10,11 @@ struct CompositionPlanner {
     let spec: CompositionSpec
     /// What each of the spec's assets is.
     let find: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+    let prober: any SourceProber
     var reasons = Reasons()
     var composition = Composition()
-    /// Where its clips of frames stand in the file.
-    private var clipPlaces: [SourceRange] = []
+    /// What there is to know of it besides.
+    var known = ComposedSource()
     /// Where clips and runs of audio stand that have a name.
     var ids: [String: TimeRange] = [:]
     /// Runs of audio whose place is being looked for: one that is asked for again waits for itself.
@@ -51,14 +52,16 @@ struct CompositionPlanner {
     }
 
     init(
-        _ spec: CompositionSpec, find: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+        _ spec: CompositionSpec, prober: any SourceProber,
+        find: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     ) {
         self.spec = spec
+        self.prober = prober
         self.find = find
     }
 
-    /// A composition with where its clips of frames stand in the file.
-    typealias Planned = (composition: Composition, clipPlaces: [SourceRange])
+    /// A composition with what there is to know of it.
+    typealias Planned = (composition: Composition, known: ComposedSource)
 
     /// The composition; nil where it can't be.
     consuming func decide() -> Decision<Planned> {
@@ -78,7 +81,7 @@ struct CompositionPlanner {
                 "the composition can't be made so: something in it is too long, too large or too fast",
                 at: spec.range)
         }
-        return Decision(reasons.hasErrors ? nil : (composition, clipPlaces), reasons)
+        return Decision(reasons.hasErrors ? nil : (composition, known), reasons)
     }
 
     /// Where a source is among the composition's, which has it from now on.
@@ -201,8 +204,8 @@ struct CompositionPlanner {
 
     /// What frames and audio are: as it is said, and as the first clip that has them.
     private mutating func chooseForm(_ placed: [Placed]) {
-        if let video = placed.lazy.compactMap(\.video).first {
-            composition.canvas = canvas(like: video)
+        if let first = placed.first(where: { $0.video != nil }), let video = first.video {
+            composition.canvas = canvas(like: shape(video, first.clip.shaping)?.track ?? video)
         } else if let size = spec.size?.value, let width = size.width, let height = size.height {
             composition.canvas = Canvas(
                 size: PixelSize(width: width, height: height),
@@ -238,8 +241,9 @@ struct CompositionPlanner {
                 source: source, track: track.index, sourceRange: one.range, timeRange: one.timeRange)
         }
         if let video = one.video, let canvas = composition.canvas {
-            let settings = VideoOutputSettings(video, on: canvas, fit: one.clip.fit?.value ?? .contain)
-            clipPlaces.append(one.clip.place)
+            guard let shaped = shape(video, one.clip.shaping) else { return }
+            let settings = shaped.settings(on: canvas, fit: one.clip.fit?.value ?? .contain)
+            known.clipPlaces.append(one.clip.place)
             composition.clips.append(
                 VideoClip(
                     placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve))
@@ -259,15 +263,36 @@ struct CompositionPlanner {
         account(for: one, index)
     }
 
-    /// What of a clip's source is neither seen nor heard.
+    /// What of a clip's source is neither seen nor heard, and the chapter that it is itself.
     private mutating func account(for one: Placed, _ index: Int) {
-        let taken = [one.video?.index, one.audio?.index].compactMap(\.self)
-        let left = one.found.description.tracks.filter { !taken.contains($0.index) }
-        guard !left.isEmpty else { return }
-        let names = left.map { "track \($0.index) (\(LedgerText.plainName($0)))" }
-        reasons.note(
-            "clip \(index), \(one.found.source.name.pathParts.last ?? one.found.source.name): left is \(names.joined(separator: ", "))"
-        )
+        let name = one.found.source.name.pathParts.last ?? one.found.source.name
+        known.chapters.append(
+            AssetChapter(
+                timeRange: one.timeRange, title: one.clip.id?.value ?? name.nameParts.stem))
+        leave(
+            one.found, [one.video?.index, one.audio?.index], as: "clip \(index)", at: one.clip.place
+        ) { track in
+            let choice = track.mediaType == .video ? one.clip.video : one.clip.audio
+            guard [.video, .audio].contains(track.mediaType), case .none = choice else { return nil }
+            return "`\(track.mediaType.rawValue): none`"
+        }
+    }
+
+    /// Notes what is left of a source; `reason`: what the job says of a track, nil where it says nothing.
+    mutating func leave(
+        _ found: Found, _ taken: [Int?], as owner: String, at place: SourceRange,
+        because reason: (TrackDescription) -> String?
+    ) {
+        let name = found.source.name.pathParts.last ?? found.source.name
+        for track in found.description.tracks
+        where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
+            let said = reason(track)
+            known.left.append(
+                ComposedSource.Left(
+                    owner: "\(owner), \(name)",
+                    track: "track \(track.index) (\(LedgerText.plainName(track)))",
+                    reason: said ?? "nothing takes it", isUnasked: said == nil, place: place))
+        }
     }
 
     /// A clip's chapters move along.

@@ -370,7 +370,7 @@ package struct BatchPlanner {
             }
             let planner = OutputPlanner(
                 job: job, output: output, container: container, source: source, description: description,
-                destination: destination, prober: prober, clipPlaces: composed?.clipPlaces ?? [])
+                destination: destination, prober: prober, composed: composed)
             let decision = planner.decide()
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }

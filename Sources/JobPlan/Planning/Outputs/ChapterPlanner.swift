@@ -7,6 +7,8 @@ internal import Media
 struct ChapterPlanner {
     let spec: Located<ChapterSpec>?
     let source: [AssetChapter]
+    /// One for each clip of a composition; nil where the source is none.
+    let clips: [AssetChapter]?
     let ranges: [TimeRange]
     let duration: MediaTime
     let container: Located<ContainerType>
@@ -26,7 +28,9 @@ struct ChapterPlanner {
         let chapters: [AssetChapter]
         var outcome = LedgerEntry.Outcome.left
         let reason: String
-        switch spec?.value ?? .keep {
+        var wanted = spec?.value ?? .keep
+        if case .clips = wanted, clips == nil { wanted = .keep }
+        switch wanted {
         case .drop: (chapters, reason) = ([], "the job drops them")
         case .list(let list):
             reason = "the job has its own"
@@ -34,12 +38,14 @@ struct ChapterPlanner {
                 chapters = own(list, &reasons) ?? []
             } else {
                 chapters = []
-                reasons.error(
-                    .containerSetting, problem, at: spec?.range ?? container.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+                refuse(&reasons)
             }
+        case .clips:
+            reason = "the job has one for each clip"
+            chapters = canHold ? kept(clips ?? []).chapters : []
+            if !canHold { refuse(&reasons) }
         case .keep where canHold:
-            let kept = kept()
+            let kept = kept(source)
             chapters = kept.chapters
             if !chapters.isEmpty { outcome = .copied }
             reason =
@@ -56,8 +62,14 @@ struct ChapterPlanner {
         return Decision(reasons.hasErrors ? nil : chapters, reasons)
     }
 
+    private func refuse(_ reasons: inout Reasons) {
+        reasons.error(
+            .containerSetting, problem, at: spec?.range ?? container.range,
+            notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+    }
+
     /// The source's, moved with the range and cut to it; how many of them are left.
-    private func kept() -> (chapters: [AssetChapter], count: Int) {
+    private func kept(_ source: [AssetChapter]) -> (chapters: [AssetChapter], count: Int) {
         var chapters: [AssetChapter] = []
         var offset = MediaTime.zero
         var kept: Set<Int> = []

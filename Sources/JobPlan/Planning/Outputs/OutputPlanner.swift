@@ -13,17 +13,17 @@ struct OutputPlanner {
     let description: SourceDescription
     let destination: DestinationPath
     let prober: any SourceProber
-    /// Where a composition's clips stand in the file.
-    let clipPlaces: [SourceRange]
+    /// What there is to know of a composition; nil where the source is none.
+    let composed: ComposedSource?
     private var reasons = Reasons()
 
     init(
         job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
         description: SourceDescription, destination: DestinationPath, prober: any SourceProber,
-        clipPlaces: [SourceRange] = []
+        composed: ComposedSource? = nil
     ) {
         self.prober = prober
-        self.clipPlaces = clipPlaces
+        self.composed = composed
         self.job = job
         self.output = output
         self.container = container
@@ -56,6 +56,7 @@ struct OutputPlanner {
             return Decision(nil, reasons)
         }
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
+        if let composed { reasons.add(LeftoverCheck.decide(output, of: composed.left)) }
         let tracks = tracks(chosen, extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
@@ -107,7 +108,8 @@ struct OutputPlanner {
         let chapters =
             reasons.take(
                 ChapterPlanner(
-                    spec: output.chapters, source: description.chapters, ranges: extent.ranges,
+                    spec: output.chapters, source: description.chapters, clips: composed?.chapters,
+                    ranges: extent.ranges,
                     duration: duration, container: container,
                     codec: tracks.first { $0.source.mediaType == .audio }?.outputCodec
                 ).decide()) ?? []
@@ -264,7 +266,7 @@ struct OutputPlanner {
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
         let planner = TrackPlanner(
             job: job, output: output, container: container, source: source, description: description,
-            extent: extent, prober: prober, clipPlaces: clipPlaces)
+            extent: extent, prober: prober, clipPlaces: composed?.clipPlaces ?? [])
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {

@@ -17,14 +17,33 @@ enum LeftoverCheck {
                 for: name, of: track.index, .left,
                 track.isUnknown
                     ? "its format is unknown: it is selected by its number alone" : "no rule selects it")
-            guard let leftover = output.leftover, leftover.value != .drop else { continue }
-            let message = "no rule selects track \(track.index) of the source: \(name)"
-            if leftover.value == .error {
-                reasons.error(.leftoverTrack, message, at: leftover.range)
-            } else {
-                reasons.diagnostics.warning(.leftoverTrack, message, at: leftover.range)
-            }
+            tell("no rule selects track \(track.index) of the source: \(name)", output, [], &reasons)
         }
         return reasons
+    }
+
+    /// The same of what a composition takes nothing of.
+    static func decide(_ output: OutputSpec, of left: [ComposedSource.Left]) -> Reasons {
+        var reasons = Reasons()
+        for one in left {
+            reasons.account(for: "\(one.owner): \(one.track)", of: nil, .left, one.reason)
+            guard one.isUnasked else { continue }
+            tell(
+                "\(one.owner) leaves \(one.track)", output,
+                [Diagnostic.Note("it stands here", at: one.place)],
+                &reasons)
+        }
+        return reasons
+    }
+
+    private static func tell(
+        _ message: String, _ output: OutputSpec, _ notes: [Diagnostic.Note], _ reasons: inout Reasons
+    ) {
+        guard let leftover = output.leftover, leftover.value != .drop else { return }
+        if leftover.value == .error {
+            reasons.error(.leftoverTrack, message, at: leftover.range, notes: notes)
+        } else {
+            reasons.diagnostics.warning(.leftoverTrack, message, at: leftover.range, notes: notes)
+        }
     }
 }

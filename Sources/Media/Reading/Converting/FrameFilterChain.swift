@@ -79,7 +79,7 @@ package struct FrameFilterChain {
     var steps: [FilterStep] {
         var steps = geometry
         if isConverting {
-            steps += conversion
+            if !convertsFirst { steps += conversion }
         } else if settings.size == nil, refitting == nil {
             steps.append(end)
         }
@@ -109,6 +109,7 @@ package struct FrameFilterChain {
         if let filters = settings.filters { steps += filters.steps }
         if let refitting { return steps + refitting }
         guard let size = settings.size else { return steps }
+        if isConverting, convertsFirst { steps += conversion }
         switch (settings.fit, settings.innerSize) {
         case (.contain, let inner?):
             steps += [.scale(to: inner, colors), FilterStep("setsar", ["sar": "1"]), .pad(to: size)]
@@ -120,12 +121,26 @@ package struct FrameFilterChain {
     }
 
     /// What the first scaler is told.
-    private var colors: [MetadataEntry] { terms(to: isConverting ? kept : wanted) }
+    private var colors: [MetadataEntry] {
+        convertsFirst
+            ? Self.terms(from: wanted, to: wanted, matrix: nil) : terms(to: isConverting ? kept : wanted)
+    }
+
+    /// Colors are converted where there are fewer pixels of them: before frames become larger, and behind what makes them smaller.
+    private var convertsFirst: Bool {
+        guard isConverting, !isCrossing, refitting(colors: []) == nil,
+            let box = settings.innerSize ?? settings.size
+        else { return false }
+        let own = settings.crop.map { $0.width * $0.height } ?? size.width * size.height
+        return own < box.width * box.height
+    }
 
     /// Frames whose shape is another one than what was planned for.
-    private var refitting: [FilterStep]? {
+    private var refitting: [FilterStep]? { refitting(colors: colors) }
+
+    private func refitting(colors: @autoclosure () -> [MetadataEntry]) -> [FilterStep]? {
         guard let box = settings.size ?? wholeSize, let shapes else { return nil }
-        return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors)
+        return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors())
     }
 
     /// Steps through `zscale`, which goes to the target's format by itself.

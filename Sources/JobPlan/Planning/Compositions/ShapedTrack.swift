@@ -1,0 +1,45 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// A track of frames behind what is done to them before they get into a composition's canvas.
+struct ShapedTrack {
+    /// What it is then.
+    var track: TrackDescription
+    private let own: VideoOutputSettings
+    /// It is as the source has it.
+    private let isPlain: Bool
+
+    init(_ track: TrackDescription) {
+        (self.track, own, isPlain) = (track, VideoOutputSettings(), true)
+    }
+
+    init(_ track: TrackDescription, _ prepared: FramePlanner.Prepared) {
+        var shaped = track
+        (shaped.width, shaped.height) = (prepared.size.width, prepared.size.height)
+        (shaped.pixelAspectRatio, shaped.transform) = (prepared.aspect, prepared.transform)
+        (shaped.pixelFormat, shaped.color) = (prepared.format, prepared.color)
+        shaped.isInterlaced = prepared.isInterlaced
+        (self.track, own, isPlain) = (shaped, prepared.settings, false)
+    }
+
+    /// How its source's frames become the canvas's.
+    func settings(on canvas: Canvas, fit: FrameFit, box: PixelSize? = nil) -> VideoOutputSettings {
+        var settings = VideoOutputSettings(track, on: canvas, fit: fit, box: box)
+        guard !isPlain else { return settings }
+        (settings.crop, settings.turn, settings.filters) = (own.crop, own.turn, own.filters)
+        (settings.filtered, settings.deinterlacing) = (own.filtered, own.deinterlacing)
+        return settings
+    }
+}
+
+extension CompositionPlanner {
+    /// A track behind its crop and its filters; nil where they don't fit it, which is said.
+    mutating func shape(_ track: TrackDescription, _ shaping: CompositionSpec.Shaping) -> ShapedTrack? {
+        guard let spec = VideoEncodeSpec(shaping) else { return ShapedTrack(track) }
+        let decision = FramePlanner(spec: spec, track: track, prober: prober).decide()
+        reasons.diagnostics.add(decision.reasons.diagnostics)
+        return decision.value.map { ShapedTrack(track, $0) }
+    }
+}

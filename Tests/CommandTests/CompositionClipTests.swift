@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What becomes of a composition's clips besides where they stand: their shape, their chapters, their other tracks.
+@Suite struct CompositionClipTests: Composing {
+    /// Frames are cropped and filtered before they get into the canvas, as ffmpeg does it.
+    @Test func clipsAndLayersAreCroppedAndFiltered() throws {
+        let scratch = try folder()
+        _ = try made(
+            """
+            { size: 128x96, sequence: [ { asset: ./a.mkv, filters: "hflip,negate" }, { asset: ./b.mkv, crop: { x: 32, y: 16, width: 64, height: 48 } } ], layers: [ { asset: ./c.mkv, at: 3s, crop: { width: 32, height: 24 }, filters: vflip, place: { left: 0, top: 0 } } ] }
+            """, in: scratch)
+        try ffmpeg(
+            "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-i", scratch.file("c.mkv"),
+            "-filter_complex",
+            "[0:v]hflip,negate[x];[1:v]crop=64:48:32:16,scale=128:96:flags=bicubic[y];[x][y]concat=n=2:v=1[z];[2:v]trim=duration=1,setpts=PTS-STARTPTS+3/TB,crop=32:24:0:0,vflip[l];[z][l]overlay=0:0:eof_action=pass",
+            "-an", "-c:v", "ffv1", scratch.file("r.mkv"))
+        let psnr = try Judge(scratch.file("o.mkv")).lowestPSNR(
+            against: Judge(scratch.file("r.mkv")), first: 0, count: 100, own: 0)
+        #expect(psnr > 40, "\(psnr)")
+        try FileManager.default.removeItem(atPath: scratch.file("o.mkv"))
+        let plain = try error("[ { asset: ./a.mkv, crop: { width: 999, height: 10 } } ]", in: scratch)
+        #expect(plain.contains("the rectangle reaches out of the frame, which is 128x96"), "\(plain)")
+        let odd = try error("[ { asset: ./a.mkv, filters: \"movie=x\" } ]", in: scratch, "validate")
+        #expect(odd.contains("jobs.yaml:4:"), "\(odd)")
+    }
+
+    /// One chapter for each clip, where it stands; nothing else has clips.
+    @Test func eachClipCanBeAChapter() throws {
+        let scratch = try folder()
+        let text = job(
+            "[ ./a.mkv, { id: middle, asset: ./b.mkv, range: { end: 1s } }, { gap: 0.5s }, ./c.mkv ]")
+        try scratch.write(text + "\n    chapters: clips\n", to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        let chapters =
+            try Judge(scratch.file("o.mkv")).probe(["-show_chapters"])["chapters"] as? [[String: Any]]
+        let told = (chapters ?? []).map {
+            "\(($0["tags"] as? [String: Any])?["title"] as? String ?? "") \(Double($0["start_time"] as? String ?? "") ?? -1)"
+        }
+        #expect(told == ["a 0.0", "middle 2.0", "c 3.5"], "\(told)")
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              j: { asset: ./a.mkv, chapters: clips, tracks: [ { video: first, copy: true } ], destination: p.mkv }
+            """, to: "jobs.yaml")
+        let plan = try tandem("validate", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 3 && plan.errors.contains("jobs.yaml:3:34: error[conflicting-keys]"),
+            "\(plan.errors)")
+    }
+
+    /// Every track of every source is accounted for; `leftover` is about those that nobody said are left.
+    @Test func tracksOfClipsAreAccountedFor() throws {
+        let scratch = try folder()
+        try ffmpeg(
+            "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-map", "0:v", "-map", "0:a", "-map",
+            "1:a", "-c", "copy",
+            scratch.file("two.mkv"))
+        let text = job(
+            "{ sequence: [ ./two.mkv, { asset: ./b.mkv, audio: none } ], layers: [ { asset: ./c.mkv, at: 1s } ] }"
+        )
+        try scratch.write(text, to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        for line in [
+            "left     clip 0, two.mkv: track 2 (audio flac 48000 Hz mono): nothing takes it",
+            "left     clip 1, b.mkv: track 1 (audio flac 48000 Hz mono): `audio: none`",
+            "left     layer 0, c.mkv: track 1 (audio flac 48000 Hz mono): a layer shows one track of frames",
+        ] { #expect(plan.status == 0 && plan.text.contains(line), "\(line): \(plan.text)") }
+        try scratch.write(text + "\n    leftover: error\n", to: "jobs.yaml")
+        let strict = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            strict.status == 3 && strict.errors.contains("clip 0, two.mkv leaves track 2"), "\(strict.errors)"
+        )
+        #expect(!strict.errors.contains("clip 1"), "\(strict.errors)")
+    }
+}
