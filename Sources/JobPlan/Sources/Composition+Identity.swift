@@ -65,6 +65,8 @@ extension Composition {
                 case .frames(let placement, let place, _):
                     "\(told(placement)) in \(place.width)x\(place.height)+\(place.x)+\(place.y)"
                 case .text(let text): "text \(text.text)"
+                case .subtitles(let cues):
+                    "cues of \(identities == nil ? "source \(cues.source)" : sources[cues.source].name) track \(cues.track)"
                 }
             parts.append(
                 MetadataEntry(

@@ -44,6 +44,8 @@ enum TimelineText {
                 case .frames(let placement, let place, _):
                     "\(told(placement)), \(place.width)x\(place.height) at \(place.x),\(place.y)"
                 case .text(let text): "text `\(text.text.prefix(60))`"
+                case .subtitles(let cues):
+                    "cues of \(composition.sources[cues.source].name.split(separator: "/").last.map(String.init) ?? ""), track \(cues.track)"
                 }
             lines.append("  layer \(PlanText.pad("\(index)", 4)) \(span(layer.timeRange)) \(what)")
         }

@@ -104,6 +104,7 @@ package enum WorkerMain {
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/usr/lib", "/usr/lib64", "/usr/local/lib",
         "/lib",
         "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/fonts", "/usr/local/share/fonts",
+        "/etc/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
         "/dev/null", "/dev/zero", "/dev/urandom",
     ]
     /// The same of what a fetch by URL asks a name server and trusts a web server by.
@@ -146,9 +147,10 @@ package enum WorkerMain {
         } else {
             PassFiles.base.withLock { $0 = arguments.folder }
         }
-        let environment = MediaEnvironment(
+        var environment = MediaEnvironment(
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
             memory: AssetCache(limit: 1000))
+        environment.folder = PassFiles.base.withLock { $0 }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)

@@ -151,6 +151,7 @@ struct CompositionDecoder {
             reader.sink.error(.wrongType, "a layer is a mapping, not \(node.kind)", at: node.range)
             return nil
         }
+        if entries.contains(where: { $0.key == "subtitle" }) { return subtitles(node) }
         let isText = entries.contains { $0.key == "text" }
         guard let fields = reader.fields(node, as: isText ? Language.textLayer : Language.assetLayer) else {
             return nil
@@ -180,6 +181,31 @@ struct CompositionDecoder {
             duration: reader.length("duration", of: fields, "it is a time up to a day, such as 3s"),
             position: fields.value("place").map { position($0) } ?? CompositionSpec.Place(),
             opacity: level(fields["opacity"], as: Language.opacityPoint), place: node.range)
+    }
+
+    private func subtitles(_ node: YAMLNode) -> CompositionSpec.Layer? {
+        guard let fields = reader.fields(node, as: Language.subtitleLayer),
+            let source = fields.value("subtitle").flatMap({ asset($0) })
+        else { return nil }
+        let color = reader.value(
+            fields.value("color"), "`color`", "it is a name such as white, or written like #ffcc00"
+        ) { Self.color($0).flatMap { Self.digits(of: $0) } }
+        let style = CompositionSpec.Layer.Style(
+            font: fields.value("font").flatMap { reader.text($0, "`font`") },
+            size: reader.integer("size", of: fields)?.value, color: color?.value)
+        return CompositionSpec.Layer(
+            content: .subtitle(source, track: choice(fields.value("track"), of: .subtitle), style),
+            at: anchor(fields.value("at"), "`at`"), until: anchor(fields.value("until"), "`until`"),
+            duration: nil, position: CompositionSpec.Place(), opacity: nil, place: node.range)
+    }
+
+    /// A color as six digits.
+    private static func digits(of color: String) -> String? {
+        let known = [
+            "white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff",
+            "yellow": "ffff00", "cyan": "00ffff", "magenta": "ff00ff", "gray": "808080",
+        ]
+        return known[color] ?? String(color.dropFirst().prefix(6))
     }
 
     private static func color(_ text: String) -> String? {
@@ -321,75 +347,5 @@ struct CompositionDecoder {
             }
             return nil
         }?.value
-    }
-
-    // MARK: What goes with what
-
-    private func check(_ spec: CompositionSpec) {
-        var isBehindClip = false
-        for (index, item) in spec.sequence.enumerated() {
-            if case .join(let join) = item {
-                let isBefore = spec.sequence.indices.contains(index + 1)
-                var isClip = false
-                if isBefore, case .clip = spec.sequence[index + 1] { isClip = true }
-                if !isBehindClip || !isClip {
-                    reader.sink.error(
-                        .conflictingKeys, "a join stands between two clips", at: join.place)
-                }
-            }
-            if case .clip = item { isBehindClip = true } else { isBehindClip = false }
-        }
-        var names: [String: SourceRange] = [:]
-        let ids =
-            spec.sequence.compactMap { if case .clip(let clip) = $0 { clip.id } else { nil } }
-            + spec.audio.compactMap(\.id)
-        for id in ids {
-            if let first = names[id.value] {
-                reader.sink.error(
-                    .duplicateKey, "the name `\(id.value)` stands twice", at: id.range,
-                    notes: [Diagnostic.Note("it stands here first", at: first)])
-            } else {
-                names[id.value] = id.range
-            }
-        }
-        let anchors =
-            spec.layers.flatMap { [$0.at, $0.until] } + spec.audio.flatMap { [$0.at, $0.until] }
-        for anchor in anchors.compactMap(\.self) {
-            guard case .item(let name, _) = anchor.base, names[name] == nil else { continue }
-            reader.sink.error(
-                .undefinedName, "there is no clip or audio `\(name)`", at: anchor.range,
-                help: Suggestion.help(for: name, among: names.keys.sorted()))
-        }
-        for item in spec.audio {
-            guard let under = item.duck?.under else { continue }
-            guard let other = spec.audio.first(where: { $0.id?.value == under.value }) else {
-                reader.sink.error(
-                    .undefinedName, "there is no run of audio `\(under.value)`", at: under.range,
-                    help: Suggestion.help(
-                        for: under.value, among: spec.audio.compactMap(\.id?.value).sorted()))
-                continue
-            }
-            if other.id?.value == item.id?.value || other.duck != nil {
-                reader.sink.error(
-                    .conflictingKeys,
-                    "audio makes room for another run, which makes room for none itself", at: under.range)
-            }
-        }
-        var patterns: [SourceRange] = []
-        for asset in spec.assets {
-            switch asset.source {
-            case .glob(let pattern) where !patterns.contains(pattern.range): patterns.append(pattern.range)
-            case .job(let id, _, _):
-                reader.sink.error(
-                    .notSupported, "what another job publishes can't be a part of a composition yet",
-                    at: id.range, help: "a second job file, or a path and `needs`, reads it once it is there")
-            default: break
-            }
-        }
-        if patterns.count > 1 {
-            reader.sink.error(
-                .fanOut, "a composition is run once for each match of one pattern, and this is a second one",
-                at: patterns[1], notes: [Diagnostic.Note("the first one stands here", at: patterns[0])])
-        }
     }
 }

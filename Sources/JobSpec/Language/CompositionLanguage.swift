@@ -101,6 +101,29 @@ extension Language {
             KeyInfo("range", .mapping(range), "What part of the asset; from its start when absent."),
             KeyInfo("video", oneTrack, "Which track is seen.", default: "first"),
         ] + shaping + layerTimes, alternatives: [.atMostOne(["until", "duration"])])
+    static let subtitleLayer = MappingType(
+        "subtitleLayer", "subtitles", "Cues that are drawn into the frames.",
+        keys: [
+            KeyInfo(
+                "subtitle", asset, "An asset with cues: its id, a path, or an asset in place.", required: true
+            ),
+            KeyInfo(
+                "track", .oneOf([.word(["first"]), .integer(0...255), .mapping(selection)]),
+                "Which of its tracks.",
+                default: "first"),
+            KeyInfo(
+                "font", .string(mayBeEmpty: false),
+                "The name of a font of this machine.", default: "the cues' own, or DejaVu Sans"),
+            KeyInfo(
+                "size", .integer(4...2000), "The height of its letters in pixels.", default: "the cues' own"),
+            KeyInfo("color", layerColor, "Its color.", default: "the cues' own"),
+            KeyInfo("at", anchor, "When what the cues call 0 is.", default: "0"),
+            KeyInfo("until", anchor, "When the last one goes.", default: "end"),
+        ])
+    private static let layerColor = ValueType.oneOf([
+        .word(["white", "black", "red", "green", "blue", "yellow", "cyan", "magenta", "gray"]),
+        .text(pattern: "^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$", example: "#ffcc00"),
+    ])
     static let textLayer = MappingType(
         "textLayer", "a text", "Text above the clips.",
         keys: [
@@ -109,12 +132,7 @@ extension Language {
                 "font", .string(mayBeEmpty: false),
                 "The name of a font of this machine, such as `DejaVu Sans Bold`.", default: "DejaVu Sans"),
             KeyInfo("size", .integer(4...2000), "The height of its letters in pixels.", default: "48"),
-            KeyInfo(
-                "color",
-                .oneOf([
-                    .word(["white", "black", "red", "green", "blue", "yellow", "cyan", "magenta", "gray"]),
-                    .text(pattern: "^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$", example: "#ffcc00"),
-                ]), "Its color.", default: "white"),
+            KeyInfo("color", layerColor, "Its color.", default: "white"),
         ] + layerTimes, alternatives: [.atMostOne(["until", "duration"])])
 
     static let audioItem = MappingType(
@@ -153,7 +171,8 @@ extension Language {
         keys: [
             KeyInfo("sequence", sequence, "Clips one after the other, joins and gaps.", required: true),
             KeyInfo(
-                "layers", .list(.oneOf([.mapping(assetLayer), .mapping(textLayer)])),
+                "layers",
+                .list(.oneOf([.mapping(assetLayer), .mapping(textLayer), .mapping(subtitleLayer)])),
                 "What is above them; later ones higher."),
             KeyInfo("audio", .list(.mapping(audioItem)), "What is heard beside them."),
             KeyInfo(

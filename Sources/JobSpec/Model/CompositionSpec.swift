@@ -96,7 +96,14 @@ package struct CompositionSpec: Sendable {
     package struct Layer: Sendable {
         package enum Content: Sendable {
             case asset(AssetSpec, range: RangeSpec?, video: Choice, Shaping)
+            case subtitle(AssetSpec, track: Choice, Style)
             case text(Located<String>, font: Located<String>?, size: Int, color: String)
+        }
+        /// How cues look, where that is not as they say themselves.
+        package struct Style: Sendable {
+            package var font: Located<String>?
+            package var size: Int?
+            package var color: String?
         }
         package var content: Content
         package var at: Anchor?
@@ -136,7 +143,12 @@ package struct CompositionSpec: Sendable {
     /// The assets that it is made of.
     package var assets: [AssetSpec] {
         sequence.compactMap { if case .clip(let clip) = $0 { clip.asset } else { nil } }
-            + layers.compactMap { if case .asset(let asset, _, _, _) = $0.content { asset } else { nil } }
+            + layers.compactMap {
+                switch $0.content {
+                case .asset(let asset, _, _, _), .subtitle(let asset, _, _): asset
+                case .text: nil
+                }
+            }
             + audio.map(\.asset)
     }
 
@@ -165,6 +177,12 @@ package struct CompositionSpec: Sendable {
             else { continue }
             spec.layers[index].content = .asset(
                 replaced(asset), range: range, video: video, shaping)
+        }
+        for index in spec.layers.indices {
+            guard case .subtitle(let asset, let track, let style) = spec.layers[index].content else {
+                continue
+            }
+            spec.layers[index].content = .subtitle(replaced(asset), track: track, style)
         }
         for index in spec.audio.indices { spec.audio[index].asset = replaced(spec.audio[index].asset) }
         return spec

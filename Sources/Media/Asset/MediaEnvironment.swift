@@ -1,3 +1,4 @@
+internal import Glibc
 public import LibAV
 
 /// What an asset is given to find its media with.
@@ -6,6 +7,8 @@ public struct MediaEnvironment: Sendable {
     public var sources: SourceEnvironment
     /// What other assets over the same file were found to be; nil where nothing is remembered.
     package var memory: AssetCache?
+    /// Where files may lie for a moment that a library reads by their names.
+    package var folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
     /// Any file, no URL, and no memory, where nothing else is said.
     public init(sources: SourceEnvironment = SourceEnvironment()) { self.init(sources: sources, memory: nil) }

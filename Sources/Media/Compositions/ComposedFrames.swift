@@ -24,7 +24,7 @@ final class ComposedFrames: FrameStream {
     private var (firstClip, firstLayer) = (0, 0)
     private var openClips: [Int: ClipFrames] = [:]
     /// Layers that are on screen or will be soon, in the composition's order.
-    private var openLayers: [(span: Span, overlay: LayerOverlay)] = []
+    private var openLayers: [(span: Span, overlay: any FrameOverlay)] = []
     private var join: (into: Int, frames: FrameJoin)?
     private var black: Frame?
 
@@ -108,7 +108,15 @@ final class ComposedFrames: FrameStream {
         ) { [opener] in try opener.read(placement, as: .video(settings), $0) }
     }
 
-    private func overlay(of layer: Layer) -> LayerOverlay {
+    private func overlay(of layer: Layer) -> any FrameOverlay {
+        if case .subtitles(let subtitles) = layer.content {
+            return SubtitleOverlay(
+                subtitles, over: layer.timeRange, canvas: canvas, in: opener.environment.folder
+            ) { [opener] in
+                try opener.read(
+                    source: subtitles.source, track: subtitles.track, as: .subtitle(.ass), ReadingExtent())
+            }
+        }
         guard case .frames(let placement, _, let settings) = layer.content else {
             return LayerOverlay(layer, canvas: canvas, clip: nil)
         }

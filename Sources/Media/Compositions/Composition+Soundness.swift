@@ -57,6 +57,8 @@ extension Composition {
                 && (1...16_384).contains(place.height)
                 && abs(place.x) <= 1 << 16 && abs(place.y) <= 1 << 16
                 && settings.size == PixelSize(width: place.width, height: place.height)
+        case .subtitles(let subtitles):
+            return subtitles.isSound && sources.indices.contains(subtitles.source)
         case .text(let text):
             return text.text.utf8.count <= 10_000 && (1...canvas.size.height * 4).contains(text.size)
                 && text.fontFile.hasPrefix("/")

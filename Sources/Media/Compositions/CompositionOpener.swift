@@ -51,12 +51,19 @@ struct CompositionOpener {
     func read(
         _ placement: ClipPlacement, as settings: ReaderOutputSettings, _ extent: ReadingExtent
     ) throws -> CompositionRead {
+        try read(source: placement.source, track: placement.track, as: settings, extent)
+    }
+
+    /// The same of a source by its place.
+    func read(
+        source index: Int, track: Int, as settings: ReaderOutputSettings, _ extent: ReadingExtent
+    ) throws -> CompositionRead {
         if interrupt.isRaised { throw CancellationError() }
-        guard sources.indices.contains(placement.source) else {
+        guard sources.indices.contains(index) else {
             throw MediaError.misuse("a clip of no source")
         }
-        let source = sources[placement.source]
-        return try source.told { try open(source, placement.track, settings, extent) }
+        let source = sources[index]
+        return try source.told { try open(source, track, settings, extent) }
     }
 
     private func open(

@@ -6,6 +6,8 @@ public struct Layer: Hashable, Codable, Sendable {
         case frames(ClipPlacement, in: PixelRectangle, settings: VideoOutputSettings)
         /// Text; where it stands is said by itself.
         case text(TextLayer)
+        /// Cues; those of its source's start are shown at its own.
+        case subtitles(SubtitleLayer)
     }
 
     /// What it shows.

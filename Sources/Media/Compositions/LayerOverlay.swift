@@ -1,7 +1,15 @@
 internal import LibAV
 
+/// Puts something above frames of a composition, one after the other.
+protocol FrameOverlay: AnyObject {
+    /// Begins to read what it shows.
+    func prepare(at time: MediaTime) throws
+    /// The frame with it above; `index` is its number in the composition.
+    func put(above base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame
+}
+
 /// Puts one layer above frames of a composition, one after the other (libavfilter's `overlay`). Confined to one queue.
-final class LayerOverlay {
+final class LayerOverlay: FrameOverlay {
     private let layer: Layer
     private let canvas: Canvas
     private let clip: ClipFrames?

@@ -33,6 +33,7 @@ extension CompositionPlanner {
                                 text: text.value, fontFile: file, size: size, color: color,
                                 place: place(ofText: layer.position, on: canvas))),
                         timeRange: range, opacity: opacity))
+            case .subtitle(let asset, let choice, let style): burn(asset, choice, style, range)
             case .asset(let asset, let written, let choice, let shaping):
                 add(layer, asset, written, choice, shaping, range, opacity, canvas)
             }
@@ -70,6 +71,46 @@ extension CompositionPlanner {
         leave(
             found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.place
         ) { _ in "a layer shows one track of frames" }
+    }
+
+    private mutating func burn(
+        _ asset: AssetSpec, _ choice: CompositionSpec.Choice, _ style: CompositionSpec.Layer.Style,
+        _ shown: TimeRange
+    ) {
+        guard let found = find(asset, nil, Rational(25, 1)) else { return }
+        var selection = TrackSelection.first
+        if case .track(let written) = choice { selection = written.value }
+        guard let track = found.description.tracks(of: .subtitle, matching: selection).first else {
+            reasons.error(.noSuchTrack, "it has no such track of cues", at: asset.range)
+            return
+        }
+        guard SubtitleCodec.canConvert(from: track.codec) else {
+            reasons.error(
+                .cannotDecode, "its cues are \(track.codec), which is no text that could be drawn",
+                at: asset.range)
+            return
+        }
+        // ASS says its fonts itself, other text says none.
+        let hasStyles = BitstreamTraits.of(track.codec).hasStyles
+        if let font = style.font?.value ?? (hasStyles ? nil : FontFinder.usual),
+            FontFinder.file(of: font) == nil
+        {
+            reasons.error(
+                .invalidValue, "there is no font `\(font)` on this machine",
+                at: style.font?.range ?? asset.range,
+                help: FontFinder.help(for: style.font?.value))
+            return
+        }
+        composition.layers.append(
+            Layer(
+                content: .subtitles(
+                    SubtitleLayer(
+                        source: place(of: found.source), track: track.index,
+                        font: style.font?.value ?? (hasStyles ? nil : FontFinder.usual), size: style.size,
+                        color: style.color)), timeRange: shown))
+        leave(found, [track.index], as: "layer \(composition.layers.count - 1)", at: asset.range) { _ in
+            "one track of cues is drawn of it"
+        }
     }
 
     private mutating func timeRange(of layer: CompositionSpec.Layer) -> TimeRange? {

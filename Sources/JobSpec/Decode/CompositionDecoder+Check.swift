@@ -1,0 +1,72 @@
+internal import Diagnostics
+
+/// What of a composition goes with what.
+extension CompositionDecoder {
+    func check(_ spec: CompositionSpec) {
+        var isBehindClip = false
+        for (index, item) in spec.sequence.enumerated() {
+            if case .join(let join) = item {
+                let isBefore = spec.sequence.indices.contains(index + 1)
+                var isClip = false
+                if isBefore, case .clip = spec.sequence[index + 1] { isClip = true }
+                if !isBehindClip || !isClip {
+                    reader.sink.error(
+                        .conflictingKeys, "a join stands between two clips", at: join.place)
+                }
+            }
+            if case .clip = item { isBehindClip = true } else { isBehindClip = false }
+        }
+        var names: [String: SourceRange] = [:]
+        let ids =
+            spec.sequence.compactMap { if case .clip(let clip) = $0 { clip.id } else { nil } }
+            + spec.audio.compactMap(\.id)
+        for id in ids {
+            if let first = names[id.value] {
+                reader.sink.error(
+                    .duplicateKey, "the name `\(id.value)` stands twice", at: id.range,
+                    notes: [Diagnostic.Note("it stands here first", at: first)])
+            } else {
+                names[id.value] = id.range
+            }
+        }
+        let anchors =
+            spec.layers.flatMap { [$0.at, $0.until] } + spec.audio.flatMap { [$0.at, $0.until] }
+        for anchor in anchors.compactMap(\.self) {
+            guard case .item(let name, _) = anchor.base, names[name] == nil else { continue }
+            reader.sink.error(
+                .undefinedName, "there is no clip or audio `\(name)`", at: anchor.range,
+                help: Suggestion.help(for: name, among: names.keys.sorted()))
+        }
+        for item in spec.audio {
+            guard let under = item.duck?.under else { continue }
+            guard let other = spec.audio.first(where: { $0.id?.value == under.value }) else {
+                reader.sink.error(
+                    .undefinedName, "there is no run of audio `\(under.value)`", at: under.range,
+                    help: Suggestion.help(
+                        for: under.value, among: spec.audio.compactMap(\.id?.value).sorted()))
+                continue
+            }
+            if other.id?.value == item.id?.value || other.duck != nil {
+                reader.sink.error(
+                    .conflictingKeys,
+                    "audio makes room for another run, which makes room for none itself", at: under.range)
+            }
+        }
+        var patterns: [SourceRange] = []
+        for asset in spec.assets {
+            switch asset.source {
+            case .glob(let pattern) where !patterns.contains(pattern.range): patterns.append(pattern.range)
+            case .job(let id, _, _):
+                reader.sink.error(
+                    .notSupported, "what another job publishes can't be a part of a composition yet",
+                    at: id.range, help: "a second job file, or a path and `needs`, reads it once it is there")
+            default: break
+            }
+        }
+        if patterns.count > 1 {
+            reader.sink.error(
+                .fanOut, "a composition is run once for each match of one pattern, and this is a second one",
+                at: patterns[1], notes: [Diagnostic.Note("the first one stands here", at: patterns[0])])
+        }
+    }
+}

@@ -1,0 +1,35 @@
+internal import Glibc
+internal import LibAV
+
+/// A private file for a library that reads text by a file's name alone; gone with this value.
+struct ScratchFile: ~Copyable {
+    /// Its path.
+    let path: String
+
+    private init(path: String) { self.path = path }
+
+    /// Writes text to a new file in a folder.
+    static func make(_ text: String, in folder: String) throws(AVError) -> ScratchFile {
+        var template = Array("\(folder)/tandem-script-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        guard file >= 0 else {
+            throw AVError(code: -errno, operation: "making a file for a moment in \(folder)")
+        }
+        let made = ScratchFile(path: template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+        let bytes = Array(text.utf8)
+        var (place, problem) = (0, Int32(0))
+        bytes.withUnsafeBytes { bytes in
+            while place < bytes.count, problem == 0 {
+                let count = write(file, bytes.baseAddress! + place, bytes.count - place)
+                if count > 0 { place += count } else if errno != EINTR { problem = errno }
+            }
+        }
+        close(file)
+        guard problem == 0 else {
+            throw AVError(code: -problem, operation: "writing a file for a moment in \(folder)")
+        }
+        return made
+    }
+
+    deinit { unlink(path) }
+}

@@ -1,0 +1,86 @@
+internal import LibAV
+
+/// Cues of a track as a script that libass reads: its header's styles, and a line for each cue. Fonts and images that come along in the
+/// header are left out.
+struct SubtitleScript {
+    /// Cues and bytes that a script has at most.
+    static let mostCues = 100_000
+    static let mostBytes = 32 << 20
+
+    private(set) var text: String
+    private var cues = 0
+
+    /// `header` is what is before the cues (`CodecParameters.extradata` of ASS).
+    init(header: [UInt8], style: SubtitleLayer, canvas: Canvas) {
+        var lines: [String] = []
+        var (section, format, scale) = ("", [Substring](), 288.0)
+        for line in String(decoding: header.prefix(1 << 20), as: UTF8.self).split(whereSeparator: \.isNewline)
+        {
+            if line.hasPrefix("[") { section = line.lowercased() }
+            guard section == "[script info]" || section.hasSuffix("styles]") else { continue }
+            if line.hasPrefix("PlayResY:") { scale = Double(Self.value(of: line)) ?? scale }
+            if line.hasPrefix("Format:") {
+                format = Self.value(of: line).split(separator: ",").map { Self.trimmed($0) }
+            }
+            lines.append(
+                line.hasPrefix("Style:")
+                    ? Self.styled(line, format, style, unit: scale / Double(canvas.size.height))
+                    : String(line))
+        }
+        text = lines.joined(separator: "\n")
+        text +=
+            "\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+    }
+
+    /// Adds a cue as libavcodec has it: its place in the reading order, then the fields of a line without its times.
+    /// - Throws: `MediaError` where there are more than anybody would read.
+    mutating func add(_ bytes: UnsafeRawBufferPointer, from start: MediaTime, to end: MediaTime) throws {
+        let fields = String(decoding: bytes, as: UTF8.self).split(
+            separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
+        guard fields.count == 9 else { return }
+        cues += 1
+        guard cues <= Self.mostCues, text.utf8.count < Self.mostBytes else {
+            throw MediaError.misuse("subtitles of more than \(Self.mostCues) cues or \(Self.mostBytes) bytes")
+        }
+        let rest = fields[2...].joined(separator: ",").split(
+            omittingEmptySubsequences: false, whereSeparator: \.isNewline
+        ).joined(separator: "\\N")
+        text += "Dialogue: \(fields[1]),\(Self.clock(start)),\(Self.clock(end)),\(rest)\n"
+    }
+
+    private static func value(of line: Substring) -> String {
+        String(trimmed(line.drop { $0 != ":" }.dropFirst()))
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    /// A style with what is asked for; `unit` is a pixel of the canvas in the script's own.
+    private static func styled(
+        _ line: Substring, _ format: [Substring], _ style: SubtitleLayer, unit: Double
+    ) -> String {
+        var fields = value(of: line).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        func set(_ name: String, _ value: String?) {
+            guard let value, let place = format.firstIndex(of: name[...]), fields.indices.contains(place)
+            else { return }
+            fields[place] = value
+        }
+        set("Fontname", style.font)
+        set("Fontsize", style.size.map { "\(max(1, (Double($0) * unit * 100).rounded() / 100))" })
+        if let color = style.color {
+            let parts = Array(color)
+            set("PrimaryColour", "&H00" + String(parts[4...5] + parts[2...3] + parts[0...1]))
+        }
+        return "Style: " + fields.joined(separator: ",")
+    }
+
+    /// Hours, minutes, seconds and hundredths.
+    private static func clock(_ time: MediaTime) -> String {
+        let ticks = max(0, time.ticks(in: Rational(1, 100)))
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return "\(ticks / 360_000):\(two(ticks / 6000 % 60)):\(two(ticks / 100 % 60)).\(two(ticks % 100))"
+    }
+}
