@@ -76,4 +76,21 @@ import Testing
         )
         #expect(!strict.errors.contains("clip 1"), "\(strict.errors)")
     }
+
+    /// The report draws what stands where.
+    @Test func theReportDrawsTheTimeline() throws {
+        let scratch = try folder()
+        try scratch.write(
+            job(
+                "{ sequence: [ ./a.mkv, { join: dissolve, overlap: 1s }, ./b.mkv ], layers: [ { text: \"<b>\", at: 1s } ] }"
+            ),
+            to: "jobs.yaml")
+        let run = try tandem("run", "--report", "r.html", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
+        for words in [
+            "Composition of 3 s: 2 clips", "clip 0: a.mkv, 0 s to 2 s", "clip 1: b.mkv, 1 s to 3 s",
+            "layer 0: “&lt;b&gt;”, 1 s to 3 s", "audio 1: b.mkv, 1 s to 3 s",
+        ] { #expect(page.contains(words), "\(words)") }
+    }
 }

@@ -28,6 +28,13 @@ extension CompositionSource {
 }
 
 extension Composition {
+    /// What a source is called beside others: its file's name.
+    func shortName(of source: Int) -> String {
+        guard sources.indices.contains(source) else { return "" }
+        let name = sources[source].name
+        return name.split(separator: "/").last.map(String.init) ?? name
+    }
+
     /// The files of the fonts that its texts are written in.
     var fontFiles: [String] {
         layers.compactMap { if case .text(let text) = $0.content { text.fontFile } else { nil } }

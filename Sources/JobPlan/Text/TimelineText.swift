@@ -11,9 +11,7 @@ enum TimelineText {
         }
         func told(_ placement: ClipPlacement) -> String {
             let range = placement.sourceRange
-            let source = composition.sources[placement.source]
-            let name = source.name.split(separator: "/").last.map(String.init) ?? source.name
-            return "\(name), \(range.start) s to \(range.end) s"
+            return "\(composition.shortName(of: placement.source)), \(range.start) s to \(range.end) s"
         }
         func speed(_ placement: ClipPlacement) -> String {
             placement.sourceRange.duration == placement.timeRange.duration
@@ -45,7 +43,7 @@ enum TimelineText {
                     "\(told(placement)), \(place.width)x\(place.height) at \(place.x),\(place.y)"
                 case .text(let text): "text `\(text.text.prefix(60))`"
                 case .subtitles(let cues):
-                    "cues of \(composition.sources[cues.source].name.split(separator: "/").last.map(String.init) ?? ""), track \(cues.track)"
+                    "cues of \(composition.shortName(of: cues.source)), track \(cues.track)"
                 }
             lines.append("  layer \(PlanText.pad("\(index)", 4)) \(span(layer.timeRange)) \(what)")
         }

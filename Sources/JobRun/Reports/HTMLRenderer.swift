@@ -108,7 +108,8 @@ package enum HTMLRenderer {
         .ends { display: flex; justify-content: space-between; gap: 1rem; max-width: 48rem; margin: .1rem 0 0;
           color: var(--soft); font-size: .85rem; } .ends span:first-child, .ends span:last-child { white-space: nowrap; }
         svg.curve { max-width: 48rem; } svg .peak { fill: var(--same); opacity: .45; } svg .level { fill: var(--same); }
-        svg .rate { fill: var(--same); opacity: .6; }
+        svg .rate { fill: var(--same); opacity: .6; } svg .clip { fill: var(--same); } svg .copied { fill: var(--good); }
+        svg .layer { fill: var(--same); opacity: .6; } svg .audio { fill: var(--same); opacity: .35; }
         footer { margin-top: 2rem; color: var(--soft); font-size: .8rem; }
         @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
         """
@@ -190,6 +191,7 @@ package enum HTMLRenderer {
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
         text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")
+        if let timeline = job.timeline { text += TimelineMarkup.render(timeline) }
         if let preview { text += PreviewMarkup.render(preview) }
         if !job.expectations.isEmpty {
             text += "<h3>Expected and measured</h3>\n"

@@ -64,6 +64,8 @@ package struct RunReport: Codable, Sendable {
         package var duration: Double?
         /// The output's stills; nil of a movie.
         package var stills: [Still]?
+        /// What stands on the time line of a composition; nil of other sources.
+        package var timeline: [TimelineStretch]?
         /// The output's tracks.
         package var tracks: [Track] = []
         /// What became of everything in the source.
@@ -215,6 +217,8 @@ package struct RunReport: Codable, Sendable {
         }
         job.destination = task.output.destination
         job.ledger = task.output.ledger
+        let timeline = task.timeline
+        job.timeline = timeline.isEmpty ? nil : timeline
         let samples = result?.tracks.map(\.appendedSamples) ?? []
         job.tracks = task.output.tracks.enumerated().map { index, track in
             let (action, settings) = describe(track.action)
@@ -268,6 +272,10 @@ extension RunReport.Job {
         return words.contains(outcome) && (0..<4096).contains(lane) && (0..<1000).contains(attempts)
             && line >= 0
             && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
+            && (timeline ?? []).count <= TimelineStretch.most
+            && (timeline ?? []).allSatisfy {
+                $0.start >= 0 && $0.start <= $0.end && $0.end <= 1e9 && (0..<1 << 20).contains($0.index)
+            }
     }
 
     /// Its output is as it was left.
