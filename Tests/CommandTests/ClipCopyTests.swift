@@ -10,7 +10,9 @@ import Testing
         for (index, name) in ["a", "b", "c"].enumerated() {
             try ffmpeg(
                 [
-                    "-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=160x96,hue=h=\(index * 60)", "-f", "lavfi",
+                    "-f", "lavfi", "-i",
+                    "testsrc2=d=2:r=25:s=160x96,hue=h=\(index * 60),eq=brightness=\(0.15 * Double(index))",
+                    "-f", "lavfi",
                     "-i",
                     "sine=f=\(300 * (index + 1)):d=2:r=48000",
                 ] + codec + [
@@ -189,7 +191,7 @@ import Testing
         ("[ { asset: ./a.mp4, speed: 2 }, ./b.mp4 ]", "", "clip 0: it is played at another speed"),
         ("{ sequence: [ ./a.mp4 ], layers: [ { asset: ./b.mp4, at: 1s } ] }", "", "layer 0 lies above"),
         ("[ ./a.mp4, ./b.mp4 ]", "    cut: keyframe\n", "`keyframe` would make clips longer"),
-        ("[ ./a.mp4, ./b.mp4 ]", "    range: { end: 1s }\n", "a range of a composition can't be copied"),
+        ("[ ./a.mp4, ./b.mp4 ]", "    range: { end: 1s }\n", "a part of a composition can't be copied"),
         ("{ sequence: [ ./a.mp4 ], size: 80x48 }", "    cut: smart\n", "and the composition with 80x48"),
         (
             "{ sequence: [ ./a.mp4 ], frame_rate: 30 }", "    cut: smart\n",
@@ -223,5 +225,67 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status != 0, "\(run.errors)")
         #expect(FileManager.default.contents(atPath: scratch.file("o.mp4")) == Data("before".utf8))
+    }
+
+    /// Clips of different files that are cut at the same time, layers and joins between two frames, clips whose frames begin late: what
+    /// comes is what a composition shows, frame by frame in time.
+    @Test(arguments: [
+        (
+            "[ { asset: ./a.mp4, range: { start: 0.52s } }, { asset: ./b.mp4, range: { start: 0.52s } } ]",
+            74, "mp4"
+        ),
+        (
+            "[ { asset: ./a.mp4, range: { start: 0.52s, end: 1.72s } }, { join: dissolve, overlap: 313ms }, ./b.mp4 ]",
+            72, "mp4"
+        ),
+        (
+            "{ sequence: [ ./a.mp4, ./b.mp4 ], layers: [ { asset: ./l.png, at: 1.913s, until: 2.117s }, { asset: ./l.png, at: 1.013s, until: 1.017s } ] }",
+            100, "mkv"
+        ),
+        ("[ ./a.mp4, ./late.mp4, ./late.mp4 ]", 165, "mp4"),
+        ("[ ./late.mp4, ./c.mp4, ./late.mp4 ]", 165, "mkv"),
+    ])
+    func whatStandsBetweenFrames(_ composition: String, _ count: Int, _ container: String) throws {
+        let scratch = try folder(Self.h264, in: "mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=lime:s=32x24,format=rgba", "-frames:v", "1", scratch.file("l.png"))
+        // Its frames begin 0.3 s after its audio.
+        try ffmpeg(
+            "-itsoffset", "0.3", "-i", scratch.file("b.mp4"), "-i", scratch.file("a.mp4"), "-map", "0:v",
+            "-map", "1:a", "-c", "copy",
+            "-strict", "-2", scratch.file("late.mp4"))
+        try run(job(composition, to: "o.\(container)"), in: scratch)
+        let output = Judge(scratch.file("o.\(container)"))
+        #expect(try output.decodeErrors() == "")
+        try run(job(composition, cut: nil, to: "r.mkv", video: "encode: { codec: ffv1 }"), in: scratch)
+        let (ours, whole) = (try output.frames().times, try Judge(scratch.file("r.mkv")).frames().times)
+        #expect(abs(whole.count - count) <= 1 && abs(ours.count - count) <= 3, "\(ours.count) \(whole.count)")
+        // On a grid of frames both show the same: what came last at each of its times.
+        let rate = "fps=25:round=up:start_time=0,setpts=N"
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", output.path, "-i", scratch.file("r.mkv"), "-lavfi",
+                "[0:v]\(rate)[a];[1:v]\(rate)[b];[a][b]psnr=stats_file=-", "-f", "null", "-",
+            ])
+        let values = result.text.matches(of: /psnr_avg:([0-9.]+|inf)/).map { Double($0.1) ?? 100 }
+        #expect(
+            values.count >= count - 1 && values.min() ?? 0 > 30,
+            "\(values.enumerated().filter { $0.element < 30 })")
+    }
+
+    /// Frames before the first one at which decoding can begin can't be cut: that is told by the plan.
+    @Test func aBeginningThatCantBeDecodedIsTold() throws {
+        let scratch = try folder(Self.h264, in: "ts")
+        // Without its first packets of frames.
+        let bytes = try #require(FileManager.default.contents(atPath: scratch.file("a.ts")))
+        try Data(bytes.prefix(188 * 3) + bytes.dropFirst(188 * 40)).write(
+            to: URL(fileURLWithPath: scratch.file("cut.ts")))
+        try scratch.write(job("[ ./b.ts, { asset: ./cut.ts, range: { start: 0s } } ]"), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 3
+                && plan.errors.contains("clip 1 can't be copied: it begins with frames that nothing"),
+            "\(plan.errors)")
     }
 }

@@ -126,12 +126,14 @@ import Testing
             let part = cut.parts[0]
             let (kept, strange) = (session.cutEvidence[0], CutEvidence())
             #expect(
-                kept.pictures(at: [part.start, part.copyEnd])?.map(\.time) == [part.start, part.copyEnd])
+                kept.pictures(of: 0, at: [part.start, part.copyEnd])?.map(\.time) == [
+                    part.start, part.copyEnd,
+                ])
             let stranger = try Frame()
             _ = try FilterGraph.generator(
                 [FilterStep("color", ["size": "16x16"])], mediaType: .video
             ).receive(into: stranger)
-            for time in part.start..<part.copyStart { try strange.keep(stranger, at: time) }
+            for time in part.start..<part.copyStart { try strange.keep(stranger, of: 0, at: time) }
             for (evidence, fits) in [(kept, isRight), (strange, false)] {
                 let verifier = SmartCutVerifier(cut: cut, source: asset, track: track, evidence: evidence)
                 let found = Result {

@@ -11,6 +11,7 @@ final class CutEdge: @unchecked Sendable {
     private let stage: VideoEncoderStage
     private let count: Int
     private let evidence: CutEvidence
+    private let part: Int
     private let tick: Rational
     private let label: String
     /// Of H.264; HEVC's are in the packets.
@@ -20,11 +21,12 @@ final class CutEdge: @unchecked Sendable {
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// The frames are kept in `evidence`, with their times in `tick`.
+    /// The frames are kept in `evidence` as those of a part, with their times in `tick`.
     init(
         producer: any SampleProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
-        tick: Rational, label: String
+        part: Int, tick: Rational, label: String
     ) throws {
+        self.part = part
         self.producer = producer
         self.evidence = evidence
         self.tick = tick
@@ -58,7 +60,7 @@ final class CutEdge: @unchecked Sendable {
         if let sample = try producer.nextAtOnce() {
             pictures += 1
             let time = sample.presentationTime.ticks(in: tick)
-            _ = try sample.withFrame { try evidence.keep($0, at: time) }
+            _ = try sample.withFrame { try evidence.keep($0, of: part, at: time) }
             try stage.encode(sample, start: .zero, end: nil) { packets.append($0) }
             return
         }

@@ -15,11 +15,17 @@ package final class CutEvidence: Sendable {
         }
     }
 
+    /// Two sources may have frames at one time.
+    private struct Key: Hashable {
+        var part: Int
+        var time: Int64
+    }
+
     /// Bytes that frames may take; those beyond are decoded again.
     private static let room = 64 << 20
 
     private struct Kept: Sendable {
-        var pictures: [Int64: Picture] = [:]
+        var pictures: [Key: Picture] = [:]
         var bytes = 0
     }
     private let kept = Guarded(Kept())
@@ -27,8 +33,8 @@ package final class CutEvidence: Sendable {
     /// Without any.
     package init() {}
 
-    /// Keeps a frame where there is room; its data are shared, not copied.
-    func keep(_ frame: borrowing Frame, at time: Int64) throws(AVError) {
+    /// Keeps a frame of a part of the cut where there is room; its data are shared, not copied.
+    func keep(_ frame: borrowing Frame, of part: Int, at time: Int64) throws(AVError) {
         let bytes = frame.byteCount
         let hasRoom = kept.withLock { kept in
             guard kept.bytes + bytes <= Self.room else { return false }
@@ -37,15 +43,15 @@ package final class CutEvidence: Sendable {
         }
         guard hasRoom else { return }
         let picture = Picture(try frame.reference(), at: time)
-        kept.withLock { $0.pictures[time] = picture }
+        kept.withLock { $0.pictures[Key(part: part, time: time)] = picture }
     }
 
-    /// The frames of these times; nil where one of them was not kept.
-    func pictures(at times: some Sequence<Int64>) -> [Picture]? {
+    /// A part's frames of these times; nil where one of them was not kept.
+    func pictures(of part: Int, at times: some Sequence<Int64>) -> [Picture]? {
         kept.withLock { kept in
             var found: [Picture] = []
             for time in times {
-                guard let picture = kept.pictures[time] else { return nil }
+                guard let picture = kept.pictures[Key(part: part, time: time)] else { return nil }
                 found.append(picture)
             }
             return found

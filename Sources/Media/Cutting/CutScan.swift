@@ -24,6 +24,8 @@ package struct CutScan: Sendable {
     package let end: Int64
     /// In decoding order, from a key frame before the range to where nothing more can matter.
     package private(set) var pictures: [Picture] = []
+    /// They are no packets: a composition makes them.
+    private(set) var isMade = false
     /// All frames that are shown up to here are among them.
     private var known = Int64.max
 
@@ -35,6 +37,7 @@ package struct CutScan: Sendable {
     init(made range: TimeRange, every unit: Rational, tick: Rational) {
         self.init(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
+        isMade = true
         let first = range.start.ticks(in: unit, rounding: .down)
         let end = max(first + 1, range.end.ticks(in: unit, rounding: .up))
         pictures = (first..<end).map {

@@ -72,6 +72,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
     mutating func append(_ scan: CutScan) throws(Obstacle) {
         let shown = scan.shownTimes
         guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
+        if let first = scan.pictures.first, !first.isKey, first.access == .none, !scan.isMade {
+            throw .edges("it begins with frames that nothing comes before from which they could be decoded")
+        }
         let copied = Self.copiedStretch(scan) ?? Stretch(start: scan.end, end: scan.end, last: scan.end)
         parts.append(
             Part(

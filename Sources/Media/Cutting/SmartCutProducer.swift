@@ -113,22 +113,23 @@ final class SmartCutProducer: SampleProducer {
     /// Both edges at once, and those of the next part beside them: their few packets wait until the middle is through.
     private func begin() throws {
         hasBegun = true
-        let opened = try ahead ?? open(part)
+        let opened = try ahead ?? open(index)
         current = opened
         (head, tail) = (opened.head, opened.tail)
         tail?.prepare()
-        ahead = index + 1 < cut.parts.count ? try open(cut.parts[index + 1]) : nil
+        ahead = index + 1 < cut.parts.count ? try open(index + 1) : nil
         ahead?.head?.prepare()
         ahead?.tail?.prepare()
     }
 
-    private func open(_ part: SmartCut.Part) throws -> Opened {
+    private func open(_ index: Int) throws -> Opened {
+        let part = cut.parts[index]
         let input = try input(part)
         do {
             return Opened(
                 input: input,
-                head: try edge(part.headPictures, of: input, from: part.start, to: part.copyStart),
-                tail: try edge(part.tailPictures, of: input, from: part.copyEnd, to: part.end))
+                head: try edge(part.headPictures, of: input, index, from: part.start, to: part.copyStart),
+                tail: try edge(part.tailPictures, of: input, index, from: part.copyEnd, to: part.end))
         } catch {
             throw input.told(failure(error))
         }
@@ -141,11 +142,13 @@ final class SmartCutProducer: SampleProducer {
     // MARK: Edges
 
     /// What re-encodes a stretch; nil where it is empty.
-    private func edge(_ count: Int, of input: CutInput, from: Int64, to: Int64) throws -> CutEdge? {
+    private func edge(
+        _ count: Int, of input: CutInput, _ index: Int, from: Int64, to: Int64
+    ) throws -> CutEdge? {
         guard count > 0 else { return nil }
         return try CutEdge(
             producer: try input.frames(TimeRange(start: time(from), end: time(to))),
-            encoder: cut.encoder, count: count, evidence: evidence, tick: cut.tick,
+            encoder: cut.encoder, count: count, evidence: evidence, part: index, tick: cut.tick,
             label: input.label)
     }
 

@@ -57,7 +57,8 @@ package struct SmartCutVerifier: Sendable {
 
     /// Nil where all is as it should be. `result` is the cut's track in the output.
     package func problem(output: Asset, track result: AssetTrack) throws -> String? {
-        let parts = try zip(cut.parts, cut.offsets).enumerated().map { index, entry in
+        let offsets = cut.offsets
+        let parts = try zip(cut.parts, offsets).enumerated().map { index, entry in
             let (part, offset) = entry
             let range = TimeRange(start: time(part.start), end: time(part.end))
             let source = try source(part)
@@ -67,7 +68,9 @@ package struct SmartCutVerifier: Sendable {
                 } else {
                     try scan(source.asset, source.track, range, tick: cut.tick, part: index)
                 }
-            return Checked(part: part, offset: offset, scan: scan, source: source)
+            let next = index + 1 < offsets.count ? offsets[index + 1] : nil
+            return Checked(
+                part: part, index: index, next: next, offset: offset, scan: scan, source: source)
         }
         let length = parts.map { $0.offset + $0.part.end - $0.part.start }.max() ?? 0
         let duration = max(result.timeRange.end, time(length))
@@ -93,6 +96,9 @@ package struct SmartCutVerifier: Sendable {
     /// A part with the source's packets of it.
     private struct Checked {
         let part: SmartCut.Part
+        let index: Int
+        /// Where the next one begins in the output; times that have no common tick with its own round.
+        let next: Int64?
         /// Where it begins in the output.
         let offset: Int64
         let scan: CutScan
@@ -173,10 +179,15 @@ package struct SmartCutVerifier: Sendable {
         /// When its frames are shown.
         var times: [Int64]
         var part: SmartCut.Part
+        var index: Int
         var source: Source
         /// What is to be taken off for the output's time line.
         var shift: Int64
-        /// Another part ends where it begins.
+        /// Where the next part begins there.
+        var next: Int64?
+        /// Another part ends where it begins: its last frame may stay on screen until this one's first.
+        var hasPredecessor = false
+        /// What came before may show in what comes after.
         var isJoint = false
         /// Copied slices were changed.
         var isChanged = false
@@ -209,7 +220,9 @@ package struct SmartCutVerifier: Sendable {
             seams.append(
                 Seam(
                     from: part.start, until: until, times: times(from: part.start, until: until), part: part,
-                    source: checked.source, shift: shift, isJoint: checked.offset > 0 && !beginsAnew,
+                    index: checked.index, source: checked.source, shift: shift,
+                    next: checked.next, hasPredecessor: checked.offset > 0,
+                    isJoint: checked.offset > 0 && !beginsAnew,
                     isChanged: isChanged))
         }
         if part.tailPictures > 0 {
@@ -217,7 +230,8 @@ package struct SmartCutVerifier: Sendable {
             seams.append(
                 Seam(
                     from: from, until: part.end, times: times(from: from, until: part.end), part: part,
-                    source: checked.source, shift: shift))
+                    index: checked.index, source: checked.source, shift: shift,
+                    next: checked.next))
         }
         return seams
     }
@@ -234,24 +248,31 @@ package struct SmartCutVerifier: Sendable {
         let half = Rational(result.timeBase.num, result.timeBase.den * 2)
         let shift = isCoarse ? MediaTime(ticks: 1, timeBase: half) : .zero
         let (from, until) = (
-            time(seam.from - seam.shift) + origin, time(seam.until - seam.shift) + origin
+            time(seam.from - seam.shift) + origin,
+            time(min(seam.until - seam.shift, seam.next ?? .max)) + origin
         )
         // A first frame that gives way to the next one within a tick is not there to be seen.
         let begins = seam.times.prefix(2).map { cut.tick.rescale($0 - seam.shift, to: result.timeBase) }
-        let isFleeting = isCoarse && from == .zero && begins.count == 2 && begins[0] == begins[1]
-        // A joint is decoded across: what came before may show in what comes after. The frame before it may stay on
-        // screen until the part's own first one.
-        let begin = seam.isJoint ? max(.zero, from - MediaTime(ticks: 1, timeBase: result.timeBase)) : from
+        let isFleeting = isCoarse && begins.count == 2 && begins[0] == begins[1]
+        // A joint is decoded across. What begins anew is read from its first frame on, which may come later than the part.
+        let first = seam.times.first.map { time($0 - seam.shift) + origin } ?? from
+        let begin =
+            seam.isJoint
+            ? max(.zero, from - MediaTime(ticks: 1, timeBase: result.timeBase))
+            : seam.hasPredecessor ? max(from, first) : from
         let made = try pictures(
             output, result, VideoOutputSettings(),
             TimeRange(start: begin > .zero && !seam.isJoint ? begin + shift : begin, end: until - shift))
-        var isFirst = true
+        var (isFirst, skipsFirst) = (true, isFleeting)
         while let wanted = try original.next() {
+            if skipsFirst {
+                skipsFirst = false
+                continue
+            }
             let ticks = wanted.time
             let at = time(ticks)
-            let earliest = isFirst && seam.isJoint ? time(ticks - seam.shift) + origin - shift : nil
+            let earliest = isFirst && seam.hasPredecessor ? time(ticks - seam.shift) + origin - shift : nil
             defer { isFirst = false }
-            if isFirst, isFleeting { continue }
             guard let have = try Self.next(of: made, from: earliest) else {
                 return "the frame at \(at) s of the source can't be decoded"
             }
@@ -281,12 +302,12 @@ package struct SmartCutVerifier: Sendable {
             tick = verifier.cut.tick
             var (from, until) = (seam.from, seam.until)
             let head = seam.times.filter { $0 < part.copyStart }
-            if !head.isEmpty, let kept = verifier.evidence.pictures(at: head) {
+            if !head.isEmpty, let kept = verifier.evidence.pictures(of: seam.index, at: head) {
                 before = kept[...]
                 from = part.copyStart
             }
             let tail = seam.times.filter { $0 >= part.copyEnd }
-            if !tail.isEmpty, let kept = verifier.evidence.pictures(at: tail) {
+            if !tail.isEmpty, let kept = verifier.evidence.pictures(of: seam.index, at: tail) {
                 after = kept[...]
                 until = max(from, part.copyEnd)
             }

@@ -18,7 +18,8 @@ extension CopyPlanner {
         }
         guard ranges.isEmpty else {
             sink.error(
-                .copyRange, "a range of a composition can't be copied", at: rangePlace,
+                .copyRange, "a part of a composition can't be copied",
+                at: job.rangeLocation ?? output.durationLimit?.range ?? place,
                 notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "the clips' own `range`s can"
             )
             return nil
@@ -32,7 +33,9 @@ extension CopyPlanner {
         do throws(SourceProblem) {
             var clips = ComposedClips(composition, of: canvas, as: spec)
             try clips.look(through: prober)
-            var stretches = composition.stretches { clips.obstacle($0) == nil }
+            var stretches = composition.stretches {
+                clips.obstacle($0) == nil ? clips.beginning(of: $0) : nil
+            }
             guard let tick = clips.tick(stretches) else {
                 sink.error(
                     .copyRange, "the clocks of the clips have no common unit that is coarse enough",
@@ -185,7 +188,7 @@ extension CopyPlanner {
     private func place(of reason: CompositionStretch.Reason) -> SourceRange {
         switch reason {
         case .gap: spec?.range ?? place
-        case .join(let clip), .clip(let clip): clipPlace(clip)
+        case .join(let clip), .clip(let clip), .late(let clip): clipPlace(clip)
         case .layer(let index):
             spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].place : nil } ?? place
         }
@@ -230,6 +233,7 @@ extension CopyPlanner {
         case .gap: "a gap"
         case .join(let clip): "clip \(clip) is joined with the one before"
         case .layer(let index): "layer \(index) lies above"
+        case .late(let clip): "clip \(clip) has no frame yet"
         case .clip(let clip): "clip \(clip): \(clips.obstacle(clip) ?? "nothing can be copied")"
         }
     }
