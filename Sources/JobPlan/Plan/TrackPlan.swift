@@ -106,6 +106,9 @@ package struct TrackPlan: Codable, Hashable, Sendable {
 }
 
 extension TrackPlan {
+    /// How its packets are copied but for edges; nil where they aren't.
+    var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
+
     /// It is made of a track of the source, alone or with others.
     func takes(_ index: Int) -> Bool { mix?.inputs.contains { $0.track == index } ?? (source.index == index) }
 }

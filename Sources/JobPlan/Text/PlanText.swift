@@ -41,7 +41,9 @@ package enum PlanText {
         if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(input))")
-        if case .composition(let composition, _) = input.source { lines += TimelineText.lines(composition) }
+        if case .composition(let composition, _) = input.source {
+            lines += TimelineText.lines(composition, cut: output.tracks.lazy.compactMap(\.cut).first)
+        }
         if let shared = sharing(output, in: job) { lines.append("  read       \(shared)") }
         if let range = input.range {
             lines.append("  range      \(range.start) s to \(range.end) s (\(range.duration) s)")

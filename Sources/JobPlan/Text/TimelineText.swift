@@ -3,9 +3,11 @@ internal import Media
 
 /// A composition's time line, for people.
 enum TimelineText {
-    /// A line for each clip, layer and run of audio: what stands where, and what becomes of it.
-    static func lines(_ composition: Composition) -> [String] {
+    /// A line for each clip, layer and run of audio: what stands where, and what becomes of it. `cut` is how its frames are copied; nil
+    /// where they are encoded.
+    static func lines(_ composition: Composition, cut: SmartCut?) -> [String] {
         var lines: [String] = []
+        let copied = cut.map { copies(of: $0) }
         func span(_ range: TimeRange) -> String {
             "\(PlanText.pad(PlanText.time(range.start), 9)) to \(PlanText.pad(PlanText.time(range.end), 9))"
         }
@@ -33,7 +35,7 @@ enum TimelineText {
                 index > 0 && range.start < before
                 ? ", \(clip.join.rawValue) over \(before - range.start) s" : ""
             lines.append(
-                "  clip \(PlanText.pad("\(index)", 5)) \(span(range)) \(told(clip.placement))\(speed(clip.placement))\(join)\(changes(clip.settings))"
+                "  clip \(PlanText.pad("\(index)", 5)) \(span(range)) \(told(clip.placement))\(speed(clip.placement))\(join)\(fate(of: index, clip.settings, copied))"
             )
         }
         for (index, layer) in composition.layers.enumerated() {
@@ -59,6 +61,29 @@ enum TimelineText {
 
     private static func rounded(_ value: Double) -> String {
         Thousandths.text(Int((value * 1000).rounded()))
+    }
+
+    /// Frames of each clip that are copied, and those at its ends that are not.
+    private static func copies(of cut: SmartCut) -> [Int: (copied: Int, encoded: Int)] {
+        var found: [Int: (copied: Int, encoded: Int)] = [:]
+        for part in cut.parts {
+            guard let clip = part.clip else { continue }
+            found[clip, default: (0, 0)].copied += part.copiedPictures
+            found[clip, default: (0, 0)].encoded += part.headPictures + part.tailPictures
+        }
+        return found
+    }
+
+    private static func fate(
+        of clip: Int, _ settings: VideoOutputSettings, _ copies: [Int: (copied: Int, encoded: Int)]?
+    ) -> String {
+        guard let copies else { return changes(settings) }
+        guard let own = copies[clip] else {
+            return "; re-encoded" + changes(settings).replacing("; ", with: ", ")
+        }
+        if own.copied == 0 { return "; re-encoded" }
+        return own.encoded == 0
+            ? "; copied" : "; \(own.copied) frames copied, \(own.encoded) at its ends re-encoded"
     }
 
     /// What becomes of a clip's frames on their way to the canvas.
