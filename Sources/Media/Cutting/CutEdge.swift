@@ -17,6 +17,10 @@ final class CutEdge: @unchecked Sendable {
     /// Of H.264; HEVC's are in the packets.
     let parameterSets: [[UInt8]]
     private var packets = UniqueDeque<Packet>()
+    /// Of those that wait.
+    private var bytes = 0
+    /// One frame more is to be made.
+    private var isStepping = false
     private var pictures = 0
     private var isFinished = false
     private var failure: (any Error)?
@@ -37,11 +41,28 @@ final class CutEdge: @unchecked Sendable {
         stage = VideoEncoderStage(encoder: opened, configuration: encoder, isFedByReader: true)
     }
 
-    /// Makes all packets ahead.
-    func prepare() {
+    /// Packets and bytes that are made ahead: an edge has few, and what a composition makes may be long.
+    private static let most = (packets: 240, bytes: 32 << 20)
+
+    /// Makes packets ahead, as many as may wait.
+    func prepare() { queue.async { @Sendable in self.schedule() } }
+
+    /// Makes one frame more, where there is room; in between others are heard. On `queue`.
+    private func schedule() {
+        guard !isStepping, !isFinished, failure == nil, packets.count < Self.most.packets,
+            bytes < Self.most.bytes
+        else { return }
+        isStepping = true
         queue.async { @Sendable in
-            do { while !self.isFinished { try self.advance() } } catch { self.failure = error }
+            self.isStepping = false
+            do { if !self.isFinished { try self.advance() } } catch { self.failure = error }
+            self.schedule()
         }
+    }
+
+    private func keep(_ packet: consuming Packet) {
+        bytes += packet.withBytes { $0.count }
+        packets.append(packet)
     }
 
     /// The next packet; without reordering they come as they are shown. Nil when all were given.
@@ -51,6 +72,11 @@ final class CutEdge: @unchecked Sendable {
             if let failure { throw failure }
             while packets.isEmpty, !isFinished { try advance() }
             result = packets.popFirst()
+            if let packet = result.take() {
+                bytes -= packet.withBytes { $0.count }
+                result = consume packet
+            }
+            schedule()
         }
         return result
     }
@@ -61,10 +87,10 @@ final class CutEdge: @unchecked Sendable {
             pictures += 1
             let time = sample.presentationTime.ticks(in: tick)
             _ = try sample.withFrame { try evidence.keep($0, of: part, at: time) }
-            try stage.encode(sample, start: .zero, end: nil) { packets.append($0) }
+            try stage.encode(sample, start: .zero, end: nil) { keep($0) }
             return
         }
-        try stage.finish { packets.append($0) }
+        try stage.finish { keep($0) }
         isFinished = true
         // The scan saw so many packets; a decoder that shows fewer met damage.
         if pictures != count { throw MediaError.damaged(track: label, at: nil) }

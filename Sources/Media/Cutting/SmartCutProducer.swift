@@ -26,7 +26,8 @@ final class SmartCutProducer: SampleProducer {
     private var head: CutEdge?
     private var tail: CutEdge?
     private var current: Opened?
-    private var ahead: Opened?
+    /// The next part; why it can't be opened is told when its turn comes.
+    private var ahead: Result<Opened, any Error>?
     private var packets: PacketSource?
     private var copied = 0
     /// Copied packets have parameter sets of their own.
@@ -113,13 +114,20 @@ final class SmartCutProducer: SampleProducer {
     /// Both edges at once, and those of the next part beside them: their few packets wait until the middle is through.
     private func begin() throws {
         hasBegun = true
-        let opened = try ahead ?? open(index)
+        // What is said of it is not of the one before.
+        current = nil
+        let opened = try ahead?.get() ?? open(index)
         current = opened
         (head, tail) = (opened.head, opened.tail)
         tail?.prepare()
-        ahead = index + 1 < cut.parts.count ? try open(index + 1) : nil
-        ahead?.head?.prepare()
-        ahead?.tail?.prepare()
+        ahead = nil
+        guard index + 1 < cut.parts.count else { return }
+        let next = Result { try open(index + 1) }
+        if case .success(let opened) = next {
+            opened.head?.prepare()
+            opened.tail?.prepare()
+        }
+        ahead = next
     }
 
     private func open(_ index: Int) throws -> Opened {
