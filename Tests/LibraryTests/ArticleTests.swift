@@ -18,6 +18,16 @@ import Testing
         return url
     }
 
+    /// A movie of a hundred minutes: whatever else goes on, nothing is through with it before it was cancelled. A task that is to cancel
+    /// something waits for a thread of Swift's pool, which other tests may keep for many seconds.
+    static func endlessMovie(in scratch: Scratch) async throws -> URL {
+        let minute = try await movie(in: scratch, seconds: 60, name: "minute.mp4")
+        let url = URL(fileURLWithPath: scratch.file("long.mp4"))
+        try ffmpeg("-stream_loop", "99", "-i", minute.path, "-c", "copy", url.path)
+        try FileManager.default.removeItem(at: minute)
+        return url
+    }
+
     private static let articles: [(program: String, most: Int)] = [
         ("ReadingSamples", 30), ("WritingPixelBuffers", 30), ("ReencodingWithCancel", 25),
         ("Passthrough", 30),
@@ -142,7 +152,7 @@ import Testing
             try await reencodingWithCancel(input: input, output: output, patience: .seconds(200))
                 == "completed")
         #expect(try Judge(output.path).frames().times.count == 50)
-        let long = try await Self.movie(in: scratch, seconds: 60, name: "long.mp4")
+        let long = try await Self.endlessMovie(in: scratch)
         let cut = URL(fileURLWithPath: scratch.file("cut.mp4"))
         #expect(
             try await reencodingWithCancel(input: long, output: cut, patience: .milliseconds(100))
