@@ -126,7 +126,7 @@ import Testing
             let part = cut.parts[0]
             let (kept, strange) = (session.cutEvidence[0], CutEvidence())
             #expect(
-                kept.pictures(of: 0, at: [part.start, part.copyEnd])?.map(\.time) == [
+                kept.frames(of: 0, at: [part.start, part.copyEnd])?.map(\.time) == [
                     part.start, part.copyEnd,
                 ])
             let stranger = try Frame()

@@ -173,16 +173,14 @@ package struct CompositionSpec: Sendable {
             spec.sequence[index] = .clip(clip)
         }
         for index in spec.layers.indices {
-            guard case .asset(let asset, let range, let video, let shaping) = spec.layers[index].content
-            else { continue }
-            spec.layers[index].content = .asset(
-                replaced(asset), range: range, video: video, shaping)
-        }
-        for index in spec.layers.indices {
-            guard case .subtitle(let asset, let track, let style) = spec.layers[index].content else {
-                continue
+            switch spec.layers[index].content {
+            case .asset(let asset, let range, let video, let shaping):
+                spec.layers[index].content = .asset(
+                    replaced(asset), range: range, video: video, shaping)
+            case .subtitle(let asset, let track, let style):
+                spec.layers[index].content = .subtitle(replaced(asset), track: track, style)
+            case .text: break
             }
-            spec.layers[index].content = .subtitle(replaced(asset), track: track, style)
         }
         for index in spec.audio.indices { spec.audio[index].asset = replaced(spec.audio[index].asset) }
         return spec

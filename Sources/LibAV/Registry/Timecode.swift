@@ -18,9 +18,9 @@ package struct Timecode: Hashable, Sendable {
     }
 
     /// The timecode so many frames later.
-    package func advanced(by pictures: Int64) -> String {
+    package func advanced(by frames: Int64) -> String {
         var code = AVTimecode()
-        guard let count = Int32(exactly: pictures),
+        guard let count = Int32(exactly: frames),
             av_timecode_init_from_string(&code, rate.av, text, nil) >= 0
         else { return text }
         // The day ends at midnight.

@@ -5,7 +5,7 @@ internal import Locking
 /// decode from the key frame before, half a group on average.
 package final class CutEvidence: Sendable {
     /// A frame of the source, and when it is shown in the cut's ticks on the asset's time line.
-    final class Picture: Sendable {
+    final class KeptFrame: Sendable {
         let time: Int64
         let frame: Frame
 
@@ -25,7 +25,7 @@ package final class CutEvidence: Sendable {
     private static let room = 64 << 20
 
     private struct Kept: Sendable {
-        var pictures: [Key: Picture] = [:]
+        var frames: [Key: KeptFrame] = [:]
         var bytes = 0
     }
     private let kept = Guarded(Kept())
@@ -42,17 +42,17 @@ package final class CutEvidence: Sendable {
             return true
         }
         guard hasRoom else { return }
-        let picture = Picture(try frame.reference(), at: time)
-        kept.withLock { $0.pictures[Key(part: part, time: time)] = picture }
+        let whole = KeptFrame(try frame.reference(), at: time)
+        kept.withLock { $0.frames[Key(part: part, time: time)] = whole }
     }
 
     /// A part's frames of these times; nil where one of them was not kept.
-    func pictures(of part: Int, at times: some Sequence<Int64>) -> [Picture]? {
+    func frames(of part: Int, at times: some Sequence<Int64>) -> [KeptFrame]? {
         kept.withLock { kept in
-            var found: [Picture] = []
+            var found: [KeptFrame] = []
             for time in times {
-                guard let picture = kept.pictures[Key(part: part, time: time)] else { return nil }
-                found.append(picture)
+                guard let one = kept.frames[Key(part: part, time: time)] else { return nil }
+                found.append(one)
             }
             return found
         }

@@ -293,21 +293,21 @@ package struct SmartCutVerifier: Sendable {
         private let tick: Rational
         /// The first frame that is decoded again.
         private let first: Int64
-        private var before: ArraySlice<CutEvidence.Picture> = []
+        private var before: ArraySlice<CutEvidence.KeptFrame> = []
         private let samples: TrackSamples?
-        private var after: ArraySlice<CutEvidence.Picture> = []
+        private var after: ArraySlice<CutEvidence.KeptFrame> = []
 
         init(_ verifier: SmartCutVerifier, _ seam: Seam) throws {
             let part = seam.part
             tick = verifier.cut.tick
             var (from, until) = (seam.from, seam.until)
             let head = seam.times.filter { $0 < part.copyStart }
-            if !head.isEmpty, let kept = verifier.evidence.pictures(of: seam.index, at: head) {
+            if !head.isEmpty, let kept = verifier.evidence.frames(of: seam.index, at: head) {
                 before = kept[...]
                 from = part.copyStart
             }
             let tail = seam.times.filter { $0 >= part.copyEnd }
-            if !tail.isEmpty, let kept = verifier.evidence.pictures(of: seam.index, at: tail) {
+            if !tail.isEmpty, let kept = verifier.evidence.frames(of: seam.index, at: tail) {
                 after = kept[...]
                 until = max(from, part.copyEnd)
             }
@@ -321,13 +321,13 @@ package struct SmartCutVerifier: Sendable {
                     TimeRange(start: verifier.time(earlier), end: verifier.time(until))) : nil
         }
 
-        func next() throws -> CutEvidence.Picture? {
+        func next() throws -> CutEvidence.KeptFrame? {
             if let kept = before.popFirst() { return kept }
             while let sample = try samples?.next() {
                 let time = sample.presentationTime.ticks(in: tick)
                 if time < first { continue }
                 guard let frame = sample.takeFrame() else { return nil }
-                return CutEvidence.Picture(frame, at: time)
+                return CutEvidence.KeptFrame(frame, at: time)
             }
             return after.popFirst()
         }
