@@ -26,6 +26,57 @@ import Testing
         #expect(odd.contains("jobs.yaml:4:"), "\(odd)")
     }
 
+    /// A layer is rotated around its middle, as ffmpeg does it: frames, images and text; quarter turns move whole pixels.
+    @Test func layersAreRotated() throws {
+        let scratch = try folder()
+        for (angle, filter, box) in [
+            ("30", "rotate=PI/6:ow=2*ceil(rotw(PI/6)/2):oh=2*ceil(roth(PI/6)/2):c=black@0", (56, 52)),
+            ("-90", "transpose=cclock", (24, 40)), ("180", "hflip,vflip", (40, 24)),
+        ] {
+            _ = try made(
+                "{ sequence: [ ./a.mkv ], layers: [ { asset: ./b.mkv, place: { left: 44, top: 36, width: 40, height: 24, rotate: \(angle) } } ] }",
+                in: scratch)
+            let (x, y) = (64 - box.0 / 2, 48 - box.1 / 2)
+            // The size that a rotation comes to is ffmpeg's own computation.
+            let place =
+                angle == "30" ? "x=(128-w)/2:y=(96-h)/2" : "x=\(x):y=\(y)"
+            try ffmpeg(
+                "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-filter_complex",
+                "[1:v]scale=40:24:flags=bicubic,format=yuva420p,\(filter)[l];[0:v][l]overlay=\(place)", "-an",
+                "-c:v", "ffv1", "-pix_fmt", "yuv420p", scratch.file("r.mkv"))
+            let psnr = try Judge(scratch.file("o.mkv")).lowestPSNR(
+                against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
+            #expect(psnr > 40, "\(angle): \(psnr)")
+        }
+        // A line of text on its side is as high as it was wide.
+        try scratch.write(
+            job(
+                "{ sequence: [ ./a.mkv ], layers: [ { text: iiii, color: white, size: 20, place: { rotate: 90 } } ] }"
+            ), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("text `iiii`, rotated by 90 degrees"), "\(plan.text)")
+        func marked(_ rotate: Int) throws -> (across: Int, along: Int) {
+            _ = try made(
+                "{ size: 128x96, sequence: [ { asset: ./a.mkv, video: none } ], layers: [ { text: MMMM, color: white, size: 20, place: { rotate: \(rotate) } } ] }",
+                in: scratch)
+            try ffmpeg(
+                "-i", scratch.file("o.mkv"), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray",
+                scratch.file("o.gray"))
+            let bytes = try Data(contentsOf: URL(filePath: scratch.file("o.gray")))
+            let seen = bytes.indices.filter { bytes[$0] > 128 }
+            let (columns, rows) = (seen.map { $0 % 128 }, seen.map { $0 / 128 })
+            return ((columns.max() ?? 0) - (columns.min() ?? 0), (rows.max() ?? 0) - (rows.min() ?? 0))
+        }
+        let (plain, side) = (try marked(0), try marked(90))
+        #expect(plain.across > 40 && plain.along < 20, "\(plain)")
+        #expect(abs(side.along - plain.across) <= 2 && abs(side.across - plain.along) <= 2, "\(side)")
+        try FileManager.default.removeItem(atPath: scratch.file("o.mkv"))
+        let wrong = try error(
+            "{ sequence: [ ./a.mkv ], layers: [ { text: x, place: { rotate: 400 } } ] }", in: scratch,
+            "validate")
+        #expect(wrong.contains("`rotate`"), "\(wrong)")
+    }
+
     /// One chapter for each clip, where it stands; nothing else has clips.
     @Test func eachClipCanBeAChapter() throws {
         let scratch = try folder()

@@ -145,7 +145,8 @@ import Testing
         }
         try joined.write(to: URL(fileURLWithPath: scratch.file("s.h264")))
         try ffmpeg(
-            "-r", "25", "-i", scratch.file("s.h264"), "-c", "copy", "-bsf:v", "setts=pts=N*3600:dts=N*3600",
+            "-r", "25", "-i", scratch.file("s.h264"), "-c", "copy", "-bsf:v",
+            "setts=time_base=1/90000:pts=N*3600:dts=N*3600",
             scratch.file("s.ts"))
         let jobs = [
             ("plain", "", 75), ("twice", ", frame_rate: 50", 150), ("fewer", ", frame_rate: 10", 30),
@@ -310,7 +311,7 @@ import Testing
             try joined.write(to: URL(fileURLWithPath: scratch.file("\(name).h264")))
             try ffmpeg(
                 "-r", "25", "-i", scratch.file("\(name).h264"), "-c", "copy", "-bsf:v",
-                "setts=pts=N*3600:dts=N*3600", scratch.file("\(name).ts"))
+                "setts=time_base=1/90000:pts=N*3600:dts=N*3600", scratch.file("\(name).ts"))
         }
         // What is asked for, and the white part of the last frame: width and height.
         let jobs: [(String, String, String, Int, Int)] = [

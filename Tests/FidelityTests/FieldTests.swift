@@ -25,7 +25,7 @@ import Testing
             let pts = "(\(place)+2)*3600+mod(N,2)*1800+90000".replacing(",", with: "\\,")
             try ffmpeg(
                 "-r", "50", "-i", scratch.file("s.h264"), "-c", "copy", "-bsf:v",
-                "setts=pts=\(pts):dts=N*1800+90000:duration=1800", path)
+                "setts=time_base=1/90000:pts=\(pts):dts=N*1800+90000:duration=1800", path)
             return path
         default:
             try ffmpeg("-i", matroska, "-c", "copy", scratch.file("s.mp4"))

@@ -168,7 +168,7 @@ import Testing
         try FieldStream(count: count).elementary().write(to: .init(filePath: raw))
         try ffmpeg(
             "-r", "50", "-i", raw, "-c", "copy", "-bsf:v",
-            "setts=pts=N*1800+90000:dts=N*1800+90000:duration=1800",
+            "setts=time_base=1/90000:pts=N*1800+90000:dts=N*1800+90000:duration=1800",
             path)
         let contents = try Asset(.file(path)).loadSynchronously()
         let track = try #require(contents.tracks.first)

@@ -71,7 +71,9 @@ public struct BatchPlan: Codable, Sendable {
                 guard seen.insert("\(identity) \(sequence.path)".exact).inserted else { continue }
                 files += sequence.files.compactMap { FileIdentity(path: $0) }
             case .composition(let composition, _):
+                let awaited = Set(input.awaited.map(\.path.exact))
                 for case .file(let path) in composition.sources where !SourceLocation.isRemote(path) {
+                    guard !awaited.contains(path.exact) else { continue }
                     guard seen.insert(path.exact).inserted else { continue }
                     files += FileIdentity(path: path).map { [$0] } ?? []
                 }

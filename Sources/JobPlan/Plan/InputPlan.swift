@@ -22,6 +22,8 @@ package struct InputPlan: Codable, Hashable, Sendable {
 
     /// Where media come from.
     package var source: Source
+    /// What other jobs of the batch publish and the composition is made of: there is nothing yet at these paths, or something else.
+    package var awaited: [JobOutput] = []
     /// How times are found out.
     package var timing: AssetTiming
     /// What the source is; foretold where another job makes it.
@@ -40,6 +42,16 @@ package struct InputPlan: Codable, Hashable, Sendable {
     package var cut: CutMode?
 }
 
+/// What a job of the batch publishes.
+package struct JobOutput: Codable, Hashable, Sendable {
+    /// The id of the job's run.
+    package var job: String
+    /// Which of its outputs; nil for the only one.
+    package var output: String?
+    /// Where it goes, as an absolute path.
+    package var path: String
+}
+
 extension InputPlan.Source {
     /// The same source, seen from this machine: on a shared file system each has its own number of the device.
     func isUnchanged(since before: InputPlan.Source) -> Bool {
@@ -52,6 +64,13 @@ extension InputPlan.Source {
 }
 
 extension InputPlan {
+    /// What other jobs publish, and where: it can be read once they have.
+    package var jobOutputs: [(job: String, path: String)] {
+        let own = awaited.map { ($0.job, $0.path) }
+        if case .job(let id, let path) = source { return own + [(id, path)] }
+        return own
+    }
+
     /// What is read.
     package var assetSource: Asset.Source {
         switch source {

@@ -67,7 +67,7 @@ extension JobPlan {
 
     /// Ids of jobs whose outputs it reads.
     package var readJobs: Set<String> {
-        Set(inputs.compactMap { if case .job(let id, _) = $0.source { id } else { nil } })
+        Set(inputs.flatMap(\.jobOutputs).map(\.job))
     }
 
     /// Paths and URLs of the files that it reads, each once.

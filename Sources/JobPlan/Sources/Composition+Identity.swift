@@ -83,6 +83,11 @@ extension Composition {
         for (index, clip) in audio.enumerated() {
             parts.append(MetadataEntry(key: "audio \(index)", value: told(clip.placement)))
         }
+        for (index, track) in subtitles.enumerated() {
+            for clip in track.clips {
+                parts.append(MetadataEntry(key: "cues \(index)", value: told(clip)))
+            }
+        }
         for (index, identity) in (identities ?? []).enumerated() where !identity.isEmpty {
             parts.append(MetadataEntry(key: "source \(index) \(sources[index].name)", value: identity))
         }

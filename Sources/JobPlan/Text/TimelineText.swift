@@ -47,7 +47,10 @@ enum TimelineText {
                 case .subtitles(let cues):
                     "cues of \(composition.shortName(of: cues.source)), track \(cues.track)"
                 }
-            lines.append("  layer \(PlanText.pad("\(index)", 4)) \(span(layer.timeRange)) \(what)")
+            let turned =
+                layer.rotation == 0 ? "" : ", rotated by \(Thousandths.text(layer.rotation)) degrees"
+            lines.append(
+                "  layer \(PlanText.pad("\(index)", 4)) \(span(layer.timeRange)) \(what)\(turned)")
         }
         for (index, clip) in composition.audio.enumerated() {
             let loop = clip.isRepeated ? ", repeated" : ""
@@ -55,6 +58,13 @@ enum TimelineText {
             lines.append(
                 "  sum of \(PlanText.pad("\(index)", 3)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)"
             )
+        }
+        for (index, track) in composition.subtitles.enumerated() {
+            for clip in track.clips {
+                lines.append(
+                    "  cues \(PlanText.pad("\(index)", 5)) \(span(clip.timeRange)) \(told(clip))\(speed(clip))\(track.language.map { ", \($0)" } ?? "")"
+                )
+            }
         }
         return lines
     }

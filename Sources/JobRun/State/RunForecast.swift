@@ -14,9 +14,7 @@ package struct RunForecast: Sendable {
         var made: Set<ExactString> = []
         for job in plan.jobs {
             var job = job
-            let read = job.inputs.compactMap { input -> (job: String, path: String)? in
-                if case .job(let id, let path) = input.source { (id, path) } else { nil }
-            }
+            let read = job.inputs.flatMap(\.jobOutputs)
             let runs = read.first { made.contains($0.path.exact) }?.job
             // The output that it reads is there and stays.
             if runs == nil, !read.isEmpty,

@@ -54,13 +54,8 @@ extension CompositionDecoder {
         }
         var patterns: [SourceRange] = []
         for asset in spec.assets {
-            switch asset.source {
-            case .glob(let pattern) where !patterns.contains(pattern.range): patterns.append(pattern.range)
-            case .job(let id, _, _):
-                reader.sink.error(
-                    .notSupported, "what another job publishes can't be a part of a composition yet",
-                    at: id.range, help: "a second job file, or a path and `needs`, reads it once it is there")
-            default: break
+            if case .glob(let pattern) = asset.source, !patterns.contains(pattern.range) {
+                patterns.append(pattern.range)
             }
         }
         if patterns.count > 1 {

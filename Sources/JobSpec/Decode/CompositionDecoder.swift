@@ -92,7 +92,7 @@ struct CompositionDecoder {
         }
         // What an asset in place has and a clip hasn't.
         if !keys.contains("asset"),
-            ["path", "pattern", "url", "image", "images"].contains(where: keys.contains)
+            ["path", "pattern", "url", "image", "images", "job"].contains(where: keys.contains)
         {
             return asset(node).map { .clip(Self.clip($0, at: node.range)) }
         }
@@ -104,6 +104,7 @@ struct CompositionDecoder {
         clip.duration = reader.length("duration", of: fields, "an image is shown for some time, up to a day")
         clip.video = choice(fields.value("video"), of: .video)
         clip.audio = choice(fields.value("audio"), of: .audio)
+        clip.subtitle = choice(fields.value("subtitle"), of: .subtitle, mayBeAll: true)
         clip.fit = reader.choice("fit", of: fields, as: FrameFit.self)
         clip.shaping = EncodeDecoder(reader: reader).shaping(fields)
         clip.speed = reader.thousandths("speed", of: fields)
@@ -131,10 +132,12 @@ struct CompositionDecoder {
         return text
     }
 
-    private func choice(_ node: YAMLNode?, of type: MediaType) -> CompositionSpec.Choice {
+    private func choice(
+        _ node: YAMLNode?, of type: MediaType, mayBeAll: Bool = false
+    ) -> CompositionSpec.Choice {
         guard let node else { return .usual }
         if node.text == "none" { return .none }
-        if node.text == "all" {
+        if node.text == "all", !mayBeAll {
             reader.sink.error(
                 .invalidValue,
                 "one track is taken of each asset; it is `first`, `none`, an index or a mapping",
@@ -240,6 +243,7 @@ struct CompositionDecoder {
         place.bottom = distance("bottom")
         place.width = distance("width")
         place.height = distance("height")
+        place.rotate = reader.thousandths("rotate", of: fields)
         return place
     }
 

@@ -101,7 +101,7 @@ package struct JobFileDecoder {
     }
 
     private static func refuseURLs(of file: JobFile, _ reader: NodeReader) {
-        for asset in file.assets.map(\.asset) + file.jobs.map(\.asset) {
+        for asset in (file.assets.map(\.asset) + file.jobs.map(\.asset)).flatMap(\.parts) {
             guard case .url(let url) = asset.source else { continue }
             reader.sink.error(
                 .networkNotAllowed, "the asset is a URL, and nothing is fetched unless that is allowed",

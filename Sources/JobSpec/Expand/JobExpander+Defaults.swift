@@ -32,7 +32,9 @@ extension JobExpander {
         if let written = base.node[key: "composition"], !mentionsMatrix(written) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
             let node = Substitution(scope: scope, reader: own).apply(to: written)
-            _ = expander.composition(node, scope: scope)
+            for id in expander.composition(node, scope: scope)?.readJobs ?? [] {
+                _ = definition.hasJob(id, reader: own)
+            }
         }
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)

@@ -1,29 +1,11 @@
 internal import Diagnostics
+internal import ExactStrings
 
 /// Jobs that read what others publish.
 extension JobExpander {
     /// The runs of a job that reads others' outputs: one for each of those.
     func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
-        var expanded: [Run] = []
-        for run in runs {
-            guard case .job(let id, _, let named) = run.asset.source,
-                let position = definition.positions[id.value]
-            else {
-                expanded.append(run)
-                continue
-            }
-            for job in results[position] {
-                guard let output = output(named, of: job, readBy: id) else { break }
-                var copy = run
-                copy.asset.source = .job(id, run: job.id.value, output: named)
-                copy.facts.path = output.destination.path.value
-                copy.facts.isPattern = job.isTemplate
-                copy.isTemplate = job.isTemplate
-                let label = job.id.value.dropFirst(job.base.count)
-                if !label.isEmpty { copy.label.insert(String(label.dropFirst().dropLast()), at: 0) }
-                expanded.append(copy)
-            }
-        }
+        var expanded = runs.flatMap { each(of: $0, results: results) }
         if expanded.count > Self.limit {
             if let run = runs.first {
                 reader.sink.error(
@@ -34,6 +16,66 @@ extension JobExpander {
         }
         for position in expanded.indices { expanded[position].index = position + 1 }
         return expanded.compactMap { Self.decode($0, definition: definition, reader: reader) }
+    }
+
+    /// A run for each run of the jobs that it reads. Of several clips only one can be of a job with many.
+    private func each(of run: Run, results: [[JobSpec]]) -> [Run] {
+        var runs = [run]
+        // Of a composition that a pattern gave its runs.
+        var several: SourceRange? = run.asset.pattern?.range ?? run.pattern
+        for id in run.waitsFor {
+            guard let position = definition.positions[id.value] else { continue }
+            let read = results[position]
+            if read.contains(where: { $0.isTemplate || $0.id.value != $0.base }) {
+                if let first = several {
+                    reader.sink.error(
+                        .fanOut,
+                        "a composition is run once for each run of one job or each match of one pattern, and this is a second one",
+                        at: id.range, notes: [Diagnostic.Note("the first one stands here", at: first)])
+                    return []
+                }
+                several = id.range
+            }
+            runs = runs.flatMap { run -> [Run] in
+                var made: [Run] = []
+                for job in read {
+                    guard let one = with(job, of: id, in: run) else { break }
+                    made.append(one)
+                }
+                return made
+            }
+        }
+        return runs
+    }
+
+    /// A run with what a job's run publishes in that job's place; nil where that can't be, which is said.
+    private func with(_ job: JobSpec, of id: Located<String>, in run: Run) -> Run? {
+        var path: String?
+        func replaced(_ asset: AssetSpec) -> AssetSpec {
+            guard case .job(let own, _, let named) = asset.source, own.value.exact == id.value.exact else {
+                return asset
+            }
+            guard let output = output(named, of: job, readBy: own) else { return asset }
+            path = path ?? output.destination.path.value
+            var asset = asset
+            asset.source = .job(own, run: job.id.value, output: named)
+            return asset
+        }
+        let errors = reader.sink.errorCount
+        var copy = run
+        let label = job.id.value.dropFirst(job.base.count)
+        if case .composition(let spec) = run.asset.source {
+            copy.asset.source = .composition(spec.mapped(replaced))
+            if job.isTemplate || !label.isEmpty { copy.facts.path = path }
+        } else {
+            copy.asset = replaced(run.asset)
+            copy.facts.path = path
+        }
+        guard reader.sink.errorCount == errors else { return nil }
+        copy.facts.isPattern = copy.facts.isPattern || job.isTemplate
+        copy.isTemplate = copy.isTemplate || job.isTemplate
+        if !label.isEmpty { copy.label.insert(String(label.dropFirst().dropLast()), at: 0) }
+        return copy
     }
 
     /// The output that is read; said where it isn't there, or where it isn't said which of several.
@@ -73,7 +115,7 @@ extension JobExpander {
         var ready: [Int] = []
         for job in waiting.keys.sorted() {
             let needed = Set(
-                (waiting[job] ?? []).compactMap(\.waitsFor).compactMap { definition.positions[$0.value] }
+                (waiting[job] ?? []).flatMap(\.waitsFor).compactMap { definition.positions[$0.value] }
             )
             .filter { waiting[$0] != nil }
             open[job] = needed.count

@@ -30,9 +30,11 @@ struct JobExpander {
         var facts: AssetFacts
         var index = 0
         var isTemplate = false
+        /// Where a pattern stands that the run is of.
+        var pattern: SourceRange?
 
-        /// The job whose output it reads.
-        var waitsFor: Located<String>? { if case .job(let id, _, _) = asset.source { id } else { nil } }
+        /// The jobs whose outputs it reads.
+        var waitsFor: [Located<String>] { asset.readJobs }
     }
 
     /// The runs of some jobs, in file order.
@@ -47,7 +49,7 @@ struct JobExpander {
         /// All runs of a job.
         mutating func add(_ runs: [Run], of job: Int) {
             last = job
-            if runs.contains(where: { $0.waitsFor != nil }) {
+            if runs.contains(where: { !$0.waitsFor.isEmpty }) {
                 waiting[job] = runs
             } else {
                 free += runs
@@ -71,7 +73,7 @@ struct JobExpander {
         let decoded = shares.flatMap(\.jobs)
         let jobs = waiting.isEmpty ? decoded : decode(waiting, after: decoded)
         DependencyCheck(definition: definition, reader: reader).check(
-            readings: waiting.mapValues { $0.compactMap(\.waitsFor) }, jobs: jobs)
+            readings: waiting.mapValues { $0.flatMap(\.waitsFor) }, jobs: jobs)
         return named(jobs)
     }
 
@@ -172,7 +174,9 @@ struct JobExpander {
                 hasLookedOn = true
                 continue
             }
-            if case .job(let needed, _, _) = spec.source, !definition.hasJob(needed, reader: reader) {
+            // Each is asked, so that each is named that isn't there.
+            let isUnknown = spec.readJobs.map { definition.hasJob($0, reader: reader) }.contains(false)
+            if isUnknown {
                 if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
                 hasLookedOn = true
                 continue
@@ -313,6 +317,7 @@ struct JobExpander {
                 composed.map { .composition($0.with(located, for: pattern)) } ?? .file(located)
             copy.facts.path = shown(located)
             copy.facts.isPattern = false
+            copy.pattern = pattern.range
             // Never less than what tells it from the others: two runs of one name would be one.
             let name =
                 path.hasExactPrefix(folder)

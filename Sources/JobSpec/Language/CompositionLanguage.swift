@@ -56,6 +56,11 @@ extension Language {
             KeyInfo("video", oneTrack, "Which track is seen; `none` is black.", default: "first"),
             KeyInfo("audio", oneTrack, "Which track is heard; `none` is silence.", default: "first"),
             KeyInfo(
+                "subtitle",
+                .oneOf([.word(["first", "all", "none"]), .integer(0...255), .mapping(selection)]),
+                "Which tracks of cues move along, as text; those of a language follow one another.",
+                default: "all"),
+            KeyInfo(
                 "fit", .word(["contain", "cover", "stretch"]),
                 "How frames get into the canvas: with bars, filled and cut off, or scaled to it.",
                 default: "contain"),
@@ -86,6 +91,9 @@ extension Language {
                 default: "false"),
             KeyInfo("width", distance, "How wide it is; the height follows.", default: "its own"),
             KeyInfo("height", distance, "How high it is; the width follows."),
+            KeyInfo(
+                "rotate", .number(-360...360),
+                "How far it is rotated around its middle, in degrees clockwise.", default: "0"),
         ], alternatives: [.atMostOne(["left", "right", "center"]), .atMostOne(["top", "bottom"])])
     private static let layerTimes = [
         KeyInfo("at", anchor, "When it comes on screen.", default: "0"),
@@ -163,7 +171,11 @@ extension Language {
 
     /// An item of `sequence`.
     static let sequence = ValueType.list(
-        .oneOf([.string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap)]))
+        .oneOf([
+            .string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap), .mapping(fileAsset),
+            .mapping(urlAsset), .mapping(pattern), .mapping(imagesAsset), .mapping(imageAsset),
+            .mapping(jobAsset),
+        ]))
 
     static let composition = MappingType(
         "composition", "`composition`",

@@ -40,6 +40,8 @@ package struct CompositionSpec: Sendable {
         package var duration: Located<MediaTime>?
         package var video: Choice
         package var audio: Choice
+        /// Which tracks of cues move along: `usual` is all, and so is `track`, of those that it names.
+        package var subtitle = Choice.usual
         package var fit: Located<FrameFit>?
         package var shaping = Shaping()
         /// In thousandths.
@@ -89,6 +91,8 @@ package struct CompositionSpec: Sendable {
         package var bottom: Located<Distance>?
         package var width: Located<Distance>?
         package var height: Located<Distance>?
+        /// In thousandths of a degree, clockwise.
+        package var rotate: Located<Int>?
         package init() {}
     }
 
@@ -140,9 +144,14 @@ package struct CompositionSpec: Sendable {
     package var channels: Located<ChannelLayout>?
     package var range: SourceRange
 
+    /// The clips of its sequence.
+    package var clips: [Clip] {
+        sequence.compactMap { if case .clip(let clip) = $0 { clip } else { nil } }
+    }
+
     /// The assets that it is made of.
     package var assets: [AssetSpec] {
-        sequence.compactMap { if case .clip(let clip) = $0 { clip.asset } else { nil } }
+        clips.map(\.asset)
             + layers.compactMap {
                 switch $0.content {
                 case .asset(let asset, _, _, _), .subtitle(let asset, _, _): asset
@@ -160,12 +169,16 @@ package struct CompositionSpec: Sendable {
 
     /// The same with a file in a pattern's place.
     func with(_ path: Located<String>, for pattern: Located<String>) -> CompositionSpec {
-        func replaced(_ asset: AssetSpec) -> AssetSpec {
+        mapped { asset in
             guard case .glob(let own) = asset.source, own.range == pattern.range else { return asset }
             var asset = asset
             asset.source = .file(path)
             return asset
         }
+    }
+
+    /// The same with other assets.
+    func mapped(_ replaced: (AssetSpec) -> AssetSpec) -> CompositionSpec {
         var spec = self
         for index in spec.sequence.indices {
             guard case .clip(var clip) = spec.sequence[index] else { continue }

@@ -1,4 +1,5 @@
 package import Diagnostics
+internal import ExactStrings
 package import LibAV
 package import Media
 
@@ -79,6 +80,23 @@ package struct AssetSpec: Sendable {
     /// The assets that it is made of: itself, but of a composition.
     package var parts: [AssetSpec] {
         if case .composition(let spec) = source { spec.assets } else { [self] }
+    }
+
+    /// The jobs whose outputs it is made of, each once.
+    var readJobs: [Located<String>] {
+        var found: [Located<String>] = []
+        for part in parts {
+            guard case .job(let id, _, _) = part.source,
+                !found.contains(where: { $0.value.exact == id.value.exact })
+            else { continue }
+            found.append(id)
+        }
+        return found
+    }
+
+    /// The runs of jobs whose outputs it is made of.
+    package var readRuns: [String] {
+        parts.compactMap { if case .job(_, let run, _) = $0.source { run } else { nil } }
     }
 
     /// The pattern whose matches it is run for; nil where there is none.

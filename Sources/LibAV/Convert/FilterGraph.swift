@@ -73,24 +73,34 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         frameRate: Rational? = nil
     ) -> FilterStep {
         video(
-            width: frame.width, height: frame.height, format: "\(frame.raw.pointee.format)",
-            timeBase: timeBase, sampleAspectRatio: sampleAspectRatio, frameRate: frameRate)
+            width: frame.width, height: frame.height,
+            format: PixelFormat(AVPixelFormat(rawValue: frame.raw.pointee.format)),
+            timeBase: timeBase, sampleAspectRatio: sampleAspectRatio, frameRate: frameRate,
+            color: frame.colorCode)
     }
 
     /// Where frames come in (`buffer`).
     private static func video(
-        width: Int, height: Int, format: String, timeBase: Rational, sampleAspectRatio: Rational,
-        frameRate: Rational?
+        width: Int, height: Int, format: PixelFormat, timeBase: Rational, sampleAspectRatio: Rational,
+        frameRate: Rational?, color: ColorCode
     ) -> FilterStep {
         let aspect = "\(max(0, sampleAspectRatio.num))/\(max(1, sampleAspectRatio.den))"
         var source = FilterStep(
             "buffer",
             [
-                "video_size": "\(width)x\(height)", "pix_fmt": format,
+                "video_size": "\(width)x\(height)", "pix_fmt": "\(format.value)",
                 "time_base": "\(timeBase.num)/\(timeBase.den)", "pixel_aspect": aspect,
             ])
         if let rate = frameRate {
             source.options.append(MetadataEntry(key: "frame_rate", value: "\(rate.num)/\(rate.den)"))
+        }
+        // From FFmpeg 7 on, filters agree on what numbers mean before the first frame, and take that for the frames' own. Of RGB there
+        // is nothing to agree on.
+        if tandem_filter_major() >= 10, !format.isRGB {
+            source.options += [
+                MetadataEntry(key: "colorspace", value: "\(color.matrix)"),
+                MetadataEntry(key: "range", value: "\(color.range)"),
+            ]
         }
         return source
     }
@@ -119,9 +129,10 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         throws(AVError) -> FrameForm
     {
         let input = video(
-            width: form.width, height: form.height, format: "\(form.format.value)",
+            width: form.width, height: form.height, format: form.format,
             timeBase: Rational(1, 1000),
-            sampleAspectRatio: form.sampleAspectRatio, frameRate: Rational(25, 1))
+            sampleAspectRatio: form.sampleAspectRatio, frameRate: Rational(25, 1),
+            color: ColorCode(form.color))
         return try build(FilterNode.chain(steps, of: 1), inputs: [input], mediaType: .video, scaling: scaling)
             .outputForm(color: form.color)
     }

@@ -99,6 +99,15 @@ public final class CodecParameters: @unchecked Sendable {
             extradata: extradata, level: nil, codecTag: nil)
     }
 
+    /// Text that is shown for some time, without headers of its own. Throws of a name that is no subtitle codec's.
+    public static func subtitles(codec: String) throws(AVError) -> CodecParameters {
+        var parameters = AVCodecParameters()
+        (parameters.codec_id, parameters.codec_type) = (try id(of: codec, .subtitle), AVMEDIA_TYPE_SUBTITLE)
+        parameters.format = -1
+        (parameters.profile, parameters.level) = (FF_PROFILE_UNKNOWN, FF_LEVEL_UNKNOWN)
+        return try CodecParameters(copying: &parameters)
+    }
+
     private static func id(of codec: String, _ type: MediaType) throws(AVError) -> AVCodecID {
         guard let descriptor = avcodec_descriptor_get_by_name(codec),
             MediaType(descriptor.pointee.type) == type

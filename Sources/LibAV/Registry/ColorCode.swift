@@ -6,6 +6,16 @@ package struct ColorCode: Hashable, Sendable {
     var range: UInt32
     var matrix: UInt32
 
+    init(range: UInt32, matrix: UInt32) { (self.range, self.matrix) = (range, matrix) }
+
+    /// Of what is said by names; what is unknown is unsaid.
+    init(_ color: ColorDescription) {
+        let range = color.range.map { av_color_range_from_name($0) } ?? -1
+        let matrix = color.matrix.map { av_color_space_from_name($0) } ?? -1
+        self.range = range < 0 ? AVCOL_RANGE_UNSPECIFIED.rawValue : UInt32(range)
+        self.matrix = matrix < 0 ? AVCOL_SPC_UNSPECIFIED.rawValue : UInt32(matrix)
+    }
+
     /// `AVCOL_RANGE_JPEG`; nil where nobody says.
     package var isFullRange: Bool? {
         range == AVCOL_RANGE_UNSPECIFIED.rawValue ? nil : range == AVCOL_RANGE_JPEG.rawValue

@@ -28,6 +28,20 @@ extension AssetLoader {
                     index: tracks.count, parameters: try .rawAudio(form.mixed),
                     timeBase: Rational(1, form.sampleRate), duration: composition.sampleCount, packets: 0))
         }
+        for subtitles in composition.subtitles {
+            let length = composition.duration.ticks(in: SubtitleTrack.timeBase)
+            var stream = StreamInfo(
+                index: tracks.count, parameters: try .subtitles(codec: SubtitleTrack.codec.libavName),
+                timeBase: SubtitleTrack.timeBase, duration: length, packets: 0)
+            stream.disposition = []
+            if let language = subtitles.language {
+                stream.metadata.append(MetadataEntry(key: "language", value: language))
+            }
+            if let title = subtitles.title {
+                stream.metadata.append(MetadataEntry(key: "title", value: title))
+            }
+            add(stream)
+        }
         let end = tracks.map(\.timeRange.end).max() ?? .zero
         return AssetContents(
             container: SourceContainer.composition.name, fileSize: 0, missingBytes: 0, tracks: tracks,

@@ -2,7 +2,7 @@ internal import LibAV
 
 /// What a program puts a composition together with (`AVMutableComposition`).
 extension Composition {
-    /// Puts a part of an asset behind what is there: its first track of frames and its first track of audio, together (`insertTimeRange`).
+    /// Puts a part of an asset behind what is there: its first track of frames and its first track of audio, together, with its cues (`insertTimeRange`).
     /// The first asset decides about the canvas and the audio's form where nothing is said yet.
     ///
     /// - Parameters:
@@ -89,6 +89,9 @@ extension Composition {
                         source: place, track: heard.index, sourceRange: range, timeRange: shown),
                     volume: overlap > .zero ? .rising(from: shown.start, for: overlap) : .full))
         }
+        carry(
+            contents.tracks.map(\.description),
+            of: ClipPlacement(source: place, track: 0, sourceRange: range, timeRange: shown))
         duration = shown.end
     }
 

@@ -5,7 +5,8 @@ extension Composition {
     public var isSound: Bool {
         guard duration > .zero, duration <= .longest, canvas != nil || audioForm != nil else { return false }
         guard sources.count <= Self.mostClips, clips.count <= Self.mostClips, layers.count <= Self.mostClips,
-            audio.count <= Self.mostClips, chapters.count <= Self.mostClips
+            audio.count <= Self.mostClips, chapters.count <= Self.mostClips, subtitles.count <= 64,
+            subtitles.allSatisfy({ $0.clips.count <= Self.mostClips && $0.isSound })
         else { return false }
         if let canvas {
             guard canvas.isSound else { return false }
@@ -20,6 +21,7 @@ extension Composition {
             return false
         }
         return clips.allSatisfy { isSound($0.placement) } && areInOrder
+            && subtitles.allSatisfy { $0.clips.allSatisfy { isSound($0) } }
             && layers.allSatisfy { isSound($0) }
             && audio.enumerated().allSatisfy { index, clip in
                 isSound(clip.placement, isRepeated: clip.isRepeated)
@@ -49,7 +51,7 @@ extension Composition {
 
     private func isSound(_ layer: Layer) -> Bool {
         guard let canvas, layer.timeRange.start >= .zero, layer.timeRange.duration > .zero,
-            layer.opacity.isSound
+            layer.opacity.isSound, abs(layer.rotation) <= 360_000
         else { return false }
         switch layer.content {
         case .frames(let placement, let place, let settings):
@@ -66,6 +68,14 @@ extension Composition {
                     abs($0 ?? 0) <= 1 << 16
                 }
         }
+    }
+}
+
+extension SubtitleTrack {
+    /// Each clip begins no earlier than the one before it; words are no longer than words are.
+    var isSound: Bool {
+        zip(clips, clips.dropFirst()).allSatisfy { $0.timeRange.start <= $1.timeRange.start }
+            && [language, title].allSatisfy { ($0?.utf8.count ?? 0) <= 1000 && $0?.utf8.contains(0) != true }
     }
 }
 

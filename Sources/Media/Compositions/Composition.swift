@@ -18,6 +18,8 @@ public struct Composition: Hashable, Codable, Sendable {
     public var layers: [Layer] = []
     /// Runs of audio, in any order: what is heard at once is added.
     public var audio: [AudioClip] = []
+    /// Tracks of cues.
+    public var subtitles: [SubtitleTrack] = []
     /// Its chapters.
     public var chapters: [AssetChapter] = []
     /// How long it is.
@@ -118,6 +120,17 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
         self.track = track
         self.sourceRange = sourceRange
         self.timeRange = timeRange
+    }
+
+    /// When something of the source is seen or heard in the composition.
+    package func time(ofSource time: MediaTime) -> MediaTime {
+        let inside = time - sourceRange.start
+        guard !isPlain else { return timeRange.start + inside }
+        let (from, to) = (timeRange.duration, sourceRange.duration)
+        return timeRange.start
+            + MediaTime(
+                Int128(inside.value) * Int128(from.value) * Int128(to.timescale),
+                Int128(inside.timescale) * Int128(from.timescale) * Int128(max(1, to.value)))
     }
 
     /// It is played as fast as it was recorded.

@@ -1,8 +1,17 @@
 internal import LibAV
 
+/// Cues one after the other, as they begin, with what becomes of damaged ones. Confined to one queue.
+protocol CueSource: AnyObject {
+    var damage: DamageTally { get }
+    /// The next one, in the track's unit; nil behind the last.
+    func next() throws -> Packet?
+}
+
+extension PacketSource: CueSource {}
+
 /// A track's cues of a range, as they are or in another codec: both ends of a cue are cut to the range.
 final class SubtitleProducer: SampleProducer {
-    private let packets: PacketSource
+    private let packets: any CueSource
     private let track: AssetTrack
     private let zero: Int64
     private let start: Int64
@@ -21,7 +30,7 @@ final class SubtitleProducer: SampleProducer {
     /// Cues that were left out where too many are shown at once.
     var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
-    init(packets: PacketSource, context: ProducerContext, codec: SubtitleCodec?) throws {
+    init(packets: any CueSource, context: ProducerContext, codec: SubtitleCodec?) throws {
         self.packets = packets
         track = context.track
         zero = context.timeZero.ticks(in: track.timeBase)

@@ -11,25 +11,36 @@ extension BatchPlanner {
         _ spec: CompositionSpec, in index: Int, into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
         var planner = self
+        planner.awaited = []
         var own = DiagnosticSink()
         let decision = CompositionPlanner(spec, prober: prober) { asset, length, rate in
             planner.find(asset, showing: length, rate, in: index, into: &own)
         }.decide()
         // What was found of sources is found for other jobs too.
         (probed, images, finder) = (planner.probed, planner.images, planner.finder)
+        let awaited = planner.awaited
         sink.add(own)
         sink.add(decision.reasons.diagnostics)
         composed = decision.value?.known
         composed?.notes = decision.reasons.notes
+        composed?.awaited = awaited
+        composed?.notes += awaited.map {
+            "\($0.path.pathParts.last ?? $0.path) is what the job \($0.job) publishes, foretold until then"
+        }
         guard let composition = decision.value?.composition, !own.hasErrors else { return nil }
-        return describe(composition, at: spec.range, into: &sink)
+        return describe(composition, awaiting: awaited, at: spec.range, into: &sink)
     }
 
     /// What a composition is, as a source.
     func describe(
-        _ composition: Composition, at place: SourceRange, into sink: inout DiagnosticSink
+        _ composition: Composition, awaiting awaited: [JobOutput] = [], at place: SourceRange,
+        into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
-        let identities = composition.sources.map(\.identity)
+        let paths = Set(awaited.map(\.path.exact))
+        let identities = composition.sources.map { source -> String? in
+            if case .file(let path) = source, paths.contains(path.exact) { return "" }
+            return source.identity
+        }
         for (source, identity) in zip(composition.sources, identities) where identity == nil {
             sink.error(.sourceUnreadable, "a source of the composition is gone: \(source.name)", at: place)
         }
@@ -51,7 +62,7 @@ extension BatchPlanner {
         _ asset: AssetSpec, showing length: MediaTime?, _ rate: Rational, in index: Int,
         into sink: inout DiagnosticSink
     ) -> CompositionPlanner.Found? {
-        guard let (source, description) = source(asset, in: index, foreseen: nil, into: &sink) else {
+        guard let (source, description) = source(asset, in: index, into: &sink) else {
             return nil
         }
         switch source {
@@ -69,7 +80,13 @@ extension BatchPlanner {
         case .images(let sequence, _):
             return CompositionPlanner.Found(
                 source: .images(sequence), description: description, isStill: sequence.numbers == nil)
-        case .job, .composition: return nil
+        case .job(let run, let path):
+            guard case .job(_, _, let output) = asset.source else { return nil }
+            let read = JobOutput(job: run, output: output?.value, path: path)
+            if !awaited.contains(read) { awaited.append(read) }
+            return CompositionPlanner.Found(
+                source: .file(path), description: description, isStill: false)
+        case .composition: return nil
         }
     }
 
@@ -101,6 +118,8 @@ struct ComposedSource {
     var clipPlaces: [SourceRange] = []
     /// A chapter for each clip of the sequence.
     var chapters: [AssetChapter] = []
+    /// What of it other jobs publish.
+    var awaited: [JobOutput] = []
     /// Tracks of its sources of which nothing is seen or heard.
     var left: [Left] = []
 

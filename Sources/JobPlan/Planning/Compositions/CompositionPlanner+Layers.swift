@@ -32,7 +32,8 @@ extension CompositionPlanner {
                             TextLayer(
                                 text: text.value, fontFile: file, size: size, color: color,
                                 place: place(ofText: layer.position, on: canvas))),
-                        timeRange: range, opacity: opacity))
+                        timeRange: range, opacity: opacity,
+                        rotation: layer.position.rotate?.value ?? 0))
             case .subtitle(let asset, let choice, let style): burn(asset, choice, style, range)
             case .asset(let asset, let written, let choice, let shaping):
                 add(layer, asset, written, choice, shaping, range, opacity, canvas)
@@ -67,7 +68,8 @@ extension CompositionPlanner {
                         sourceRange: TimeRange(start: range.start, duration: length),
                         timeRange: TimeRange(start: shown.start, duration: length)),
                     in: rectangle, settings: settings),
-                timeRange: TimeRange(start: shown.start, duration: length), opacity: opacity))
+                timeRange: TimeRange(start: shown.start, duration: length), opacity: opacity,
+                rotation: layer.position.rotate?.value ?? 0))
         leave(
             found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.place
         ) { _ in "a layer shows one track of frames" }

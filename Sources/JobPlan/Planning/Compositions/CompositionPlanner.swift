@@ -259,22 +259,34 @@ struct CompositionPlanner {
             }
             composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
         }
+        let cues = subtitles(of: one)
+        composition.carry(
+            cues,
+            of: ClipPlacement(
+                source: source, track: 0, sourceRange: one.range, timeRange: one.timeRange))
         chapters(of: one)
-        account(for: one, index)
+        account(for: one, index, cues)
     }
 
     /// What of a clip's source is neither seen nor heard, and the chapter that it is itself.
-    private mutating func account(for one: Placed, _ index: Int) {
+    private mutating func account(for one: Placed, _ index: Int, _ cues: [TrackDescription]) {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
         known.chapters.append(
             AssetChapter(
                 timeRange: one.timeRange, title: one.clip.id?.value ?? name.nameParts.stem))
         leave(
-            one.found, [one.video?.index, one.audio?.index], as: "clip \(index)", at: one.clip.place
+            one.found, [one.video?.index, one.audio?.index] + cues.map(\.index), as: "clip \(index)",
+            at: one.clip.place
         ) { track in
-            let choice = track.mediaType == .video ? one.clip.video : one.clip.audio
-            guard [.video, .audio].contains(track.mediaType), case .none = choice else { return nil }
-            return "`\(track.mediaType.rawValue): none`"
+            let choice: CompositionSpec.Choice? =
+                switch track.mediaType {
+                case .video: one.clip.video
+                case .audio: one.clip.audio
+                case .subtitle: one.clip.subtitle
+                default: nil
+                }
+            if case .none? = choice { return "`\(track.mediaType.rawValue): none`" }
+            return nil
         }
     }
 
@@ -287,11 +299,36 @@ struct CompositionPlanner {
         for track in found.description.tracks
         where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
             let said = reason(track)
+            let isImages =
+                track.mediaType == .subtitle && !SubtitleCodec.canConvert(from: track.codec)
             known.left.append(
                 ComposedSource.Left(
                     owner: "\(owner), \(name)",
                     track: "track \(track.index) (\(LedgerText.plainName(track)))",
-                    reason: said ?? "nothing takes it", isUnasked: said == nil, place: place))
+                    reason: said ?? (isImages ? "its cues are images" : "nothing takes it"),
+                    isUnasked: said == nil, place: place))
+        }
+    }
+
+    /// Tracks of text whose cues move along with a clip.
+    private mutating func subtitles(of one: Placed) -> [TrackDescription] {
+        let cues = one.found.description.tracks.filter { $0.mediaType == .subtitle }
+        func isText(_ track: TrackDescription) -> Bool { SubtitleCodec.canConvert(from: track.codec) }
+        switch one.clip.subtitle {
+        case .none: return []
+        case .usual: return cues.filter(isText)
+        case .track(let selection):
+            let chosen = one.found.description.tracks(of: .subtitle, matching: selection.value)
+            if chosen.isEmpty {
+                reasons.error(.noSuchTrack, "no subtitle track of it matches", at: selection.range)
+            }
+            if let other = chosen.first(where: { !isText($0) }) {
+                reasons.error(
+                    .cannotDecode,
+                    "its subtitles are images (\(other.codec)), which don't become text", at: selection.range,
+                    help: "`subtitle: none`, or a selection of other tracks")
+            }
+            return chosen.filter(isText)
         }
     }
 
@@ -302,10 +339,8 @@ struct CompositionPlanner {
             let end = min(chapter.timeRange.end, one.range.end)
             guard start < end else { continue }
             func moved(_ time: MediaTime) -> MediaTime {
-                let factor = Int64(one.clip.speed?.value ?? 1000)
-                let inside = time - one.range.start
-                return one.timeRange.start
-                    + (factor == 1000 ? inside : inside.multiplied(by: 1000, dividedBy: factor))
+                ClipPlacement(source: 0, track: 0, sourceRange: one.range, timeRange: one.timeRange)
+                    .time(ofSource: time)
             }
             composition.chapters.append(
                 AssetChapter(

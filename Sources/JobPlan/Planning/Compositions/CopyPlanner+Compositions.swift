@@ -16,6 +16,17 @@ extension CopyPlanner {
                 at: place, help: "`encode` it")
             return nil
         }
+        // What its packets are is known too late for a plan.
+        for clip in spec?.clips ?? [] {
+            guard case .job(let id, _, _) = clip.asset.source else { continue }
+            sink.error(
+                .copyRange, "what `\(id.value)` publishes can't be joined without re-encoding it",
+                at: id.range,
+                notes: [Diagnostic.Note("`copy` stands here", at: place)],
+                help: "`encode` it; or a job file of its own, run afterwards, that reads the file by its path"
+            )
+            return nil
+        }
         guard ranges.isEmpty else {
             sink.error(
                 .copyRange, "a part of a composition can't be copied",

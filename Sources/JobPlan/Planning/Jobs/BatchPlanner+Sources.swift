@@ -10,7 +10,7 @@ internal import FileSystem
 /// What jobs read.
 extension BatchPlanner {
     mutating func source(
-        _ asset: AssetSpec, in index: Int, foreseen: InputPlan.Source?, into sink: inout DiagnosticSink
+        _ asset: AssetSpec, in index: Int, into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
         switch asset.source {
         case .pattern(let pattern):
@@ -36,10 +36,9 @@ extension BatchPlanner {
         case .composed(let composition): return describe(composition, at: asset.range, into: &sink)
         case .glob: return nil
         case .job(let id, let run, let output):
-            if case .file(let path, _)? = foreseen, let foreseen {
-                return describe(path, asset.timing, at: id.range, into: &sink).map { (foreseen, $0) }
-            }
-            if let path = settled[Key(file: index, id: run)]?.destination(of: output?.value) {
+            if let path = published(run, output?.value, in: index)
+                ?? settled[Key(file: index, id: run)]?.destination(of: output?.value)
+            {
                 guard let description = describe(path, asset.timing, at: id.range, into: &sink),
                     let identity = FileIdentity(path: path)
                 else { return nil }

@@ -43,6 +43,11 @@ package struct BatchPlanner {
     var finder: SourceFinder
     /// What was said of the composition that was planned last.
     var composed: ComposedSource?
+    /// What other jobs are to publish that the composition at hand is made of.
+    var awaited: [JobOutput] = []
+    /// What other jobs have published since a job was planned that is planned anew.
+    var published: [JobOutput] = []
+    private var isAnew: Bool { !published.isEmpty }
     var destinations = DestinationTable()
     private var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
@@ -52,7 +57,7 @@ package struct BatchPlanner {
     private var refused: Set<Key> = []
     var diagnostics = DiagnosticSink()
 
-    private init(files: [JobFile], prober: any SourceProber, memory: any PlanMemory) {
+    init(files: [JobFile], prober: any SourceProber, memory: any PlanMemory) {
         self.files = files
         self.prober = prober
         self.memory = memory
@@ -144,26 +149,6 @@ package struct BatchPlanner {
         return (paths, stills, sources, sink)
     }
 
-    /// Plans one job anew, whose source was foretold and now exists.
-    package static func replan(
-        _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
-    ) throws(PlanningError) -> JobPlan {
-        guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
-            let job = files[index].jobs.first(where: { $0.id.value.exact == plan.id.exact })
-        else { throw PlanningError(diagnostics: []) }
-        var planner = BatchPlanner(files: files, prober: prober, memory: NoMemory())
-        var sink = DiagnosticSink()
-        guard case .job(_, let path)? = plan.inputs.first?.source, let identity = FileIdentity(path: path)
-        else { return plan }
-        guard
-            let fresh = planner.plan(
-                job, in: index, foreseen: .file(path: path, identity: identity), into: &sink)
-        else {
-            throw PlanningError(diagnostics: sink.diagnostics)
-        }
-        return fresh
-    }
-
     /// `unknown` is what was said of jobs that were asked for and aren't there: then nothing is done.
     private mutating func run(unknown: DiagnosticSink) -> Result {
         probeAhead()
@@ -242,38 +227,46 @@ package struct BatchPlanner {
         "\(timing.rawValue):\(path)".exact
     }
 
-    /// Circles were refused when the file was decoded; a run reads at most one other.
+    /// A job after those that it reads. Circles were refused when the file was decoded.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
-        var chain = [job]
-        while case .job(_, let run, _)? = chain.last?.asset.source,
-            let position = positions[Key(file: index, id: run)], chain.count <= files[index].jobs.count
-        {
-            let next = files[index].jobs[position]
-            if isPlanned(next, in: index) { break }
-            chain.append(next)
-        }
-        for job in chain.reversed() where !isPlanned(job, in: index) {
-            let key = Key(file: index, id: job.id.value)
-            let found: BatchPlan.Settled? = settledAhead[key] ?? settle(job, in: index)
-            if let found {
-                settled[key] = found
-                settledOrder.append(found)
+        var open = [(job: job, isNext: false)]
+        var seen: Set<Key> = []
+        while let (job, isNext) = open.popLast() {
+            if isPlanned(job, in: index) { continue }
+            if isNext {
+                planNext(job, in: index)
                 continue
             }
-            var own = DiagnosticSink()
-            let plan = plan(job, in: index, foreseen: nil, into: &own)
-            let sink = Self.named(own, of: job)
-            if let plan {
-                plans[key] = order.count
-                order.append(plan)
-            } else {
-                refusals.append(
-                    BatchPlan.Refusal(
-                        id: job.id.value, file: files[index].path, diagnostics: sink.diagnostics))
-                refused.insert(key)
+            guard seen.insert(Key(file: index, id: job.id.value)).inserted else { continue }
+            open.append((job, true))
+            for run in job.asset.readRuns.reversed() {
+                guard let position = positions[Key(file: index, id: run)] else { continue }
+                open.append((files[index].jobs[position], false))
             }
-            diagnostics.add(sink)
         }
+    }
+
+    private mutating func planNext(_ job: JobSpec, in index: Int) {
+        let key = Key(file: index, id: job.id.value)
+        let found: BatchPlan.Settled? = settledAhead[key] ?? settle(job, in: index)
+        if let found {
+            settled[key] = found
+            settledOrder.append(found)
+            return
+        }
+        var own = DiagnosticSink()
+        let plan = plan(job, in: index, into: &own)
+        let sink = Self.named(own, of: job)
+        if let plan {
+            plans[key] = order.count
+            order.append(plan)
+        } else {
+            refusals.append(
+                BatchPlan.Refusal(
+                    id: job.id.value, file: files[index].path, diagnostics: sink.diagnostics))
+            refused.insert(key)
+        }
+        diagnostics.add(sink)
     }
 
     /// Of a job with many runs, which of them it is about.
@@ -329,8 +322,8 @@ package struct BatchPlanner {
         return question
     }
 
-    private mutating func plan(
-        _ job: JobSpec, in index: Int, foreseen: InputPlan.Source?, into sink: inout DiagnosticSink
+    mutating func plan(
+        _ job: JobSpec, in index: Int, into sink: inout DiagnosticSink
     ) -> JobPlan? {
         let file = files[index]
         guard !job.isTemplate, !job.outputs.contains(where: { $0.container == nil }) else {
@@ -350,7 +343,7 @@ package struct BatchPlanner {
         }
         composed = nil
         guard targets.count == job.outputs.count,
-            let (source, description) = source(job.asset, in: index, foreseen: foreseen, into: &sink)
+            let (source, description) = source(job.asset, in: index, into: &sink)
         else { return nil }
         if description.missingBytes > 0, job.onDamage?.value != .skip, case .file(let path, _) = source {
             let name = path.pathParts.last ?? path
@@ -365,7 +358,7 @@ package struct BatchPlanner {
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
         for (output, destination) in zip(job.outputs, targets) {
             guard let container = output.container else { continue }
-            if foreseen == nil, !output.namesEachImage {
+            if !isAnew, !output.namesEachImage {
                 checkDestination(destination, of: output, in: file.path, into: &sink)
             }
             let planner = OutputPlanner(
@@ -379,7 +372,7 @@ package struct BatchPlanner {
             let task = OutputTask(
                 job: plan.id, file: plan.file, input: planned.input, output: planned.output)
             ExpectationForecast(task).report(into: &sink)
-            guard foreseen == nil else { continue }
+            guard !isAnew else { continue }
             for (index, part) in task.files.enumerated() {
                 let path =
                     part.output.destination.pathParts.last.map { destination.sibling($0) } ?? destination

@@ -66,9 +66,7 @@ struct JobSelection {
             while let job = open.popLast() {
                 guard kept.insert(job.id.value.exact).inserted else { continue }
                 for need in job.needs { open += byBase[need.value.exact] ?? [] }
-                if case .job(_, let run, _) = job.asset.source, let read = byID[run.exact] {
-                    open.append(read)
-                }
+                open += job.asset.readRuns.compactMap { byID[$0.exact] }
             }
             files[index].jobs.removeAll { !kept.contains($0.id.value.exact) }
         }

@@ -92,7 +92,8 @@ struct OutputPlanner {
     /// The read that it is made of.
     private func input(_ extent: PlannedExtent) -> InputPlan {
         InputPlan(
-            source: source, timing: job.asset.timing, sourceDescription: description, range: extent.range,
+            source: source, awaited: composed?.awaited ?? [], timing: job.asset.timing,
+            sourceDescription: description, range: extent.range,
             joinedRanges: extent.joined, requestedRange: extent.requested,
             damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
             cut: extent.ranges.isEmpty ? nil : job.cut?.value)

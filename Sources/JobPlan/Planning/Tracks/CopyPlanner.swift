@@ -111,8 +111,9 @@ struct CopyPlanner {
         case .images:
             sink.error(.codecSetting, "images are no packets of a track; use `encode`", at: place)
             return nil
-        case .composition(let composition, _): return joinedClips(track, of: composition, into: &sink)
-        case .file, .job: break
+        case .composition(let composition, _) where track.mediaType != .subtitle:
+            return joinedClips(track, of: composition, into: &sink)
+        case .file, .job, .composition: break
         }
         let isData = track.mediaType == .data
         guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {

@@ -98,6 +98,7 @@ final class VideoConverter: FrameStage {
         }
         guard needsGraph(form, isFullRange: isFullRange) else { return ready.append(frame) }
         frame.forgetRangeByName()
+        frame.fillColor(isFullRange: isFullRange, matrix: form.format.isRGB ? nil : usualMatrix)
         if graph == nil {
             let chain = FrameFilterChain(
                 settings: settings, size: form.shape.size, format: frame.pixelFormat,
@@ -111,7 +112,6 @@ final class VideoConverter: FrameStage {
             inner = graph?.timeBase ?? tick
             graphInput = form
         }
-        frame.fillColor(isFullRange: isFullRange, matrix: form.format.isRGB ? nil : usualMatrix)
         if !settings.isPlain, !isRetimed { durations[pts] = duration }
         try graph?.send(frame)
     }

@@ -19,6 +19,9 @@ extension ProducerFactory {
             guard range == nil else { throw MediaError.misuse("a cut of a composition is of all of it") }
             return try composedCut(cut, composition, output, opener)
         }
+        if output.track.mediaType == .subtitle {
+            return try cues(composition, settings, context, opener)
+        }
         let frames = try sharing.frames(of: output.track, part: part, for: output) {
             guard output.track.mediaType == .video else {
                 return try ComposedAudio(composition, from: context.start, opener: opener)
@@ -33,6 +36,27 @@ extension ProducerFactory {
         case .passthrough, .wholePackets, .smartCut, .subtitle:
             throw MediaError.misuse("a composition is made of frames and samples: it has no packets to copy")
         }
+    }
+
+    /// Cues of clips; `context` says of which track and what range.
+    private func cues(
+        _ composition: Composition, _ settings: ReaderOutputSettings, _ context: ProducerContext,
+        _ opener: CompositionOpener
+    ) throws -> any SampleProducer {
+        let codec: SubtitleCodec?
+        switch settings {
+        case .passthrough: codec = nil
+        case .subtitle(let wanted): codec = wanted
+        default: throw MediaError.misuse("cues are neither frames nor samples")
+        }
+        let number =
+            context.track.index - (composition.canvas == nil ? 0 : 1)
+            - (composition.audioForm == nil ? 0 : 1)
+        guard composition.subtitles.indices.contains(number) else {
+            throw MediaError.misuse("a composition without these subtitles")
+        }
+        let cues = ComposedCues(composition.subtitles[number], from: context.start, opener: opener)
+        return try SubtitleProducer(packets: cues, context: context, codec: codec)
     }
 
     /// Packets of clips, and what is made between them.

@@ -16,12 +16,17 @@ public struct Layer: Hashable, Codable, Sendable {
     public var timeRange: TimeRange
     /// How much of what is below it covers: 1000 is all of it; times are the composition's.
     public var opacity: VolumeEnvelope
+    /// How far it is rotated around its middle, in thousandths of a degree clockwise. Cues are never.
+    public var rotation: Int
 
     /// Makes a layer.
-    public init(content: Content, timeRange: TimeRange, opacity: VolumeEnvelope = .full) {
+    public init(
+        content: Content, timeRange: TimeRange, opacity: VolumeEnvelope = .full, rotation: Int = 0
+    ) {
         self.content = content
         self.timeRange = timeRange
         self.opacity = opacity
+        self.rotation = rotation
     }
 }
 

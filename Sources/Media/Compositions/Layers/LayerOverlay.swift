@@ -14,8 +14,11 @@ final class LayerOverlay: FrameOverlay {
     private let canvas: Canvas
     private let clip: ClipFrames?
     private var graph: FilterGraph?
-    /// Of text, which is drawn once.
+    private let rotation: LayerRotation?
+    /// Of what stands still: as it is put above frames.
     private var drawn: Frame?
+    /// Where its middle is, in half pixels.
+    private var middle: (x: Int, y: Int)
     /// What was made less opaque last, and how much of it is left: of what stands still, most frames are the same.
     private var faded: Frame?
     private var fadedValue = -1
@@ -25,6 +28,12 @@ final class LayerOverlay: FrameOverlay {
         self.layer = layer
         self.canvas = canvas
         self.clip = clip
+        rotation = LayerRotation(layer.rotation)
+        if case .frames(_, let place, _) = layer.content {
+            middle = (2 * place.x + place.width, 2 * place.y + place.height)
+        } else {
+            middle = (canvas.size.width, canvas.size.height)
+        }
     }
 
     /// Begins to read what it shows.
@@ -42,13 +51,32 @@ final class LayerOverlay: FrameOverlay {
     }
 
     private func image(at time: MediaTime) throws -> Frame? {
-        guard case .text(let text) = layer.content else { return try clip?.frame(at: time) }
-        do throws(AVError) {
-            if drawn == nil { drawn = try text.draw(on: canvas) }
-            return try drawn?.reference()
-        } catch {
-            throw MediaError.encoding(track: "text", error)
+        if let whole = drawn.take() {
+            drawn = try whole.reference()
+            return whole
         }
+        let isText = if case .text = layer.content { true } else { false }
+        do {
+            guard let own = isText ? try drawnText() : try clip?.frame(at: time) else { return nil }
+            guard let rotation else {
+                if isText { drawn = try own.reference() }
+                return own
+            }
+            let rotated = try rotation.rotate(own)
+            if isText || clip?.isStill == true { drawn = try rotated.reference() }
+            return rotated
+        } catch let error as AVError {
+            throw MediaError.encoding(track: isText ? "text" : "layer", error)
+        }
+    }
+
+    /// The text on all of the canvas; where it is rotated, what is seen of it.
+    private func drawnText() throws(AVError) -> Frame? {
+        guard case .text(let text) = layer.content else { return nil }
+        let whole = try text.draw(on: canvas)
+        guard rotation != nil, let box = whole.visible() else { return whole }
+        middle = (2 * box.x + box.width, 2 * box.y + box.height)
+        return try whole.cut(to: box)
     }
 
     /// The layer with less of its alpha.
@@ -77,8 +105,7 @@ final class LayerOverlay: FrameOverlay {
     ) throws(AVError) -> Frame {
         let unit = canvas.frameRate.inverted
         if graph == nil {
-            let (x, y) =
-                if case .frames(_, let place, _) = layer.content { (place.x, place.y) } else { (0, 0) }
+            let (x, y) = ((middle.x - image.width) / 2, (middle.y - image.height) / 2)
             let deep = canvas.pixelFormat == .yuv420p10
             let nodes = [
                 FilterNode(

@@ -1,0 +1,49 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import FileSystem
+package import JobSpec
+internal import Publishing
+
+/// Jobs that read what others publish, once that is there.
+extension BatchPlanner {
+    /// Plans one job anew, whose source was foretold and now exists.
+    package static func replan(
+        _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
+    ) throws(PlanningError) -> JobPlan {
+        guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
+            let job = files[index].jobs.first(where: { $0.id.value.exact == plan.id.exact })
+        else { throw PlanningError(diagnostics: []) }
+        var planner = BatchPlanner(files: files, prober: prober, memory: NoMemory())
+        var sink = DiagnosticSink()
+        planner.published = Self.outputs(read: plan, by: job)
+        // What isn't there is said by the run.
+        guard !planner.published.isEmpty,
+            planner.published.allSatisfy({ FileIdentity(path: $0.path) != nil })
+        else { return plan }
+        guard let fresh = planner.plan(job, in: index, into: &sink) else {
+            throw PlanningError(diagnostics: sink.diagnostics)
+        }
+        return fresh
+    }
+
+    /// What a job reads of others.
+    private static func outputs(read plan: JobPlan, by job: JobSpec) -> [JobOutput] {
+        guard let input = plan.inputs.first else { return [] }
+        guard case .job(_, let path) = input.source, case .job(_, let run, let output) = job.asset.source
+        else { return input.awaited }
+        return [JobOutput(job: run, output: output?.value, path: path)]
+    }
+
+    /// Where a run's output is, once the job that reads it is planned anew: nil before. What was up to date from the start is where
+    /// the job file says.
+    mutating func published(_ run: String, _ output: String?, in index: Int) -> String? {
+        guard !published.isEmpty else { return nil }
+        if let made = published.first(where: { $0.job.exact == run.exact && $0.output == output }) {
+            return made.path
+        }
+        let job = files[index].jobs.first { $0.id.value.exact == run.exact }
+        return (job?.output(output)?.destination.path).flatMap {
+            destinations.resolve(files[index].absolutePath($0))?.path
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import LibAV
+
+/// Rotates frames of a layer around their middle, which stays where it was; what they don't reach lets everything through (libavfilter's
+/// `rotate`, and `transpose` of quarter turns). Confined to one queue.
+final class LayerRotation {
+    /// Thousandths of a degree, clockwise.
+    private let angle: Int
+    private var graph: FilterGraph?
+    private var count: Int64 = 0
+
+    /// Nil where nothing is rotated.
+    init?(_ angle: Int) {
+        guard angle % 360_000 != 0 else { return nil }
+        self.angle = angle
+    }
+
+    private var steps: [FilterStep] {
+        switch (angle % 360_000 + 360_000) % 360_000 {
+        case 90_000: return [FilterStep("transpose", ["dir": "clock"])]
+        case 180_000: return [FilterStep("hflip"), FilterStep("vflip")]
+        case 270_000: return [FilterStep("transpose", ["dir": "cclock"])]
+        case let angle:
+            let radians = "\(angle)*PI/180000"
+            return [
+                FilterStep(
+                    "rotate",
+                    [
+                        "angle": radians, "out_w": "2*ceil(rotw(\(radians))/2)",
+                        "out_h": "2*ceil(roth(\(radians))/2)", "fillcolor": "black@0", "bilinear": "1",
+                    ])
+            ]
+        }
+    }
+
+    /// The frame rotated: as large as it is then.
+    func rotate(_ frame: consuming Frame) throws(AVError) -> Frame {
+        if graph == nil {
+            graph = try FilterGraph.video(
+                steps + [FilterStep("format", ["pix_fmts": "\(frame.pixelFormat)"])], like: frame,
+                timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil)
+        }
+        (frame.pts, frame.duration) = (count, 1)
+        count += 1
+        try graph?.send(frame)
+        let rotated = try Frame()
+        guard case .ready? = try graph?.receive(into: rotated) else {
+            throw AVError(code: -11, operation: "rotating a layer")
+        }
+        return rotated
+    }
+}
+
+extension Frame {
+    /// Where something of it is seen, to the even pixel; nil where nothing is, and of frames without alpha.
+    func visible() -> PixelRectangle? {
+        let box = withPixels(ofPlane: 3) { bytes, plane -> PixelRectangle? in
+            var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
+            for row in 0..<plane.rows {
+                let start = row * plane.bytesPerRow
+                for column in 0..<plane.rowSize where bytes[start + column] > 0 {
+                    (left, right) = (min(left, column), max(right, column))
+                    (top, bottom) = (min(top, row), max(bottom, row))
+                }
+            }
+            guard right >= 0 else { return nil }
+            let (x, y) = (left & ~1, top & ~1)
+            return PixelRectangle(
+                x: x, y: y, width: (right - x) / 2 * 2 + 2, height: (bottom - y) / 2 * 2 + 2)
+        }
+        return box ?? nil
+    }
+
+    /// A part of it.
+    func cut(to box: PixelRectangle) throws(AVError) -> Frame {
+        let graph = try FilterGraph.video(
+            [
+                FilterStep(
+                    "crop",
+                    [
+                        "out_w": "\(box.width)", "out_h": "\(box.height)", "x": "\(box.x)", "y": "\(box.y)",
+                        "exact": "1",
+                    ])
+            ], like: self, timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil)
+        try graph.send(try reference())
+        let part = try Frame()
+        guard case .ready = try graph.receive(into: part) else {
+            throw AVError(code: -11, operation: "cutting a layer")
+        }
+        return part
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Cues of clips that move along with them.
+@Suite struct CarriedSubtitleTests: Composing {
+    /// Two seconds with cues in English and German; `codec` is how the file has them.
+    private func subtitled(_ name: String, _ codec: String, in scratch: Scratch) throws {
+        try scratch.write(
+            "1\n00:00:00,200 --> 00:00:00,600\nfirst <i>\(name)</i>\n\n2\n00:00:01,400 --> 00:00:03,000\nlast \(name)\n",
+            to: "e.srt")
+        try scratch.write("1\n00:00:00,500 --> 00:00:01,500\nmitte \(name)\n", to: "d.srt")
+        try ffmpeg(
+            "-i", scratch.file("\(name.prefix(1)).mkv"), "-i", scratch.file("e.srt"), "-i",
+            scratch.file("d.srt"), "-map", "0", "-map", "1", "-map", "2", "-c:v", "mpeg4", "-c:a",
+            name.hasSuffix("mp4") ? "aac" : "flac", "-c:s",
+            codec, "-metadata:s:s:0", "language=eng", "-metadata:s:s:1", "language=deu", "-t", "2",
+            scratch.file(name))
+    }
+
+    /// Cues with their times in milliseconds, as ffmpeg writes them.
+    private func cues(_ track: Int, of file: String, in scratch: Scratch) throws -> [String] {
+        try ffmpeg("-i", scratch.file(file), "-map", "0:s:\(track)", "-f", "srt", scratch.file("told.srt"))
+        return try String(contentsOfFile: scratch.file("told.srt"), encoding: .utf8).replacing(
+            "\r\n", with: "\n"
+        ).split(separator: "\n\n").map {
+            $0.split(separator: "\n").dropFirst().joined(separator: " ")
+        }
+    }
+
+    private func composed(
+        _ composition: String, to output: String, codec: String, in scratch: Scratch,
+        isolation: String = "worker"
+    ) throws {
+        let subtitles = codec == "copy" ? "copy: true" : "encode: { codec: \(codec) }"
+        try scratch.write(
+            job(
+                composition, to: output,
+                tracks:
+                    "[ { video: first, encode: { codec: h264, preset: ultrafast } }, { subtitle: all, \(subtitles) } ]"
+            ), to: "jobs.yaml")
+        let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
+    /// Each cue stands where its clip does, is cut to it, and as fast as it; those of a language follow one another, whatever the files are.
+    @Test(arguments: [("o.mp4", "mov_text"), ("o.mkv", "copy"), ("o.mkv", "ass"), ("o.webm", "webvtt")])
+    func cuesMoveWithTheirClips(_ output: String, _ codec: String) throws {
+        let scratch = try folder()
+        try subtitled("a.mp4", "mov_text", in: scratch)
+        try subtitled("b.mkv.mkv", "ass", in: scratch)
+        let composition =
+            "[ ./a.mp4, { join: dissolve, overlap: 1s }, { asset: ./b.mkv.mkv, range: { end: 2s } }, { gap: 1s }, { asset: ./a.mp4, range: { end: 2s }, speed: 2, subtitle: { language: eng } } ]"
+        if codec == "webvtt" {
+            try scratch.write(
+                job(
+                    composition, to: output,
+                    tracks:
+                        "[ { video: first, encode: { codec: vp9, preset: ultrafast } }, { subtitle: all, encode: { codec: webvtt } } ]"
+                ).replacing(", preset: ultrafast", with: ""), to: "jobs.yaml")
+            let run = try tandem("run", "jobs.yaml", in: scratch)
+            try #require(run.status == 0, "\(run.errors)")
+        } else {
+            try composed(composition, to: output, codec: codec, in: scratch)
+        }
+        func time(_ ms: Int) -> String { String(format: "00:00:%02d,%03d", ms / 1000, ms % 1000) }
+        func cue(_ from: Int, _ to: Int, _ text: String) -> String { "\(time(from)) --> \(time(to)) \(text)" }
+        // Containers with centiseconds or milliseconds say the same here.
+        let english = try cues(0, of: output, in: scratch)
+        let plain = english.map { $0.replacing("<i>", with: "").replacing("</i>", with: "") }
+        let expected = [
+            cue(200, 600, "first a.mp4"), cue(1200, 1600, "first b.mkv.mkv"), cue(1400, 2000, "last a.mp4"),
+            cue(2400, 3000, "last b.mkv.mkv"), cue(4100, 4300, "first a.mp4"), cue(4700, 5000, "last a.mp4"),
+        ]
+        if codec == "mov_text" {
+            // What is shown at once is one sample.
+            #expect(
+                plain == [
+                    expected[0], cue(1200, 1400, "first b.mkv.mkv"),
+                    cue(1400, 1600, "first b.mkv.mkv last a.mp4"), cue(1600, 2000, "last a.mp4"),
+                    expected[3], expected[4], expected[5],
+                ], "\(plain)")
+        } else {
+            #expect(plain == expected, "\(plain)")
+        }
+        #expect(english[0].contains("<i>a.mp4</i>"), "\(english)")
+        let german = try cues(1, of: output, in: scratch)
+        #expect(
+            german.map { String($0.prefix(29)) } == [
+                String(cue(500, 1500, "").dropLast()), String(cue(1500, 2500, "").dropLast()),
+            ], "\(german)")
+        let streams = try Judge(scratch.file(output)).probe(["-show_streams"])["streams"] as? [[String: Any]]
+        let languages = (streams ?? []).filter { $0["codec_type"] as? String == "subtitle" }.map {
+            ($0["tags"] as? [String: Any])?["language"] as? String
+        }
+        #expect(languages == ["eng", "deu"] || languages == ["eng", "ger"], "\(languages)")
+    }
+
+    /// A range of the composition cuts its cues; many clips are opened one after the other.
+    @Test func aHundredClipsKeepTheirCues() throws {
+        let scratch = try folder()
+        try subtitled("a.mp4", "mov_text", in: scratch)
+        let clips = (0..<100).map { _ in "{ asset: ./a.mp4, range: { end: 0.96s }, audio: none }" }
+        try composed(
+            "[ \(clips.joined(separator: ", ")) ]", to: "o.mkv", codec: "srt", in: scratch, isolation: "none")
+        let times = try cues(0, of: "o.mkv", in: scratch)
+        #expect(times.count == 100)
+        for (index, cue) in times.enumerated() {
+            let ms = 960 * index + 200
+            let told = String(format: "00:%02d:%02d,%03d -->", ms / 60_000, ms / 1000 % 60, ms % 1000)
+            #expect(cue.hasPrefix(told), "\(index): \(cue)")
+        }
+    }
+
+    /// What can't be carried is in the ledger or at its line, and the plan tells which cues stand where.
+    @Test func whatIsNotCarriedIsSaid() throws {
+        let scratch = try folder()
+        try subtitled("a.mp4", "mov_text", in: scratch)
+        try ffmpeg(
+            "-i", scratch.file("a.mp4"), "-f", "lavfi", "-i", "testsrc=s=64x48:d=2", "-map", "0:v", "-map",
+            "0:s:0", "-c:v", "copy", "-c:s", "mov_text", scratch.file("one.mp4"))
+        let none = try error("[ { asset: ./one.mp4, subtitle: { language: fra } } ]", in: scratch)
+        #expect(
+            none.contains("jobs.yaml:4:50: error[no-such-track]: no subtitle track of it matches"), "\(none)")
+        let odd = try error("[ { asset: ./one.mp4, subtitle: some } ]", in: scratch, "validate")
+        #expect(odd.contains("jobs.yaml:4:50:"), "\(odd)")
+        try scratch.write(
+            job("[ ./one.mp4, { asset: ./a.mp4, subtitle: none } ]") + "\n    leftover: error\n",
+            to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 3
+                && plan.errors.contains("no rule selects track 2 of the source: subtitle subrip (eng)"),
+            "\(plan.errors)")
+        #expect(!plan.errors.contains("a.mp4 leaves"), "\(plan.errors)")
+        try scratch.write(job("[ ./one.mp4, { asset: ./a.mp4, subtitle: none } ]"), to: "jobs.yaml")
+        let told = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            told.text.contains("clip 1, a.mp4: track 2 (subtitle mov_text (eng)): `subtitle: none`"),
+            "\(told.text)")
+        #expect(told.text.contains("cues 0     0:00      to 0:02"), "\(told.text)")
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Clips that other jobs of the batch publish.
+@Suite struct PublishedClipTests: Composing {
+    private static let text = """
+        version: 1
+        jobs:
+          whole:
+            composition: [ { job: intro }, { id: talk, asset: { job: talks, output: hd } }, { asset: { job: intro }, range: { end: 1s } } ]
+            tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ]
+            destination: "whole-${asset.stem}.mkv"
+          intro:
+            asset: { pattern: smpte, size: 128x96, duration: 1s, frame_rate: 25, tone: 1kHz }
+            tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ]
+            destination: intro.mkv
+          talks:
+            asset: in/*.mkv
+            outputs:
+              hd: { tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, copy: true } ], destination: "${asset.stem}-hd.mkv" }
+              sd: { tracks: [ { video: first, encode: { codec: ffv1, size: x48 } } ], destination: "${asset.stem}-sd.mkv" }
+        """
+
+    private func made() throws -> Scratch {
+        let scratch = try folder()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("in"), withIntermediateDirectories: false)
+        for name in ["a", "b"] {
+            try FileManager.default.moveItem(
+                atPath: scratch.file("\(name).mkv"), toPath: scratch.file("in/\(name).mkv"))
+        }
+        try scratch.write(Self.text, to: "jobs.yaml")
+        return scratch
+    }
+
+    /// A composition is made once for each run of the job that it reads, after it; a rerun does what changed, whichever clip that is of.
+    @Test func readersFollowWhatTheyRead() throws {
+        let scratch = try made()
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 0 && plan.text.contains("a-hd.mkv is what the job talks[a.mkv] publishes"),
+            "\(plan.errors)\(plan.text)")
+        let first = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(first.status == 0, "\(first.errors)")
+        let judge = Judge(scratch.file("whole-a-hd.mkv"))
+        #expect(try judge.frames().times.count == 100)
+        // Frames of the clip in the middle are the source's.
+        try ffmpeg(
+            "-i", scratch.file("in/a.mkv"), "-c:v", "ffv1", "-an", scratch.file("r.mkv"))
+        let psnr = try judge.lowestPSNR(
+            against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 25)
+        #expect(psnr > 90, "\(psnr)")
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.errors.contains("5 of 5 jobs done, 5 of them up to date"), "\(again.errors)")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+            ofItemAtPath: scratch.file("in/b.mkv"))
+        let why = try tandem("explain", "jobs.yaml", "whole[b.mkv]", in: scratch)
+        #expect(why.text.contains("the job `talks[b.mkv]`, whose output it reads, runs"), "\(why.text)")
+        // The intro is up to date, and is read all the same.
+        let part = try tandem("run", "-v", "jobs.yaml", in: scratch)
+        #expect(
+            part.status == 0 && part.errors.contains("done whole[b.mkv]")
+                && part.errors.contains("same intro") && part.errors.contains("same whole[a.mkv]"),
+            "\(part.errors)")
+        let one = try tandem("run", "--force", "--only", "whole[a.mkv]", "jobs.yaml", in: scratch)
+        #expect(one.status == 0 && one.errors.contains("3 of 3 jobs done"), "\(one.errors)")
+    }
+
+    /// Parts of a plan go with what they read.
+    @Test func shardsKeepThemTogether() throws {
+        let scratch = try made()
+        let plan = try tandem("plan", "--shards", "2", "--out", "shards", "jobs.yaml", in: scratch)
+        try #require(plan.status == 0, "\(plan.errors)")
+        for part in try FileManager.default.contentsOfDirectory(atPath: scratch.file("shards")).sorted()
+        where part.hasSuffix(".json") {
+            let run = try tandem("run", "--plan", "shards/\(part)", in: scratch)
+            #expect(run.status == 0, "\(part): \(run.errors)")
+        }
+        #expect(scratch.contents.contains("whole-a-hd.mkv") && scratch.contents.contains("whole-b-hd.mkv"))
+    }
+
+    /// A failed job's readers are not run; a clip that is gone is a failure of its reader alone.
+    @Test func aFailureIsPassedOn() throws {
+        let scratch = try made()
+        try scratch.write("no movie", to: "in/b.mkv")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 1 && scratch.contents.contains("whole-a-hd.mkv"), "\(run.errors)")
+        #expect(
+            !scratch.contents.contains("whole-b-hd.mkv")
+                && run.errors.contains("talks[b.mkv]"), "\(run.errors)")
+    }
+
+    /// What is wrong is said at its line: a circle, a job or an output that isn't there, two that fan out, copies.
+    @Test(arguments: [
+        ("[ { job: j } ]", "error[dependency-cycle]"),
+        ("[ { job: nobody } ]", "jobs.yaml:4:27: error[undefined-name]"),
+        ("[ { job: two } ]", "jobs.yaml:4:27: error[missing-key]"),
+        ("[ { job: two, output: z } ]", "error[undefined-name]: the job `two` has no output `z`"),
+        ("[ { job: many }, { job: other } ]", "jobs.yaml:4:42: error[fan-out]"),
+        ("[ { job: many }, \"in/*.mkv\" ]", "error[fan-out]"),
+        ("[ { job: stills } ]", "error[not-supported]"),
+    ])
+    func wrongInput(_ composition: String, _ message: String) throws {
+        let scratch = try folder()
+        try scratch.write(
+            job(composition, to: "o.mkv") + """
+
+                  two: { asset: ./a.mkv, outputs: { x: { tracks: [ { video: first, copy: true } ], destination: x.mkv }, y: { tracks: [ { audio: first, copy: true } ], destination: y.mkv } } }
+                  many: { asset: ./a.mkv, matrix: { q: [1, 2] }, tracks: [ { video: first, encode: { codec: h264, qp: "${matrix.q}" } } ], destination: "m${matrix.q}.mkv" }
+                  other: { asset: ./a.mkv, matrix: { q: [1, 2] }, tracks: [ { video: first, encode: { codec: h264, qp: "${matrix.q}" } } ], destination: "n${matrix.q}.mkv" }
+                  stills: { asset: ./a.mkv, images: { count: 2 }, destination: "s${image.number}.png" }
+                """, to: "jobs.yaml")
+        let told = try tandem("validate", "jobs.yaml", in: scratch)
+        #expect(told.status == 3 && told.errors.contains(message), "\(composition): \(told.errors)")
+    }
+
+    @Test func packetsAreNotJoined() throws {
+        let scratch = try folder()
+        try scratch.write(
+            job("[ { job: one }, ./b.mkv ]", to: "o.mkv", tracks: "[ { video: first, copy: true } ]")
+                + "\n  one: { asset: ./a.mkv, tracks: [ { video: first, encode: { codec: h264 } } ], destination: x.mkv }\n",
+            to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 3
+                && plan.errors.contains(
+                    "jobs.yaml:4:27: error[copy-range]: what `one` publishes can't be joined"),
+            "\(plan.errors)")
+    }
+}
