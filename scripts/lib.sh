@@ -44,3 +44,6 @@ build_release() {
     swift build -c release --static-swift-stdlib --product tandem 2>&1 | grep -vE 'mktemp|^\s*$' >&2
     tandem="$(swift build -c release --static-swift-stdlib --show-bin-path)/tandem"
 }
+
+# Tests run one group after the other: each uses all processors by itself.
+test_groups=(BinaryCodingTests YAMLDocumentTests JobSpecTests JobPlanTests MediaTests LibraryTests AttackTests CommandTests FidelityTests)

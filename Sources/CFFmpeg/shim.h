@@ -111,6 +111,9 @@ static inline uint8_t *tandem_stream_new_side_data(AVStream *s, enum AVPacketSid
 #endif
 }
 
+// Matroska's muxer moves packets by the delay of their codec itself since FFmpeg 7: every reader takes it off.
+static inline int tandem_matroska_adds_delay(void) { return LIBAVFORMAT_VERSION_MAJOR >= 61; }
+
 // The write callback's buffer became const in FFmpeg 7.
 typedef int (*tandem_read_fn)(void *opaque, uint8_t *data, int size);
 typedef int (*tandem_write_fn)(void *opaque, const uint8_t *data, int size);

@@ -113,6 +113,12 @@ import Testing
         #expect(throws: FilterText.Problem.self) { try FilterText.parse("hue=h='1") }
     }
 
+    /// Options that FFmpeg 5.1 has and 7.1 hasn't: there, a job file that has them is told so.
+    private static let goneSinceSeven: Set = [
+        "adynamicequalizer knee", "adynamicequalizer slew", "libsvtav1 hielevel", "libsvtav1 la_depth",
+        "libsvtav1 sc_detection", "libsvtav1 tier", "libsvtav1 tile_columns", "libsvtav1 tile_rows",
+    ]
+
     /// Every option of the tables is there in this build, and every one whose class says no more than that it is text has
     /// a grammar of its own.
     @Test(arguments: [MediaType.video, .audio]) func everyOptionHasAType(_ type: MediaType) {
@@ -124,7 +130,8 @@ import Testing
             for entry in table.entries {
                 for name in entry.names {
                     guard let option = FilterInfo.option(name, of: filter) else {
-                        Issue.record("\(filter) has no option \(name)")
+                        let isGone = Self.goneSinceSeven.contains("\(filter) \(name)")
+                        if !isGone { Issue.record("\(filter) has no option \(name)") }
                         continue
                     }
                     if entry.grammar == .declared {
@@ -148,7 +155,8 @@ import Testing
             for entry in EncoderOptionCatalog.options(of: encoder.name)?.entries ?? [] {
                 for name in entry.names {
                     guard let option = encoder.option(name) else {
-                        Issue.record("\(encoder.name) has no option \(name)")
+                        let isGone = Self.goneSinceSeven.contains("\(encoder.name) \(name)")
+                        if !isGone { Issue.record("\(encoder.name) has no option \(name)") }
                         continue
                     }
                     if EncoderOptionCatalog.parameters(of: name) != nil {

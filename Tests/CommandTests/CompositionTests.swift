@@ -55,11 +55,14 @@ import Testing
     func joinsAreFFmpegs(_ kind: String, _ filter: String) throws {
         let scratch = try folder()
         _ = try made("[ ./a.mkv, { join: \(kind), overlap: 1s }, ./b.mkv ]", in: scratch)
-        try ffmpeg(
-            "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-filter_complex",
-            "[0:v]settb=1/25,setpts=N[x];[1:v]settb=1/25,setpts=N[y];[x][y]xfade=transition=\(filter):duration=1:offset=1,format=yuv420p",
-            "-an", "-c:v", "ffv1",
-            scratch.file("r.mkv"))
+        func reference(_ rate: String) throws {
+            try ffmpeg(
+                "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-filter_complex",
+                "[0:v]settb=1/25,setpts=N\(rate)[x];[1:v]settb=1/25,setpts=N\(rate)[y];[x][y]xfade=transition=\(filter):duration=1:offset=1,format=yuv420p",
+                "-an", "-c:v", "ffv1", scratch.file("r.mkv"))
+        }
+        // From 7 on it wants to be told that nothing varies.
+        do { try reference("") } catch { try reference(",fps=25,settb=1/25") }
         let (ours, theirs) = (
             try Judge(scratch.file("o.mkv")).frameHashes(), try Judge(scratch.file("r.mkv")).frameHashes()
         )

@@ -303,9 +303,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1,setsar=2", "-c:v", "libx264",
             scratch.file("flat.mp4"))
-        try ffmpeg(
-            "-i", scratch.file("flat.mp4"), "-c", "copy", "-metadata:s:v", "rotate=90",
-            scratch.file("a.mkv.mp4"))
+        try copyMovie(scratch.file("flat.mp4"), rotatedBy: 90, to: scratch.file("a.mkv.mp4"))
         try scratch.write(
             """
             version: 1

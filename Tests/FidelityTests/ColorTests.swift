@@ -167,6 +167,8 @@ import Testing
         }
     }
 
+    private static let ranges = ["tv", "pc", "part"]
+
     /// What a container can't say of a copied track's colour is in the ledger, and nothing else is.
     @Test func copiesKeepColourOrSayIt() async throws {
         let scratch = try Scratch()
@@ -178,11 +180,15 @@ import Testing
         ]
         var jobs = ""
         for (codec, format, containers) in codecs {
-            for range in ["tv", "pc"] {
+            for range in Self.ranges {
+                // What is known in part isn't said by all who say the whole.
+                let whole = ["-color_primaries", "bt709", "-color_trc", "bt709"]
+                let said =
+                    range == "part"
+                    ? ["-colorspace", "bt709"] : ["-color_range", range, "-colorspace", "bt709"] + whole
                 try ffmpeg(
-                    "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2", "-c:v", codec, "-pix_fmt", format,
-                    "-color_range", range, "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc",
-                    "bt709", scratch.file("\(codec)-\(range).mkv"))
+                    ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2", "-c:v", codec, "-pix_fmt", format]
+                        + said + [scratch.file("\(codec)-\(range).mkv")])
                 for target in containers {
                     jobs +=
                         "  \(codec)-\(range)-\(target): { asset: ./\(codec)-\(range).mkv, tracks: [ { video: first, copy: true } ], destination: \(codec)-\(range)-\(target).\(target) }\n"
@@ -200,7 +206,7 @@ import Testing
         }
         var lost = 0
         for (codec, _, containers) in codecs {
-            for range in ["tv", "pc"] {
+            for range in Self.ranges {
                 let source = try said("\(codec)-\(range).mkv")
                 for target in containers {
                     let id = "\(codec)-\(range)-\(target)"
@@ -214,7 +220,8 @@ import Testing
                 }
             }
         }
-        #expect(lost == 5)
+        // More with a newer ffmpeg, whose sources say less.
+        #expect(lost >= 10)
     }
 
     /// What a job's filters make of the numbers is what the output says of them, and `color` starts from there.

@@ -5,6 +5,9 @@ internal import CFFmpeg
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct Muxer: ~Copyable, @unchecked Sendable {
+    /// Matroska's muxer moves packets by the delay of their codec itself, which every reader takes off.
+    package static var addsCodecDelay: Bool { tandem_matroska_adds_delay() != 0 }
+
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
     private let sink: FileSink

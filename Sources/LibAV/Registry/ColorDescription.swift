@@ -110,18 +110,21 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         case matrix
     }
 
-    private static let primariesNames = list(UInt32(AVCOL_PRI_NB.rawValue)) {
+    // A job file means the same with every FFmpeg: these are the names that 5.1 has.
+    private static let primariesNames = list(through: AVCOL_PRI_EBU3213.rawValue) {
         av_color_primaries_name(AVColorPrimaries($0))
     }
-    private static let transferNames = list(UInt32(AVCOL_TRC_NB.rawValue)) {
+    private static let transferNames = list(through: AVCOL_TRC_ARIB_STD_B67.rawValue) {
         av_color_transfer_name(AVColorTransferCharacteristic($0))
     }
-    private static let matrixNames = list(UInt32(AVCOL_SPC_NB.rawValue)) {
+    private static let matrixNames = list(through: AVCOL_SPC_ICTCP.rawValue) {
         av_color_space_name(AVColorSpace($0))
     }
 
-    private static func list(_ count: UInt32, _ name: (UInt32) -> UnsafePointer<CChar>?) -> [String] {
-        (0..<count).compactMap { name($0).map { String(cString: $0) } }.filter {
+    private static func list(
+        through last: UInt32, _ name: (UInt32) -> UnsafePointer<CChar>?
+    ) -> [String] {
+        (0...last).compactMap { name($0).map { String(cString: $0) } }.filter {
             !["reserved", "unknown"].contains($0)
         }
     }

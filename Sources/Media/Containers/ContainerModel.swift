@@ -86,6 +86,8 @@ public struct ContainerModel: Sendable {
     public var hasDisplayMatrix = false
     /// It says primaries, transfer and matrix of any codec's frames.
     public var saysColor = false
+    /// But only where primaries, transfer and matrix are all known, and the range with them (libavformat's `colr`).
+    public var saysColorAsAWhole = false
     /// It says their range too.
     public var saysColorRange = false
     /// It can hold chapters.

@@ -9,6 +9,7 @@ extension ContainerModel {
         model.holdsDolbyVision = true
         model.hasTimecode = true
         model.saysColor = true
+        model.saysColorAsAWhole = true
         model.saysColorRange = true
         model.usualLayout = usualFLACLayout
         model.setDispositions([

@@ -10,6 +10,7 @@ extension ContainerModel {
         model.hasTimecode = true
         // `nclc` has no place for a range, and libavformat writes no other.
         model.saysColor = true
+        model.saysColorAsAWhole = true
         model.languageForm = .quickTime
         model.setDispositions(["default"])
         // What libavformat writes of tags into QuickTime's own atoms.

@@ -160,7 +160,7 @@ struct OutputHeader {
 
     /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
     private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
-        guard container.delayFields.contains(parameters.codecName) else { return 0 }
+        guard !Muxer.addsCodecDelay, container.delayFields.contains(parameters.codecName) else { return 0 }
         return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
     }
 }

@@ -50,10 +50,11 @@ struct CopyLosses {
             return []
         }
         let color = track.color
-        var lost: [String] = []
-        if !container.saysColor { lost = [color.primaries, color.transfer, color.matrix].compactMap { $0 } }
+        let parts = [color.primaries, color.transfer, color.matrix].compactMap { $0 }
+        let isSaid = container.saysColor && (!container.saysColorAsAWhole || parts.count == 3)
+        var lost = isSaid ? [] : parts
         // Who isn't told takes the limited one.
-        if !container.saysColorRange, color.range == "pc" { lost.append("full range") }
+        if !(isSaid && container.saysColorRange), color.range == "pc" { lost.append("full range") }
         return lost
     }
 
