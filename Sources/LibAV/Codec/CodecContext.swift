@@ -27,13 +27,18 @@ extension InputLimits {
                 code: tandem_einval, operation: "avcodec_find_decoder",
                 detail: "this build has no decoder for \(parameters.codecName)")
         }
-        let name = String(cString: codec.pointee.name)
-        guard decoders.contains(name) || name.hasPrefix("pcm_") else {
+        guard uses(codec) else {
             throw AVError(
                 code: tandem_eacces, operation: "avcodec_find_decoder",
-                detail: "the decoder \(name) is not one that is used")
+                detail: "the decoder \(String(cString: codec.pointee.name)) is not one that is used")
         }
         return codec
+    }
+
+    /// A decoder of frames or audio is one that real files need.
+    static func uses(_ decoder: UnsafePointer<AVCodec>) -> Bool {
+        let name = String(cString: decoder.pointee.name)
+        return decoders.contains(name) || name.hasPrefix("pcm_")
     }
 
     /// libavcodec's own decoders of these leave out the alpha plane, which is a stream of its own beside the frame's.

@@ -23,6 +23,10 @@ package enum CodecNames {
 
     /// Those that this build decodes.
     package static let decodable = all.filter { name in
-        avcodec_descriptor_get_by_name(name).map { avcodec_find_decoder($0.pointee.id) != nil } ?? false
+        guard let descriptor = avcodec_descriptor_get_by_name(name),
+            let decoder = avcodec_find_decoder(descriptor.pointee.id)
+        else { return false }
+        let isTimed = [AVMEDIA_TYPE_VIDEO, AVMEDIA_TYPE_AUDIO].contains(descriptor.pointee.type)
+        return !isTimed || InputLimits.uses(decoder)
     }
 }

@@ -231,6 +231,12 @@ public final class CodecParameters: @unchecked Sendable {
         return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY)
             == AV_CODEC_PROP_LOSSLESS
     }
-    /// This build has a decoder for it.
-    public var isDecodable: Bool { avcodec_find_decoder(raw.pointee.codec_id) != nil }
+    /// This build has a decoder for it that is used (`InputLimits.decoders`).
+    public var isDecodable: Bool {
+        let type = raw.pointee.codec_type
+        guard type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO else {
+            return avcodec_find_decoder(raw.pointee.codec_id) != nil
+        }
+        return (try? InputLimits.decoder(of: self)) != nil
+    }
 }

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Compositions of a great many clips, and of clips whose light differs.
+@Suite struct ManyClipsTests: Composing {
+    /// Most memory that a run without workers took, in MiB.
+    private func peak(of composition: String, in scratch: Scratch) throws -> Double {
+        try scratch.write(job(composition), to: "jobs.yaml")
+        let script =
+            "import resource, subprocess, sys\nr = subprocess.run([sys.argv[1], 'run', '--isolation', 'none', 'jobs.yaml'], capture_output=True)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if r.returncode == 0 else r.stderr.decode())"
+        let result = try program(
+            "/usr/bin/python3", ["-c", script, Places.tandem], directory: scratch.path)
+        return try #require(
+            Double(result.text.trimmingCharacters(in: .whitespacesAndNewlines)),
+            "\(result.text)\(result.errors)")
+    }
+
+    /// Sources are opened as they are needed and closed after: a thousand clips of a tenth of a second take about the memory of a hundred, and
+    /// every frame is there.
+    @Test func aThousandClipsTakeFlatMemory() throws {
+        let scratch = try folder()
+        func clips(_ count: Int) -> String {
+            let all = (0..<count).map {
+                "{ asset: ./\(["a", "b", "c"][$0 % 3]).mkv, range: { start: \(Double($0 % 10) / 10)s, duration: 0.2s } }"
+            }
+            return "[ \(all.joined(separator: ", ")) ]"
+        }
+        let few = try peak(of: clips(100), in: scratch)
+        let many = try peak(of: clips(1000), in: scratch)
+        print("measured: 100 clips \(few) MiB, 1000 clips \(many) MiB")
+        #expect(many < few + 60, "\(few) \(many)")
+        let judge = Judge(scratch.file("o.mkv"))
+        #expect(try judge.frames().times.count == 5000)
+        #expect(try judge.samples(channels: 1, rate: 48_000).count == 200 * 48_000)
+    }
+
+    /// A clip of high dynamic range is brought to the light of the one before it, as ffmpeg's own filters do it; that stands in the plan.
+    @Test func highRangeBesideStandard() throws {
+        let scratch = try folder()
+        try ffmpeg(
+            "-f", "lavfi", "-i",
+            "testsrc2=d=1:r=25:s=128x96,format=yuv420p10le,setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc:range=tv",
+            "-c:v", "ffv1", "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace",
+            "bt2020nc",
+            "-color_range", "tv", scratch.file("h.mkv"))
+        try ffmpeg(
+            "-i", scratch.file("a.mkv"), "-an", "-c:v", "ffv1", "-vf",
+            "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv", "-color_primaries",
+            "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "tv",
+            scratch.file("s.mkv"))
+        try scratch.write(
+            job(
+                "[ ./s.mkv, ./h.mkv ]",
+                tracks: "[ { video: first, encode: { codec: ffv1 } } ]"), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("h.mkv, 0 s to 1 s; tones mapped"), "\(plan.text)")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        try ffmpeg(
+            "-i", scratch.file("h.mkv"), "-vf",
+            "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=709,tonemap=hable:desat=0,zscale=transfer=709:matrix=709:range=limited,format=yuv420p",
+            "-c:v", "ffv1", scratch.file("r.mkv"))
+        let judge = Judge(scratch.file("o.mkv"))
+        #expect(try judge.frames().times.count == 75)
+        let psnr = try judge.lowestPSNR(against: Judge(scratch.file("r.mkv")), first: 0, count: 25, own: 50)
+        #expect(psnr > 40, "\(psnr)")
+        let color = try judge.stream("v:0", "color_transfer,color_primaries,color_space")
+        #expect(color["color_transfer"] as? String == "bt709", "\(color)")
+    }
+}
