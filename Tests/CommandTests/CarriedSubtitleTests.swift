@@ -96,6 +96,47 @@ import Testing
         #expect(languages == ["eng", "deu"] || languages == ["eng", "ger"], "\(languages)")
     }
 
+    /// A part that begins later has the cues of that part, from its own start.
+    @Test(arguments: [1, 2]) func aPartHasItsOwnCues(_ speed: Int) throws {
+        let scratch = try folder()
+        try subtitled("a.mp4", "mov_text", in: scratch)
+        let clip =
+            "{ asset: ./a.mp4, range: { start: 0.5s, end: 1.6s }, speed: \(speed), subtitle: { language: eng } }"
+        try composed("[ \(clip), \(clip) ]", to: "o.mkv", codec: "copy", in: scratch)
+        func time(_ ms: Int) -> String { String(format: "00:00:%02d,%03d", ms / 1000, ms % 1000) }
+        var expected: [String] = []
+        for start in [0, 1100 / speed] {
+            expected.append("\(time(start)) --> \(time(start + 100 / speed))")
+            expected.append("\(time(start + 900 / speed)) --> \(time(start + 1100 / speed))")
+        }
+        #expect(try cues(0, of: "o.mkv", in: scratch).map { String($0.prefix(29)) } == expected)
+    }
+
+    /// A language follows itself however it is spelled, and what is forced or for the hard of hearing stays by itself and stays what it is.
+    @Test func languagesAndPurposesFollowEachOther() throws {
+        let scratch = try folder()
+        try scratch.write("1\n00:00:00,200 --> 00:00:00,600\nwords\n", to: "e.srt")
+        for (name, language) in [("a", "eng"), ("b", "en")] {
+            try ffmpeg(
+                "-i", scratch.file("\(name).mkv"), "-i", scratch.file("e.srt"), "-i", scratch.file("e.srt"),
+                "-map", "0:v", "-map", "1", "-map", "2", "-c:v", "copy", "-c:s", "ass",
+                "-metadata:s:s", "language=\(language)", "-disposition:s:0", "hearing_impaired",
+                "-disposition:s:1", "forced", scratch.file("\(name)s.mkv"))
+        }
+        try composed("[ ./as.mkv, ./bs.mkv ]", to: "o.mkv", codec: "copy", in: scratch)
+        let streams =
+            try Judge(scratch.file("o.mkv")).probe(["-show_streams", "-select_streams", "s"])["streams"]
+            as? [[String: Any]] ?? []
+        let kinds = streams.map { stream in
+            let disposition = stream["disposition"] as? [String: Int] ?? [:]
+            return ["hearing_impaired", "forced"].filter { disposition[$0] == 1 }.joined()
+        }
+        #expect(kinds == ["hearing_impaired", "forced"], "\(streams)")
+        for track in 0..<2 { #expect(try cues(track, of: "o.mkv", in: scratch).count == 2) }
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("clip 1, bs.mkv: styles of track 2"), "\(plan.text)")
+    }
+
     /// A range of the composition cuts its cues; many clips are opened one after the other.
     @Test func aHundredClipsKeepTheirCues() throws {
         let scratch = try folder()

@@ -159,4 +159,50 @@ import Testing
             #expect((pattern.firstMatch(in: path, range: range) != nil) == isOne, "\(path)")
         }
     }
+
+    /// A camera says in the image itself how it is to be rotated: stills and slides are upright, and a movie says it or is made so.
+    @Test func imagesFromCamerasAreUpright() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48", "-frames:v", "1", scratch.file("flat.jpg"))
+        let flat = try Data(contentsOf: URL(filePath: scratch.file("flat.jpg")))
+        // One tag, of 16 bits, in the first directory: 6 is a quarter turn clockwise.
+        let tag: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
+        let exif =
+            Array("Exif".utf8) + [0, 0] + Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0] + tag + [0, 0, 0, 0]
+        let length = exif.count + 2
+        var turned = flat.prefix(2) + Data([0xff, 0xe1, UInt8(length >> 8), UInt8(length & 0xff)] + exif)
+        turned += flat.dropFirst(2)
+        try turned.write(to: URL(filePath: scratch.file("photo.jpg")))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              still: { asset: ./photo.jpg, images: { at: 0s }, destination: still.png }
+              coded: { asset: ./photo.jpg, images: { at: 0s, orientation: ignore }, destination: coded.png }
+              slide: { composition: [ { asset: ./photo.jpg, duration: 1s } ], tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: slide.mkv }
+              kept: { asset: { image: photo.jpg, duration: 1s, frame_rate: 25 }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: kept.mp4 }
+              baked: { asset: { image: photo.jpg, duration: 1s, frame_rate: 25 }, tracks: [ { video: first, encode: { codec: h264, orientation: bake } } ], destination: baked.mp4 }
+            """, to: "jobs.yaml")
+        for isolation in ["worker", "none"] {
+            let result = try program(
+                Places.tandem, ["run", "--force", "--isolation", isolation, "jobs.yaml"],
+                directory: scratch.path)
+            try #require(result.status == 0, "\(result.errors)")
+            for (name, size) in [
+                ("still.png", "48x64"), ("coded.png", "64x48"), ("slide.mkv", "48x64"), ("kept.mp4", "64x48"),
+                ("baked.mp4", "48x64"),
+            ] {
+                let stream = try Judge(scratch.file(name)).stream("v:0", "width,height")
+                #expect(
+                    "\(stream["width"] ?? "")x\(stream["height"] ?? "")" == size, "\(name): \(stream)")
+                let rotation = (stream["side_data_list"] as? [[String: Any]])?.first?["rotation"] as? Int
+                #expect(rotation == (name == "kept.mp4" ? -90 : nil), "\(name): \(stream)")
+            }
+        }
+        // Pixels are those of ffmpeg's own quarter turn.
+        try ffmpeg("-i", scratch.file("flat.jpg"), "-vf", "transpose=clock", scratch.file("r.png"))
+        let psnr = try Judge(scratch.file("still.png")).lowestPSNR(
+            against: Judge(scratch.file("r.png")), first: 0, count: 1, own: 0)
+        #expect(psnr > 30, "\(psnr)")
+    }
 }

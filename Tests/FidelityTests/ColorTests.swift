@@ -175,6 +175,7 @@ import Testing
         let codecs = [
             ("mpeg4", "yuv420p", ["mp4", "mov", "mkv", "ts"]), ("rawvideo", "uyvy422", ["mov", "mkv"]),
             ("v210", "yuv422p10le", ["mov"]), ("mpeg2video", "yuv420p", ["mp4", "ts"]),
+            ("mpeg1video", "yuv420p", ["mp4", "ts"]),
             ("libx264", "yuv420p", ["mp4", "mov", "mkv", "ts"]), ("libvpx", "yuv420p", ["webm"]),
             ("prores_ks", "yuv422p10le", ["mov", "mkv"]), ("ffv1", "yuv420p", ["mkv"]),
         ]

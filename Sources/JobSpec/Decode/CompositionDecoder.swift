@@ -137,7 +137,8 @@ struct CompositionDecoder {
     ) -> CompositionSpec.Choice {
         guard let node else { return .usual }
         if node.text == "none" { return .none }
-        if node.text == "all", !mayBeAll {
+        if mayBeAll, node.text == "all" { return .usual }
+        if node.text == "all" {
             reader.sink.error(
                 .invalidValue,
                 "one track is taken of each asset; it is `first`, `none`, an index or a mapping",

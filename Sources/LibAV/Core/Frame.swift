@@ -99,6 +99,13 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
     /// It carries closed captions (CEA-608 or 708, as ATSC A/53 has them).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
+    /// The nine numbers of the display matrix that its decoder found in it, as in an image from a camera; nil where there is none.
+    package var displayMatrix: [Int32]? {
+        guard let data = av_frame_get_side_data(raw, AV_FRAME_DATA_DISPLAYMATRIX), data.pointee.size >= 36,
+            let bytes = data.pointee.data
+        else { return nil }
+        return (0..<9).map { UnsafeRawPointer(bytes).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
+    }
     /// The decoder met errors in it. A frame before the first key frame is not meant: it is as it was coded.
     public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
     /// Memory that the frame's planes take, in bytes.

@@ -26,26 +26,28 @@ extension BitstreamTraits {
         "tta": made { $0.hasChecksums = true },
         // Video
         "h264": made {
-            ($0.parameterSets, $0.saysColor, $0.carriesCaptions) = (.avc, true, true)
+            ($0.parameterSets, $0.saidColor, $0.carriesCaptions) = (.avc, .all, true)
             $0.playsPlainAs = "H.264"
         },
         "hevc": made {
-            ($0.parameterSets, $0.saysColor, $0.carriesCaptions) = (.hevc, true, true)
+            ($0.parameterSets, $0.saidColor, $0.carriesCaptions) = (.hevc, .all, true)
             // Parameter sets are out of band: Apple's players want it said.
             $0.movieTag = "hvc1"
         },
-        "vvc": made { $0.saysColor = true },
-        "av1": made { $0.saysColor = true },
-        "vp9": made { $0.saysColor = true },
-        "vc1": made { $0.saysColor = true },
-        "dnxhd": made { $0.saysColor = true },
-        "prores": made { ($0.saysColor, $0.saysProfileInTag) = (true, true) },
-        "mpeg1video": made { ($0.saysColor, $0.olderVideo) = (true, .mpeg2) },
-        "mpeg2video": made { ($0.saysColor, $0.carriesCaptions, $0.olderVideo) = (true, true, .mpeg2) },
+        "vvc": made { $0.saidColor = .all },
+        "av1": made { $0.saidColor = .all },
+        "vp9": made { $0.saidColor = .all },
+        "vc1": made { $0.saidColor = .all },
+        "dnxhd": made { $0.saidColor = .matrix },
+        "prores": made { ($0.saidColor, $0.saysProfileInTag) = (.all, true) },
+        "mpeg1video": made { $0.olderVideo = .mpeg2 },
+        "mpeg2video": made { ($0.saidColor, $0.carriesCaptions, $0.olderVideo) = (.all, true, .mpeg2) },
         "mpeg4": made { $0.olderVideo = .mpeg4 },
         "ffv1": made { $0.hasChecksums = true },
         // Images
-        "mjpeg": made { ($0.saysColor, $0.cover) = (true, Cover(mime: "image/jpeg", name: "cover.jpg")) },
+        "mjpeg": made {
+            ($0.saidColor, $0.cover) = ([.matrix, .range], Cover(mime: "image/jpeg", name: "cover.jpg"))
+        },
         "png": made { ($0.hasChecksums, $0.cover) = (true, Cover(mime: "image/png", name: "cover.png")) },
         "bmp": made { $0.cover = Cover(mime: "image/bmp", name: "cover.bmp") },
         "gif": made { $0.cover = Cover(mime: "image/gif", name: "cover.gif") },

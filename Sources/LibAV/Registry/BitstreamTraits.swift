@@ -79,8 +79,8 @@ package struct BitstreamTraits: Sendable {
 
     // MARK: Video
 
-    /// Its headers say primaries, transfer, matrix and range.
-    package var saysColor = false
+    /// What of primaries, transfer, matrix and range its headers say.
+    package var saidColor: ColorParts = []
     /// It has a place for closed captions.
     package var carriesCaptions = false
     /// The parameter sets that it has.

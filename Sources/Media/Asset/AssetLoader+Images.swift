@@ -16,6 +16,9 @@ extension AssetLoader {
             duration: frames, packets: Int(clamping: frames))
         (stream.averageFrameRate, stream.baseFrameRate) = (sequence.frameRate, sequence.frameRate)
         stream.sampleAspectRatio = track.format.pixelAspectRatio
+        if let transform = track.preferredTransform {
+            stream.sideData.append(.displayMatrix(transform.matrix))
+        }
         let video = Self.track(
             stream, movie: nil, timeZero: .zero, header: nil, measured: nil, summary: Demuxer.IndexSummary(),
             isExact: true, container: .pattern)

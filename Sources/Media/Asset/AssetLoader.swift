@@ -35,6 +35,10 @@ struct AssetLoader {
                 stream.sideData += HDRMetadataSEI.read(
                     path: path, stream: stream, environment: environment, interrupt: interrupt)
             }
+            if ImageOrientation.isAskedFor(stream, in: container) {
+                stream.sideData += ImageOrientation.read(
+                    path: path, stream: stream, environment: environment, interrupt: interrupt)
+            }
             streams.append(stream)
         }
         let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams)

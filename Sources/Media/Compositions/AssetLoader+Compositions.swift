@@ -33,7 +33,7 @@ extension AssetLoader {
             var stream = StreamInfo(
                 index: tracks.count, parameters: try .subtitles(codec: SubtitleTrack.codec.libavName),
                 timeBase: SubtitleTrack.timeBase, duration: length, packets: 0)
-            stream.disposition = []
+            stream.disposition = Set(subtitles.disposition)
             if let language = subtitles.language {
                 stream.metadata.append(MetadataEntry(key: "language", value: language))
             }

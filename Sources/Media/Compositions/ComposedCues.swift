@@ -48,8 +48,9 @@ final class ComposedCues: CueSource {
                     sample.duration > 0
                     ? MediaTime(ticks: sample.duration, timeBase: sample.timeBase)
                     : MediaTime(value: 5, timescale: 1)
-                let from = max(shown(begin), placement.timeRange.start)
-                let to = min(shown(begin + length), placement.timeRange.end)
+                // One range is read on the source's own time line.
+                let from = max(placement.time(ofSource: begin), placement.timeRange.start)
+                let to = min(placement.time(ofSource: begin + length), placement.timeRange.end)
                 let (pts, end) = (
                     from.ticks(in: SubtitleTrack.timeBase), to.ticks(in: SubtitleTrack.timeBase)
                 )
@@ -61,10 +62,6 @@ final class ComposedCues: CueSource {
             }
         }
 
-        /// When something of the source is seen, whose range begins at 0.
-        private func shown(_ time: MediaTime) -> MediaTime {
-            placement.time(ofSource: placement.sourceRange.start + time)
-        }
     }
 
     func next() throws -> Packet? {

@@ -75,7 +75,10 @@ extension SubtitleTrack {
     /// Each clip begins no earlier than the one before it; words are no longer than words are.
     var isSound: Bool {
         zip(clips, clips.dropFirst()).allSatisfy { $0.timeRange.start <= $1.timeRange.start }
-            && [language, title].allSatisfy { ($0?.utf8.count ?? 0) <= 1000 && $0?.utf8.contains(0) != true }
+            && disposition.count <= 32
+            && ([language, title] + disposition).allSatisfy {
+                ($0?.utf8.count ?? 0) <= 1000 && $0?.utf8.contains(0) != true
+            }
     }
 }
 

@@ -12,38 +12,58 @@ public struct SubtitleTrack: Hashable, Codable, Sendable {
     public var language: String?
     /// Its title.
     public var title: String?
+    /// What it is for, by libav's names (`forced`, `hearing_impaired`, …), sorted.
+    public var disposition: [String]
     /// Which cues, in the order in which they stand; none is repeated.
     public var clips: [ClipPlacement]
 
     /// Makes a track.
-    public init(language: String? = nil, title: String? = nil, clips: [ClipPlacement] = []) {
+    public init(
+        language: String? = nil, title: String? = nil, disposition: [String] = [], clips: [ClipPlacement] = []
+    ) {
         self.language = language
         self.title = title
+        self.disposition = disposition
         self.clips = clips
     }
 }
 
 extension Composition {
-    /// Has the cues of a clip move along with it: those of a language follow the ones of the same language before them, the second track of
-    /// a language the second. Tracks whose cues are images are left out (`SubtitleCodec.canConvert`).
+    /// Has the cues of a clip move along with it: those of a language and a purpose follow the ones of the same language and purpose before
+    /// them, the second track of them the second. Tracks whose cues are images are left out (`SubtitleCodec.canConvert`).
     ///
     /// - Parameters:
     ///   - tracks: of the clip's source.
     ///   - placement: where the clip stands; its track is not looked at.
-    package mutating func carry(_ tracks: [TrackDescription], of placement: ClipPlacement) {
-        var seen: [String?: Int] = [:]
+    ///   - spelled: one code for all that mean the same language.
+    package mutating func carry(
+        _ tracks: [TrackDescription], of placement: ClipPlacement, spelled: (String) -> String = { $0 }
+    ) {
+        struct Kind: Hashable {
+            var language: String?
+            var disposition: [String]
+        }
+        var seen: [Kind: Int] = [:]
         for track in tracks
         where track.mediaType == .subtitle && SubtitleCodec.canConvert(from: track.codec) {
             let language = track.language.flatMap { $0 == "und" || $0.isEmpty ? nil : $0 }
-            let number = seen[language, default: 0]
-            seen[language] = number + 1
-            let known = subtitles.indices.filter { subtitles[$0].language == language }
+            // Which one is usual is for the output to say.
+            let disposition = track.disposition.filter { $0 != "default" }.sorted()
+            let kind = Kind(language: language.map(spelled), disposition: disposition)
+            let number = seen[kind, default: 0]
+            seen[kind] = number + 1
+            let known = subtitles.indices.filter {
+                subtitles[$0].language.map(spelled) == kind.language
+                    && subtitles[$0].disposition == disposition
+            }
             var own = placement
             own.track = track.index
             if known.indices.contains(number) {
                 subtitles[known[number]].clips.append(own)
             } else {
-                subtitles.append(SubtitleTrack(language: language, title: track.title, clips: [own]))
+                subtitles.append(
+                    SubtitleTrack(
+                        language: language, title: track.title, disposition: disposition, clips: [own]))
             }
         }
     }

@@ -137,6 +137,10 @@ struct CompositionPlanner {
         let video = track(clip.video, of: .video, in: found, at: clip.place)
         let audio = track(clip.audio, of: .audio, in: found, at: clip.place)
         guard let range = range(clip.range, of: found, video) else { return nil }
+        guard range.duration > .zero else {
+            reasons.error(.invalidRange, "the clip lasts no time: there is nothing in it", at: clip.place)
+            return nil
+        }
         let factor = Int64(clip.speed?.value ?? 1000)
         let length = factor == 1000 ? range.duration : range.duration.multiplied(by: 1000, dividedBy: factor)
         var start = composition.duration
@@ -263,9 +267,11 @@ struct CompositionPlanner {
         composition.carry(
             cues,
             of: ClipPlacement(
-                source: source, track: 0, sourceRange: one.range, timeRange: one.timeRange))
+                source: source, track: 0, sourceRange: one.range, timeRange: one.timeRange),
+            spelled: LanguageCode.canonical)
         chapters(of: one)
         account(for: one, index, cues)
+        accountForStyles(cues, of: one, index)
     }
 
     /// What of a clip's source is neither seen nor heard, and the chapter that it is itself.
@@ -287,6 +293,21 @@ struct CompositionPlanner {
                 }
             if case .none? = choice { return "`\(track.mediaType.rawValue): none`" }
             return nil
+        }
+    }
+
+    /// What of a clip's cues a composition's codec can't say.
+    private mutating func accountForStyles(_ cues: [TrackDescription], of one: Placed, _ index: Int) {
+        let name = one.found.source.name.pathParts.last ?? one.found.source.name
+        for track in cues {
+            for (item, reason) in SubtitleLosses.of(track.codec, as: SubtitleTrack.codec) {
+                known.left.append(
+                    ComposedSource.Left(
+                        owner: "clip \(index), \(name)",
+                        track: "\(item) of track \(track.index) (\(LedgerText.plainName(track)))",
+                        reason: "cues of clips become \(SubtitleTrack.codec.rawValue): \(reason)",
+                        isUnasked: false, place: one.clip.place))
+            }
         }
     }
 

@@ -44,17 +44,24 @@ struct CopyLosses {
 
     /// What only the source's container says of colour, and the output's can't.
     private var lostColor: [String] {
-        guard track.mediaType == .video, !BitstreamTraits.of(track.codec).saysColor,
-            !track.pixelFormat.isRGB
-        else {
-            return []
+        guard track.mediaType == .video else { return [] }
+        let (color, said) = (track.color, BitstreamTraits.of(track.codec).saidColor)
+        let parts = [
+            (ColorParts.primaries, color.primaries), (.transfer, color.transfer), (.matrix, color.matrix),
+        ]
+        let isWhole = parts.allSatisfy { $0.1 != nil }
+        let isSaid = container.saysColor && (!container.saysColorAsAWhole || isWhole)
+        var lost: [String] = []
+        // That numbers are RGB, their format says.
+        for (part, value) in parts where !isSaid && !said.contains(part) {
+            if part != .matrix || !track.pixelFormat.isRGB, let value { lost.append(value) }
         }
-        let color = track.color
-        let parts = [color.primaries, color.transfer, color.matrix].compactMap { $0 }
-        let isSaid = container.saysColor && (!container.saysColorAsAWhole || parts.count == 3)
-        var lost = isSaid ? [] : parts
         // Who isn't told takes the limited one.
-        if !(isSaid && container.saysColorRange), color.range == "pc" { lost.append("full range") }
+        if !(isSaid && container.saysColorRange), !said.contains(.range), color.range == "pc",
+            !track.pixelFormat.isRGB
+        {
+            lost.append("full range")
+        }
         return lost
     }
 

@@ -110,19 +110,9 @@ struct TrackPlanner {
     private func accountForStyles(
         of track: TrackDescription, as codec: SubtitleCodec, _ reasons: inout Reasons
     ) {
-        guard codec.rawValue != track.codec else { return }
-        func left(_ item: String, _ reason: String) {
-            reasons.account(for: item, of: track.index, .left, "\(codec.rawValue) \(reason)")
+        for (item, reason) in SubtitleLosses.of(track.codec, as: codec) {
+            reasons.account(for: item, of: track.index, .left, reason)
         }
-        let traits = BitstreamTraits.of(track.codec)
-        if traits.hasStyles {
-            left(
-                "styles",
-                codec == .srt
-                    ? "says bold, italic and underlined text, fonts and colours alone"
-                    : "says bold, italic and underlined text alone")
-        }
-        if traits.hasCuePlaces { left("places of cues", "has no settings of WebVTT's") }
     }
 
     // MARK: Actions

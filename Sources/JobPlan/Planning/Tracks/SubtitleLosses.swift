@@ -1,0 +1,23 @@
+internal import LibAV
+internal import Media
+
+/// How cues are shown, where another codec can't say it.
+enum SubtitleLosses {
+    /// What is lost of cues of a codec, and why.
+    static func of(_ own: String, as codec: SubtitleCodec) -> [(item: String, reason: String)] {
+        guard codec.rawValue != own else { return [] }
+        var lost: [(item: String, reason: String)] = []
+        let traits = BitstreamTraits.of(own)
+        if traits.hasStyles {
+            let said =
+                codec == .srt
+                ? "says bold, italic and underlined text, fonts and colours alone"
+                : "says bold, italic and underlined text alone"
+            lost.append(("styles", "\(codec.rawValue) \(said)"))
+        }
+        if traits.hasCuePlaces {
+            lost.append(("places of cues", "\(codec.rawValue) has no settings of WebVTT's"))
+        }
+        return lost
+    }
+}

@@ -1,0 +1,11 @@
+/// Parts of what a stream says of its colors.
+package struct ColorParts: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let primaries = ColorParts(rawValue: 1)
+    package static let transfer = ColorParts(rawValue: 2)
+    package static let matrix = ColorParts(rawValue: 4)
+    package static let range = ColorParts(rawValue: 8)
+    package static let all: ColorParts = [.primaries, .transfer, .matrix, .range]
+}
