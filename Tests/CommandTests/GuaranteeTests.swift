@@ -205,17 +205,22 @@ import Testing
                 destination: "out.mp4"), to: "jobs.yaml")
         let script = """
             import signal, subprocess, sys
-            busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+            # They end by themselves, whatever becomes of this.
+            spin = "import time; end = time.time() + 300\\nwhile time.time() < end: pass"
+            busy = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(4)]
             block = lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-            for n in range(20):
-                p = subprocess.Popen([sys.argv[1], "run", "jobs.yaml"], stderr=subprocess.PIPE,
-                                     preexec_fn=block if n % 2 else None)
-                while b"one: started" not in p.stderr.readline(): pass
-                p.terminate()
-                try: p.communicate(timeout=30)
-                except subprocess.TimeoutExpired: p.kill()
-                if p.returncode != 143: print(n, p.returncode)
-            for p in busy: p.kill()
+            try:
+                for n in range(20):
+                    p = subprocess.Popen([sys.argv[1], "run", "jobs.yaml"], stderr=subprocess.PIPE,
+                                         preexec_fn=block if n % 2 else None)
+                    line = b"-"
+                    while line and b"one: started" not in line: line = p.stderr.readline()
+                    p.terminate()
+                    try: p.communicate(timeout=30)
+                    except subprocess.TimeoutExpired: p.kill()
+                    if p.returncode != 143: print(n, p.returncode)
+            finally:
+                for p in busy: p.kill()
             """
         let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
