@@ -35,7 +35,7 @@ struct AssetLoader {
                 stream.sideData += HDRMetadataSEI.read(
                     path: path, stream: stream, environment: environment, interrupt: interrupt)
             }
-            if ImageOrientation.isAskedFor(stream, in: container) {
+            if ImageOrientation.isAskedFor(stream, in: container, of: demuxer.source) {
                 stream.sideData += ImageOrientation.read(
                     path: path, stream: stream, environment: environment, interrupt: interrupt)
             }

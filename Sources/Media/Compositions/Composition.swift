@@ -122,17 +122,6 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
         self.timeRange = timeRange
     }
 
-    /// When something of the source is seen or heard in the composition.
-    package func time(ofSource time: MediaTime) -> MediaTime {
-        let inside = time - sourceRange.start
-        guard !isPlain else { return timeRange.start + inside }
-        let (from, to) = (timeRange.duration, sourceRange.duration)
-        return timeRange.start
-            + MediaTime(
-                Int128(inside.value) * Int128(from.value) * Int128(to.timescale),
-                Int128(inside.timescale) * Int128(from.timescale) * Int128(max(1, to.value)))
-    }
-
     /// It is played as fast as it was recorded.
     var isPlain: Bool { sourceRange.duration == timeRange.duration }
 
@@ -140,14 +129,22 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
     var speed: Double { sourceRange.duration.seconds / max(1e-9, timeRange.duration.seconds) }
 
     /// What of the source is to be seen or heard at a time of the composition.
-    func sourceTime(at time: MediaTime) -> MediaTime {
-        let inside = time - timeRange.start
-        guard !isPlain else { return sourceRange.start + inside }
-        let (from, to) = (sourceRange.duration, timeRange.duration)
-        return sourceRange.start
+    func sourceTime(at time: MediaTime) -> MediaTime { Self.map(time, from: timeRange, to: sourceRange) }
+
+    /// When something of the source is seen or heard in the composition.
+    package func time(ofSource time: MediaTime) -> MediaTime {
+        Self.map(time, from: sourceRange, to: timeRange)
+    }
+
+    /// Where a time of one range is in another one, which is as long or stretched.
+    private static func map(_ time: MediaTime, from: TimeRange, to: TimeRange) -> MediaTime {
+        let inside = time - from.start
+        guard from.duration != to.duration else { return to.start + inside }
+        return to.start
             + MediaTime(
-                Int128(inside.value) * Int128(from.value) * Int128(to.timescale),
-                Int128(inside.timescale) * Int128(from.timescale) * Int128(max(1, to.value)))
+                Int128(inside.value) * Int128(to.duration.value) * Int128(from.duration.timescale),
+                Int128(inside.timescale) * Int128(to.duration.timescale)
+                    * Int128(max(1, from.duration.value)))
     }
 }
 
