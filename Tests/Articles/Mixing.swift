@@ -12,7 +12,7 @@ public func mixing(input: URL, output: URL) async throws {
     let inputs = tracks.map { AudioMix.Input(track: $0.index, volume: fade) }
     let mix = AudioMix(inputs: inputs, sampleRate: 48_000, layout: .mono)
     let form = AudioOutputSettings(sampleFormat: .s16, sampleRate: 48_000, layout: .mono)
-    let source = try AssetReaderTrackOutput(mixing: tracks, mix: mix, settings: form)
+    let source = try AssetReaderAudioMixOutput(tracks: tracks, audioMix: mix, settings: form)
 
     var settings = EncoderConfiguration(
         encoder: "pcm_s16le", mediaType: .audio, timeBase: Rational(1, 48_000))

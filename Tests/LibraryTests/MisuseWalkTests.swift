@@ -24,7 +24,7 @@ import Testing
         let asset: Asset
         let tracks: [AssetTrack]
         let reader: AssetReader
-        let outputs: [AssetReaderTrackOutput]
+        let outputs: [AssetReaderOutput]
         let writer: AssetWriter
         let video: AssetWriterInput
         let audio: AssetWriterInput
@@ -67,6 +67,13 @@ import Testing
                 AssetReaderTrackOutput(track: tracks[0], settings: .video(form)),
                 AssetReaderTrackOutput(track: tracks[1], settings: .audio(AudioOutputSettings())),
                 AssetReaderTrackOutput(track: tracks[0]),
+                try AssetReaderVideoCompositionOutput(
+                    tracks: tracks, videoComposition: VideoComposition(of: tracks[0])),
+                try AssetReaderAudioMixOutput(
+                    tracks: tracks,
+                    audioMix: AudioMix(
+                        inputs: [.init(track: 1, volume: .full)], sampleRate: 44_100, layout: .stereo),
+                    settings: AudioOutputSettings()),
             ]
             let types: [ContainerType] = [.mp4, .matroska, .mov, .wav, .transportStream]
             writer = try AssetWriter(
@@ -171,11 +178,41 @@ import Testing
                     codec: "h264", sampleRate: 0, layout: .mono, sampleFormat: .none)
             case 46: try buffer.write(to: URL(fileURLWithPath: scratch.file("s.png")))
             case 47: try buffer.write(to: URL(fileURLWithPath: scratch.file("s.xyz")), quality: 3)
+            case 48: try await edit(&dice)
             default: _ = try AssetReader(asset: asset).canAdd(output)
             }
         }
 
-        static let calls = 49
+        /// A composition made and changed at random: it makes sense as long as nothing is thrown.
+        private func edit(_ dice: inout Dice) async throws {
+            var composition = Composition()
+            for _ in 0..<8 {
+                func time() -> MediaTime {
+                    MediaTime(value: Int64.random(in: -3...60, using: &dice), timescale: 25)
+                }
+                let range = TimeRange(start: time(), end: time())
+                switch Int.random(in: 0..<7, using: &dice) {
+                case 0: try? await composition.append(asset, overlap: time())
+                case 1: try? await composition.insert(asset, timeRange: range, at: time())
+                case 2: try? composition.appendGap(time())
+                case 3: try? composition.insertGap(range)
+                case 4: try? composition.remove(range)
+                case 5: try? composition.scale(range, to: time())
+                default: try? await composition.mix(asset, timeRange: range, at: time())
+                }
+                let isMade = composition.canvas != nil && composition.duration > .zero
+                #expect(composition.isSound || !isMade)
+                _ = composition.tracks
+            }
+            try await generate(composition, at: MediaTime(seconds: 1))
+        }
+
+        private func generate(_ composition: Composition, at time: MediaTime) async throws {
+            let asset = Asset(.composition(composition), environment: MediaEnvironment())
+            _ = try await AssetImageGenerator(asset: asset).image(at: time)
+        }
+
+        static let calls = 50
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...40)) func anyOrder(_ seed: UInt64) async throws {

@@ -175,8 +175,8 @@ struct SessionBuilder {
         input.nominalFrameRate = track.source.frameRate
         input.disposition = Set(track.disposition)
         input.sideData = packets.sideData.filter { track.sideData.contains($0.kind) }
-        let output = try AssetReaderTrackOutput(
-            track: source, mix: track.mix, of: contents, settings: settings.reader)
+        let output = try AssetReaderOutput.output(
+            of: source, mix: track.mix, in: contents, settings: settings.reader)
         output.countsSamples = settings.countsSamples
         try session.addTrack(output: output, input: input, writer: writer)
     }

@@ -38,7 +38,7 @@ package struct TrackSettings: Sendable {
                 : .audio(encoding.audio ?? AudioOutputSettings())
             writer = .encode(encoding.encoder)
         }
-        // What is decoded is counted anyway (`AssetReaderTrackOutput`).
+        // What is decoded is counted anyway (`AssetReaderOutput`).
         if case .audio = reader { countsSamples = true }
     }
 

@@ -15,7 +15,7 @@ extension Composition {
         fit: FrameFit = .contain
     ) async throws {
         let contents = try await asset.load(.contents)
-        try append(contents, of: try Self.source(of: asset), timeRange, join, overlap, fit)
+        try append(contents, of: try CompositionSource(asset.source), timeRange, join, overlap, fit)
     }
 
     /// Nothing is seen or heard for so long (`insertEmptyTimeRange`).
@@ -40,7 +40,7 @@ extension Composition {
         guard range.duration > .zero, start >= .zero, length > .zero else {
             throw MediaError.misuse("audio begins before the end of a composition, and lasts some time")
         }
-        let source = place(of: try Self.source(of: asset))
+        let source = place(of: try CompositionSource(asset.source))
         audio.append(
             AudioClip(
                 placement: ClipPlacement(
@@ -113,15 +113,6 @@ extension Composition {
         if let known = sources.firstIndex(of: source) { return known }
         sources.append(source)
         return sources.count - 1
-    }
-
-    private static func source(of asset: Asset) throws -> CompositionSource {
-        switch asset.source {
-        case .file(let path): .file(path)
-        case .pattern(let pattern): .pattern(pattern)
-        case .images(let sequence): .images(sequence)
-        case .composition: throw MediaError.misuse("a composition is no part of another one")
-        }
     }
 }
 

@@ -46,7 +46,7 @@ extension Composition {
             placement.sourceRange.end <= .longest, placement.timeRange.start >= .zero,
             placement.timeRange.duration > .zero, placement.timeRange.end <= .longest
         else { return false }
-        return isRepeated || (0.01...100).contains(placement.speed)
+        return isRepeated || placement.isPlayable
     }
 
     private func isSound(_ layer: Layer) -> Bool {
@@ -69,6 +69,11 @@ extension Composition {
                 }
         }
     }
+}
+
+extension ClipPlacement {
+    /// It is played at a speed that there is.
+    var isPlayable: Bool { (0.01...100).contains(speed) }
 }
 
 extension SubtitleTrack {

@@ -4,7 +4,7 @@ internal import LibAV
 struct CompositionRead {
     let source: CompositionSource
     let reader: AssetReader
-    let output: AssetReaderTrackOutput
+    let output: AssetReaderOutput
 
     /// The next sample; an error tells of which source it is.
     func next() throws -> SampleBuffer? { try source.told { try output.copyNextSampleBuffer() } }

@@ -36,7 +36,7 @@ public final class AssetReader: @unchecked Sendable {
         set { extent.ranges = newValue.map { [$0] } ?? [] }
     }
     /// The outputs, in the order they were added.
-    public private(set) var outputs: [AssetReaderTrackOutput] = []
+    public private(set) var outputs: [AssetReaderOutput] = []
     /// Outputs that want frames of the same track have them from one decoder, the slowest pacing the others: so none may
     /// be left unread, and each is read by a thread of its own, or through a session. Without it each output decodes for
     /// itself. Set before reading starts.
@@ -62,18 +62,18 @@ public final class AssetReader: @unchecked Sendable {
     }
 
     /// An output can be added now: reading hasn't started, the output has no reader yet, and its tracks are the asset's (`canAdd(_:)`).
-    public func canAdd(_ output: AssetReaderTrackOutput) -> Bool {
+    public func canAdd(_ output: AssetReaderOutput) -> Bool {
         problem(adding: output) == nil
     }
 
     /// Adds an output. Its track must be one of the asset's. An output belongs to one reader.
-    public func add(_ output: AssetReaderTrackOutput) throws {
+    public func add(_ output: AssetReaderOutput) throws {
         if let problem = problem(adding: output) { throw problem }
         try output.attach()
         outputs.append(output)
     }
 
-    private func problem(adding output: AssetReaderTrackOutput) -> MediaError? {
+    private func problem(adding output: AssetReaderOutput) -> MediaError? {
         guard status == .unknown else { return .misuse("outputs are added before reading starts") }
         if output.isAttached { return .misuse("an output belongs to one reader") }
         let known = Set(contents.tracks.map(\.index))
@@ -146,7 +146,7 @@ public final class AssetReader: @unchecked Sendable {
                     reason: .truncated(
                         expected: contents.fileSize + contents.missingBytes, got: contents.fileSize)))
         }
-        let sharing = DecoderSharing(outputs, isOn: sharesDecoders)
+        let sharing = DecoderSharing(outputs.filter { $0.composing == nil }, isOn: sharesDecoders)
         if sharesDecoders { joinTallies() }
         for output in outputs {
             output.ending = { @Sendable [weak output] in
@@ -155,13 +155,14 @@ public final class AssetReader: @unchecked Sendable {
         }
         let factory = factory(sharing)
         do {
-            let shared = outputs.filter { factory.canShare($0) }
+            let shared = outputs.filter { $0.composing == nil && factory.canShare($0) }
             let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
             // All of them first: what one reads ahead through a shared demuxer is damage to the others as well.
             for output in outputs { output.damage.follow(extent.damagePolicy) }
             for output in outputs {
-                output.begin(
-                    try factory.producer(for: output, lane: factory.canShare(output) ? lane : nil))
+                let isShared = shared.contains { $0 === output }
+                let factory = try factory.composing(output)
+                output.begin(try factory.producer(for: output, lane: isShared ? lane : nil))
             }
         } catch let error as InputError {
             throw MediaError.input(error)
@@ -173,7 +174,7 @@ extension AssetReader {
     /// What a shared decoder leaves out is left out of all that come from it.
     private func joinTallies() {
         var tallies: [Int: DamageTally] = [:]
-        for output in outputs where output.settings.isDecoded && output.mix == nil {
+        for output in outputs where output.settings.isDecoded && output.isOfOneTrack {
             let tally = tallies[output.track.index] ?? output.damage
             tallies[output.track.index] = tally
             output.damage = tally

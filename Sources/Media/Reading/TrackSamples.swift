@@ -3,7 +3,7 @@ internal import LibAV
 /// The samples of one track one after the other, for whoever measures them.
 struct TrackSamples: Sendable {
     private let reader: AssetReader
-    private let output: AssetReaderTrackOutput
+    private let output: AssetReaderOutput
     private let isCancelled: @Sendable () -> Bool
 
     /// Nothing is read before `start`. `decoderThreads` is nil for what suits; `isCancelled` is asked before every sample.
@@ -15,8 +15,7 @@ struct TrackSamples: Sendable {
         reader = try AssetReader(asset: asset)
         reader.extent = extent
         reader.decoderThreads = decoderThreads
-        output = try AssetReaderTrackOutput(
-            track: track, mix: mix, of: try asset.loadSynchronously(), settings: settings)
+        output = try .output(of: track, mix: mix, in: try asset.loadSynchronously(), settings: settings)
         self.isCancelled = isCancelled
         try reader.add(output)
     }

@@ -63,13 +63,13 @@ public final class ReencodeSession: @unchecked Sendable {
 
     /// Unchecked `Sendable`: `hasLeft` is touched on `queue` only.
     private final class Lane: @unchecked Sendable {
-        let output: AssetReaderTrackOutput
+        let output: AssetReaderOutput
         let input: AssetWriterInput
         let writer: AssetWriter
         let queue: DispatchQueue
         var hasLeft = false
 
-        init(output: AssetReaderTrackOutput, input: AssetWriterInput, writer: AssetWriter, index: Int) {
+        init(output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter, index: Int) {
             self.output = output
             self.input = input
             self.writer = writer
@@ -98,7 +98,7 @@ public final class ReencodeSession: @unchecked Sendable {
 
     /// Joins an output to an input of one of the writers, the first where none is named. Before the session starts.
     public func addTrack(
-        output: AssetReaderTrackOutput, input: AssetWriterInput, writer: AssetWriter? = nil
+        output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter? = nil
     ) throws {
         let writer = writer ?? self.writer
         guard writers.contains(where: { $0 === writer }) else {

@@ -94,6 +94,12 @@ public struct MediaTime: Sendable, CustomStringConvertible {
             Int128(a.value) * Int128(b.timescale) + Int128(b.value) * Int128(a.timescale),
             Int128(a.timescale) * Int128(b.timescale))
     }
+    /// What is left of it after as many of another time as fit; both are positive, or this one is zero.
+    func remainder(of other: MediaTime) -> MediaTime {
+        let divisor = Int128(max(1, other.value)) * Int128(timescale)
+        let rest = (Int128(value) * Int128(other.timescale)) % divisor
+        return MediaTime(rest, Int128(timescale) * Int128(other.timescale))
+    }
     /// The difference, exact where it fits.
     public static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         a + MediaTime(value: 0 &- b.value, timescale: b.timescale)

@@ -28,8 +28,8 @@ final class DecoderSharing: @unchecked Sendable {
     private let entries: [Int: Entry]
 
     /// Nothing is shared unless `isOn`; frames that are to be converted are decoded on a queue of their own all the same.
-    init(_ outputs: [AssetReaderTrackOutput], isOn: Bool) {
-        var consumers: [Int: [AssetReaderTrackOutput]] = [:]
+    init(_ outputs: [AssetReaderOutput], isOn: Bool) {
+        var consumers: [Int: [AssetReaderOutput]] = [:]
         for output in outputs where output.settings.isDecoded {
             for track in output.tracks { consumers[track.index, default: []].append(output) }
         }
@@ -43,7 +43,7 @@ final class DecoderSharing: @unchecked Sendable {
     }
 
     /// The streams that a demuxer reads for some outputs, one as often as it is read.
-    func streams(of outputs: [AssetReaderTrackOutput]) -> [Int] {
+    func streams(of outputs: [AssetReaderOutput]) -> [Int] {
         var seen: Set<Int> = []
         return outputs.flatMap { output in
             output.tracks.map(\.index).filter { index in
@@ -54,7 +54,7 @@ final class DecoderSharing: @unchecked Sendable {
 
     /// The frames of a track in one of the parts that are joined, from a decoder that `make` opens or that is there.
     func frames(
-        of track: AssetTrack, part: Int, for output: AssetReaderTrackOutput,
+        of track: AssetTrack, part: Int, for output: AssetReaderOutput,
         make: () throws -> any FrameStream
     ) throws -> any FrameStream {
         let id = ObjectIdentifier(output)
@@ -77,7 +77,7 @@ final class DecoderSharing: @unchecked Sendable {
     }
 
     /// An output wants nothing any more.
-    func end(_ output: AssetReaderTrackOutput) {
+    func end(_ output: AssetReaderOutput) {
         let id = ObjectIdentifier(output)
         for track in output.tracks {
             guard let entry = entries[track.index], let place = entry.consumers.firstIndex(of: id) else {
@@ -102,7 +102,7 @@ extension ReaderOutputSettings {
     }
 }
 
-extension AssetReaderTrackOutput {
+extension AssetReaderOutput {
     /// Decoded video goes through filters or a scaler.
     var convertsVideo: Bool {
         guard case .video(let settings) = settings else { return false }

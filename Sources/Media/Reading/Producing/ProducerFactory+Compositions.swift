@@ -2,8 +2,18 @@ internal import LibAV
 
 /// Frames and audio of compositions.
 extension ProducerFactory {
+    /// Who makes the frames of an output: where they are composed of several tracks, the asset is a composition's source.
+    func composing(_ output: AssetReaderOutput) throws -> ProducerFactory {
+        guard let composing = output.composing else { return self }
+        let composition = try composing.composition(of: CompositionSource(source), output.tracks)
+        return ProducerFactory(
+            sharing: DecoderSharing([], isOn: false), source: .composition(composition),
+            container: .composition, timeZero: .zero, media: media, interrupt: interrupt,
+            movement: movement, decoderThreads: decoderThreads, ranges: ranges, isOpen: isOpen)
+    }
+
     func composed(
-        _ composition: Composition, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
+        _ composition: Composition, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
         range: TimeRange?, part: Int, tick: Rational?, origin: MediaTime
     ) throws -> any SampleProducer {
         let end = output.track.timeRange.end
@@ -61,7 +71,7 @@ extension ProducerFactory {
 
     /// Packets of clips, and what is made between them.
     private func composedCut(
-        _ cut: SmartCut, _ composition: Composition, _ output: AssetReaderTrackOutput,
+        _ cut: SmartCut, _ composition: Composition, _ output: AssetReaderOutput,
         _ opener: CompositionOpener
     ) throws -> any SampleProducer {
         let packets = CompositionPackets(composition, environment: media)

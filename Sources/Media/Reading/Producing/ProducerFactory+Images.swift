@@ -3,7 +3,7 @@ internal import LibAV
 /// Frames of images.
 extension ProducerFactory {
     func images(
-        _ sequence: ImageSequence, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
+        _ sequence: ImageSequence, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
         range: TimeRange?, part: Int, tick: Rational?
     ) throws -> any SampleProducer {
         guard case .video(let video) = settings else {

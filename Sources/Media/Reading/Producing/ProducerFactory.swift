@@ -21,7 +21,7 @@ struct ProducerFactory {
 
     /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
     /// the file from their own place; the others share one demuxer.
-    func canShare(_ output: AssetReaderTrackOutput) -> Bool {
+    func canShare(_ output: AssetReaderOutput) -> Bool {
         guard case .file = source, ranges.count <= 1, (ranges.first?.start ?? .zero) <= .zero else {
             return false
         }
@@ -30,7 +30,7 @@ struct ProducerFactory {
     }
 
     /// The demuxer that some outputs share.
-    func lane(for outputs: [AssetReaderTrackOutput]) throws -> DemuxLane? {
+    func lane(for outputs: [AssetReaderOutput]) throws -> DemuxLane? {
         guard case .file(let path) = source else { return nil }
         var tallies: [DamageTally] = []
         for output in outputs where !tallies.contains(where: { $0 === output.damage }) {
@@ -41,7 +41,7 @@ struct ProducerFactory {
             interrupt: interrupt, damage: tallies, container: container.name)
     }
 
-    func producer(for output: AssetReaderTrackOutput, lane: DemuxLane?) throws -> any SampleProducer {
+    func producer(for output: AssetReaderOutput, lane: DemuxLane?) throws -> any SampleProducer {
         guard ranges.count > 1 else {
             return try piece(output, output.settings, range: ranges.first, lane: lane)
         }
@@ -52,7 +52,7 @@ struct ProducerFactory {
 
     /// Each range is read plainly; what is asked of the audio or the frames is done to the whole, so that filters
     /// and converters see no joint.
-    private func joined(_ output: AssetReaderTrackOutput) throws -> any SampleProducer {
+    private func joined(_ output: AssetReaderOutput) throws -> any SampleProducer {
         let track = output.track
         var context = ProducerContext(track: track, timeZero: .zero, range: nil, isComposed: true)
         context.damage = output.damage
@@ -86,7 +86,7 @@ struct ProducerFactory {
     }
 
     private func parts(
-        of output: AssetReaderTrackOutput, as settings: ReaderOutputSettings, tick: Rational?
+        of output: AssetReaderOutput, as settings: ReaderOutputSettings, tick: Rational?
     ) -> [JoinedPart] {
         var offset = MediaTime.zero
         return ranges.enumerated().map { part, range in
@@ -102,7 +102,7 @@ struct ProducerFactory {
 
     /// `offset` is where the range begins in the whole, `part` which one it is.
     private func piece(
-        _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings, range: TimeRange?, part: Int = 0,
+        _ output: AssetReaderOutput, _ settings: ReaderOutputSettings, range: TimeRange?, part: Int = 0,
         lane: DemuxLane?, tick: Rational? = nil, offset: MediaTime = .zero
     ) throws -> any SampleProducer {
         switch source {
@@ -267,7 +267,7 @@ struct ProducerFactory {
 
     /// A generator never ends by itself; the pattern's own length does.
     private func generated(
-        _ pattern: TestPattern, _ output: AssetReaderTrackOutput, _ settings: ReaderOutputSettings,
+        _ pattern: TestPattern, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
         range: TimeRange?, part: Int, tick: Rational?, origin: MediaTime
     ) throws -> any SampleProducer {
         let end = min(range?.end ?? pattern.duration, pattern.duration)

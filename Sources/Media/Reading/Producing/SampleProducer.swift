@@ -61,7 +61,7 @@ struct ProducerContext: Sendable {
     var tick: Rational?
     /// What becomes of damage.
     var damage = DamageTally()
-    /// See `AssetReaderTrackOutput`.
+    /// See `AssetReaderOutput`.
     var countsSamples = false
     /// The range goes on to the track's end, wherever that is.
     var isOpen = false

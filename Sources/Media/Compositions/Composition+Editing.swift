@@ -1,0 +1,298 @@
+/// Changes of a time line as a whole (`AVMutableComposition`): clips, layers, audio, cues and chapters move together. One that throws has
+/// changed nothing.
+extension Composition {
+    /// Puts a part of an asset at a time; what is there, and later, begins after it (`insertTimeRange(_:of:at:)`).
+    ///
+    /// - Parameters:
+    ///   - timeRange: what of the asset; nil for all of it.
+    ///   - fit: how its frames get into the canvas.
+    /// - Throws: `MediaError.misuse` of a time outside the composition or within a join, and as `append`.
+    public mutating func insert(
+        _ asset: Asset, timeRange: TimeRange? = nil, at time: MediaTime, fit: FrameFit = .contain
+    ) async throws {
+        var (edited, rest) = try divided(at: time)
+        try await edited.append(asset, timeRange: timeRange, fit: fit)
+        try edited.append(rest)
+        self = edited
+    }
+
+    /// Nothing is seen or heard for a range, and what is there, and later, begins after it (`insertEmptyTimeRange(_:)`).
+    public mutating func insertGap(_ range: TimeRange) throws {
+        var (edited, rest) = try divided(at: range.start)
+        try edited.appendGap(range.duration)
+        try edited.append(rest)
+        self = edited
+    }
+
+    /// Takes a range out; what is later moves up (`removeTimeRange(_:)`).
+    /// - Throws: `MediaError.misuse` of a range that is not in the composition or is all of it, and of one that begins or ends within a join.
+    public mutating func remove(_ range: TimeRange) throws {
+        try check(range)
+        var edited = try part(TimeRange(start: .zero, end: range.start))
+        try edited.append(part(TimeRange(start: range.end, end: duration)))
+        guard edited.duration > .zero else { throw MediaError.misuse("nothing is left of the composition") }
+        edited.subtitles.removeAll(where: \.clips.isEmpty)
+        self = edited
+    }
+
+    /// Plays a range faster or slower, so that it takes another time; audio keeps its pitch (`scaleTimeRange(_:toDuration:)`).
+    /// - Throws: `MediaError.misuse` as `remove` does, of repeated audio and burned cues in the range, and where a clip would be played more
+    ///   than a hundred times as fast or as slow.
+    public mutating func scale(_ range: TimeRange, to length: MediaTime) throws {
+        try check(range)
+        guard length > .zero else { throw MediaError.misuse("a range takes some time") }
+        var edited = try part(TimeRange(start: .zero, end: range.start))
+        try edited.append(part(range).scaled(to: length))
+        try edited.append(part(TimeRange(start: range.end, end: duration)))
+        self = edited
+    }
+
+    // MARK: Parts
+
+    private func check(_ range: TimeRange) throws {
+        guard range.start >= .zero, range.duration > .zero, range.end <= duration else {
+            throw MediaError.misuse("the range is none of the composition's")
+        }
+    }
+
+    private func divided(at time: MediaTime) throws -> (Composition, Composition) {
+        guard time >= .zero, time <= duration else {
+            throw MediaError.misuse("the time is none of the composition's")
+        }
+        return try (
+            part(TimeRange(start: .zero, end: time)), part(TimeRange(start: time, end: duration))
+        )
+    }
+
+    /// What is in a range, from zero on, of the same sources; tracks of cues stay in their places.
+    private func part(_ range: TimeRange) throws -> Composition {
+        var part = self
+        part.duration = range.duration
+        for (clip, next) in zip(clips, clips.dropFirst()) {
+            let (begin, end) = (next.placement.timeRange.start, clip.placement.timeRange.end)
+            let isDivided =
+                range.start >= begin && range.start < end || range.end > begin && range.end <= end
+            if range.duration > .zero, isDivided {
+                throw MediaError.misuse("a composition is not divided within a join")
+            }
+        }
+        part.clips = clips.compactMap { clip in
+            var clip = clip
+            guard let placement = clip.placement.part(range) else { return nil }
+            clip.placement = placement
+            return clip
+        }
+        part.layers = try layers.compactMap { try $0.part(range) }
+        part.audio = try audioPart(range)
+        for index in subtitles.indices {
+            part.subtitles[index].clips = subtitles[index].clips.compactMap { $0.part(range) }
+        }
+        part.chapters = chapters.compactMap { chapter in
+            chapter.timeRange.part(range).map { AssetChapter(timeRange: $0, title: chapter.title) }
+        }
+        return part
+    }
+
+    /// Runs of audio in a range: one that is repeated begins with the rest of its round.
+    private func audioPart(_ range: TimeRange) throws -> [AudioClip] {
+        var clips: [AudioClip] = []
+        // Where a run that others make room for has come to.
+        var places: [Int: Int] = [:]
+        for (index, clip) in audio.enumerated() {
+            let pieces = clip.part(range)
+            let isKey = audio.contains { $0.ducking?.under == index }
+            guard pieces.count < 2 || !isKey else {
+                throw MediaError.misuse(
+                    "repeated audio that other audio makes room for is not divided within a round")
+            }
+            if !pieces.isEmpty { places[index] = clips.count }
+            clips += pieces
+        }
+        for index in clips.indices {
+            guard let ducking = clips[index].ducking else { continue }
+            clips[index].ducking = places[ducking.under].map {
+                Ducking(under: $0, thousandths: ducking.thousandths)
+            }
+        }
+        return clips
+    }
+
+    /// Puts a part behind what is there, whose sources and tracks of cues are among this one's in the same places.
+    private mutating func append(_ part: Composition) throws {
+        guard part.duration > .zero else { return }
+        let offset = duration
+        clips += part.clips.map { clip in
+            var clip = clip
+            clip.placement.timeRange.start = clip.placement.timeRange.start + offset
+            return clip
+        }
+        layers += part.layers.map { $0.moved(by: offset) }
+        let count = audio.count
+        audio += part.audio.map { $0.moved(by: offset, count) }
+        for index in part.subtitles.indices {
+            subtitles[index].clips += part.subtitles[index].clips.map { clip in
+                var clip = clip
+                clip.timeRange.start = clip.timeRange.start + offset
+                return clip
+            }
+        }
+        for var chapter in part.chapters {
+            let isDivided = chapter.timeRange.start == .zero && chapters.last?.title == chapter.title
+            chapter.timeRange.start = chapter.timeRange.start + offset
+            if isDivided, let last = chapters.indices.last {
+                chapters[last].timeRange = TimeRange(
+                    start: chapters[last].timeRange.start, end: chapter.timeRange.end)
+            } else {
+                chapters.append(chapter)
+            }
+        }
+        duration = offset + part.duration
+    }
+
+    /// All of it, faster or slower.
+    private func scaled(to length: MediaTime) throws -> Composition {
+        let scale = ClipPlacement(
+            source: 0, track: 0, sourceRange: TimeRange(start: .zero, duration: duration),
+            timeRange: TimeRange(start: .zero, duration: length))
+        var scaled = self
+        scaled.duration = length
+        for index in clips.indices { scaled.clips[index].placement.timeRange.scale(scale) }
+        for index in layers.indices { scaled.layers[index] = try layers[index].scaled(scale) }
+        for index in audio.indices {
+            guard !audio[index].isRepeated else {
+                throw MediaError.misuse("audio that is repeated keeps its speed")
+            }
+            scaled.audio[index].placement.timeRange.scale(scale)
+            scaled.audio[index].volume.scale(scale)
+        }
+        for track in subtitles.indices {
+            for index in subtitles[track].clips.indices {
+                scaled.subtitles[track].clips[index].timeRange.scale(scale)
+            }
+        }
+        for index in chapters.indices { scaled.chapters[index].timeRange.scale(scale) }
+        guard (scaled.clips.map(\.placement) + scaled.audio.map(\.placement)).allSatisfy(\.isPlayable) else {
+            throw MediaError.misuse("a clip is played at most a hundred times as fast or as slow")
+        }
+        return scaled
+    }
+}
+
+// MARK: Parts of what a composition is made of
+
+extension TimeRange {
+    /// What of it is in another one, counted from the other one's start; nil for nothing.
+    fileprivate func part(_ range: TimeRange) -> TimeRange? {
+        let inside = TimeRange(start: max(start, range.start), end: min(end, range.end))
+        guard inside.duration > .zero else { return nil }
+        return TimeRange(start: inside.start - range.start, duration: inside.duration)
+    }
+
+    fileprivate mutating func scale(_ scale: ClipPlacement) {
+        self = TimeRange(start: scale.time(ofSource: start), end: scale.time(ofSource: end))
+    }
+}
+
+extension VolumeEnvelope {
+    fileprivate mutating func move(by time: MediaTime) {
+        for index in points.indices { points[index].time = points[index].time + time }
+    }
+
+    fileprivate mutating func scale(_ scale: ClipPlacement) {
+        for index in points.indices { points[index].time = scale.time(ofSource: points[index].time) }
+    }
+}
+
+extension ClipPlacement {
+    fileprivate func part(_ range: TimeRange) -> ClipPlacement? {
+        guard let inside = timeRange.part(range) else { return nil }
+        let first = sourceTime(at: range.start + inside.start)
+        var part = self
+        part.timeRange = inside
+        part.sourceRange = TimeRange(start: first, end: sourceTime(at: range.start + inside.end))
+        return part
+    }
+}
+
+extension AudioClip {
+    fileprivate func part(_ range: TimeRange) -> [AudioClip] {
+        var part = self
+        part.volume.move(by: .zero - range.start)
+        guard isRepeated else {
+            guard let inside = placement.part(range) else { return [] }
+            part.placement = inside
+            return [part]
+        }
+        guard let inside = placement.timeRange.part(range) else { return [] }
+        part.placement.timeRange = inside
+        let round = placement.sourceRange.duration
+        let skipped = range.start + inside.start - placement.timeRange.start
+        let into = skipped.remainder(of: round)
+        guard into > .zero else { return [part] }
+        var rest = part
+        rest.isRepeated = false
+        let length = min(round - into, inside.duration)
+        rest.placement.sourceRange = TimeRange(
+            start: placement.sourceRange.start + into, duration: length)
+        rest.placement.timeRange.duration = length
+        guard length < inside.duration else { return [rest] }
+        part.placement.timeRange = TimeRange(start: inside.start + length, end: inside.end)
+        return [rest, part]
+    }
+
+    fileprivate func moved(by time: MediaTime, _ places: Int) -> AudioClip {
+        var moved = self
+        moved.placement.timeRange.start = placement.timeRange.start + time
+        moved.volume.move(by: time)
+        moved.ducking?.under += places
+        return moved
+    }
+}
+
+extension Layer {
+    fileprivate func part(_ range: TimeRange) throws -> Layer? {
+        guard let inside = timeRange.part(range) else { return nil }
+        var part = self
+        part.timeRange = inside
+        part.opacity.move(by: .zero - range.start)
+        switch content {
+        case .frames(let placement, let place, let settings):
+            guard let placement = placement.part(range) else { return nil }
+            part.content = .frames(placement, in: place, settings: settings)
+        case .text: break
+        case .subtitles:
+            guard timeRange.start >= range.start else {
+                throw MediaError.misuse("cues that are drawn into frames are not divided")
+            }
+        }
+        return part
+    }
+
+    fileprivate func moved(by time: MediaTime) -> Layer {
+        var moved = self
+        moved.timeRange.start = timeRange.start + time
+        moved.opacity.move(by: time)
+        if case .frames(var placement, let place, let settings) = content {
+            placement.timeRange.start = placement.timeRange.start + time
+            moved.content = .frames(placement, in: place, settings: settings)
+        }
+        return moved
+    }
+
+    fileprivate func scaled(_ scale: ClipPlacement) throws -> Layer {
+        var scaled = self
+        scaled.timeRange.scale(scale)
+        scaled.opacity.scale(scale)
+        switch content {
+        case .frames(var placement, let place, let settings):
+            placement.timeRange.scale(scale)
+            guard placement.isPlayable else {
+                throw MediaError.misuse("a layer is played at most a hundred times as fast or as slow")
+            }
+            scaled.content = .frames(placement, in: place, settings: settings)
+        case .text: break
+        case .subtitles: throw MediaError.misuse("cues that are drawn into frames keep their speed")
+        }
+        return scaled
+    }
+}
