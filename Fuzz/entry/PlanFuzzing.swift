@@ -25,6 +25,7 @@ private struct SignalProber: SourceProber {
         case .presentationTimes: return .presentationTimes(true)
         case .cut, .joinedCut, .clipCut: return .cut(nil)
         case .order: return .order(nil)
+        case .audioForm: return .audioForm(nil)
         case .keyFrames, .scenes: return .keyFrames([])
         case .trial(let trial): return .verdict(trial.carryOut())
         }

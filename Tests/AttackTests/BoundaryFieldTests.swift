@@ -24,6 +24,7 @@ import Testing
             case .description, .images: return .description(description)
             case .presentationTimes: return .presentationTimes(true)
             case .order: return .order(nil)
+            case .audioForm: return .audioForm(nil)
             case .keyFrames, .scenes: return .keyFrames([])
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
@@ -46,7 +47,7 @@ import Testing
           cut: { asset: \(path), range: { start: 1f, duration: 30% }, cut: smart-or-exact, tracks: [ { video: first, copy: true } ], destination: s.mp4 }
           small: { asset: \(path), limit: { size: 100kB, duration: 1s }, tracks: [ { audio: first, encode: { codec: opus } } ], expect: { duration: { is: 1s, within: 40ms }, frames: 3, size: { max: 1MB } }, destination: a.mkv }
           many: { asset: \(path), export: highest, destination: e.mp4 }
-          clips: { composition: [ \(path), { asset: \(path), range: { start: 1f } }, { join: dissolve, overlap: 40ms }, \(path) ], cut: smart-or-exact, tracks: [ { video: first, copy: true } ], destination: j.mp4 }
+          clips: { composition: [ \(path), { asset: \(path), range: { start: 1f } }, { join: dissolve, overlap: 40ms }, \(path) ], cut: smart-or-exact, tracks: [ { video: first, copy: true }, { audio: first, copy: true, encode: { codec: aac }, optional: true } ], destination: j.mp4 }
           web: { asset: \(path), export: 640x480, fragment: 1s, chapters: keep, destination: w.mp4 }
         """
     }

@@ -81,6 +81,9 @@ extension InputPlan {
         }
     }
 
+    /// Several assets on one time line.
+    package var isComposition: Bool { if case .composition = source { true } else { false } }
+
     /// What is read, for people: a path, a URL or the name of a test signal.
     package var sourceName: String {
         switch source {

@@ -40,6 +40,12 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         tracks = contents.tracks.map(\.description)
     }
 
+    /// A copy of a track's audio begins and ends with a range, to the sample (`AssetTrack.isCutAtSamples`).
+    func isCutAtSamples(_ track: TrackDescription) -> Bool {
+        guard BitstreamTraits.of(track.codec).isCutAtSamples else { return false }
+        return !SourceContainer(container).isMovie || track.countsWholeSamples
+    }
+
     /// What an output will be.
     init(foretoldBy task: OutputTask) {
         let plan = task.output

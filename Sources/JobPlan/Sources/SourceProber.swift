@@ -31,6 +31,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
         /// The same of stretches that go into a cut of several sources, whose times have one unit.
         case clipCut(track: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?)
+        /// What packets of a track of audio have in common with those that they can follow.
+        case audioForm(track: Int)
         /// When a track's key frames are shown, at most so many. All its packets are read.
         case keyFrames(track: Int, limit: Int)
         /// When scenes of a track begin, at most so many: where a frame differs from the one before by more than `difference`
@@ -78,6 +80,8 @@ package enum ProbeResponse: Codable, Sendable {
     case order(OrderProblem?)
     /// How it can be cut; nil where the track is gone.
     case cut(CutPossibilities?)
+    /// What packets of audio have in common; nil where the track is gone.
+    case audioForm(AudioPacketForm?)
     /// When key frames or the first frames of scenes are shown, in order.
     case keyFrames([MediaTime])
     /// What came of a trial.
@@ -143,6 +147,9 @@ package struct LocalProber: SourceProber {
             case .order(let track):
                 let found = try contents(path).tracks.first { $0.index == track }
                 return .order(try found?.orderProblem(path: path, environment: media))
+            case .audioForm(let track):
+                return .audioForm(
+                    try contents(path).tracks.first { $0.index == track }.flatMap { AudioPacketForm($0) })
             case .keyFrames(let track, let limit):
                 let contents = try contents(path)
                 guard let found = contents.tracks.first(where: { $0.index == track }) else {
@@ -306,6 +313,13 @@ extension SourceProber {
                 path: path, matter: .clipCut(track: track, ranges: ranges, tick: tick, encoder: encoder)))
         guard case .cut(let possibilities) = answer else { throw .notAnswered }
         return possibilities
+    }
+
+    /// What packets of a track of audio have in common with those that they can follow; nil where it is gone.
+    func audioForm(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketForm? {
+        let answer = try answer(ProbeRequest(path: path, matter: .audioForm(track: track)))
+        guard case .audioForm(let form) = answer else { throw .notAnswered }
+        return form
     }
 
     /// How several ranges of a track can be taken as they are, one after the other; nil where the track is gone.

@@ -42,7 +42,9 @@ package enum PlanText {
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(input))")
         if case .composition(let composition, _) = input.source {
-            lines += TimelineText.lines(composition, cut: output.tracks.lazy.compactMap(\.cut).first)
+            lines += TimelineText.lines(
+                composition, cut: output.tracks.lazy.compactMap(\.cut).first,
+                copiesAudio: output.tracks.contains { $0.source.mediaType == .audio && $0.action == .copy })
         }
         if let shared = sharing(output, in: job) { lines.append("  read       \(shared)") }
         if let range = input.range {

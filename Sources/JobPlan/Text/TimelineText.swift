@@ -4,8 +4,8 @@ internal import Media
 /// A composition's time line, for people.
 enum TimelineText {
     /// A line for each clip, layer and run of audio: what stands where, and what becomes of it. `cut` is how its frames are copied; nil
-    /// where they are encoded.
-    static func lines(_ composition: Composition, cut: SmartCut?) -> [String] {
+    /// where they are encoded. `copiesAudio`: packets of audio are copied too.
+    static func lines(_ composition: Composition, cut: SmartCut?, copiesAudio: Bool) -> [String] {
         var lines: [String] = []
         let copied = cut.map { copies(of: $0) }
         func span(_ range: TimeRange) -> String {
@@ -56,7 +56,7 @@ enum TimelineText {
             let loop = clip.isRepeated ? ", repeated" : ""
             let duck = clip.ducking.map { ", quieter under audio \($0.under)" } ?? ""
             lines.append(
-                "  sum of \(PlanText.pad("\(index)", 3)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)"
+                "  sum of \(PlanText.pad("\(index)", 3)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)\(copiesAudio ? "; copied" : "")"
             )
         }
         for (index, track) in composition.subtitles.enumerated() {

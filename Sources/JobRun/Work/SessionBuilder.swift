@@ -183,9 +183,12 @@ struct SessionBuilder {
 
     /// The track that the output's is like where clips of a composition are copied; nil otherwise.
     private func clipTrack(of track: TrackPlan) throws -> AssetTrack? {
-        guard case .smartCut(let cut) = track.action,
-            case .composition(let composition) = source.assetSource
-        else { return nil }
-        return try CompositionPackets(composition, environment: environment).reference(of: cut).track
+        guard case .composition(let composition) = source.assetSource else { return nil }
+        let packets = CompositionPackets(composition, environment: environment)
+        switch track.action {
+        case .smartCut(let cut): return try packets.reference(of: cut).track
+        case .copy where track.source.mediaType == .audio: return try packets.audioReference()
+        default: return nil
+        }
     }
 }

@@ -17,12 +17,18 @@ package struct TrackSettings: Sendable {
         _ planned: TrackPlan, of source: AssetTrack, from input: InputPlan, in container: ContainerType
     ) throws {
         switch planned.action {
+        case .copy where source.mediaType == .audio && input.isComposition:
+            reader = .wholePackets
+            writer = .passthrough(source.format, timeBase: Rational(1, max(1, source.format.sampleRate)))
         case .copy:
             let isExact =
                 source.mediaType != .audio
                 || input.joinedRanges.isEmpty && (container.hasEditLists || input.range == nil)
             reader = isExact ? .passthrough : .wholePackets
-            let counted = Self.countedTimeBase(of: source, in: container)
+            let isCut = input.range != nil || !input.joinedRanges.isEmpty
+            let counted =
+                isCut && source.isCutAtSamples
+                ? source.sampleTimeBase : Self.countedTimeBase(of: source, in: container)
             writer = .passthrough(source.format, timeBase: counted ?? source.timeBase)
             countsSamples = counted != nil
         case .subtitle(let codec):

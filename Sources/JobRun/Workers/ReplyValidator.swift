@@ -14,7 +14,7 @@ enum ReplyValidator {
         case .presentationTimes: true
         case .order(.unordered(let time)), .order(.hiddenBetween(let time)):
             (negative...longest).contains(time)
-        case .order(nil): true
+        case .order(nil), .audioForm: true
         case .keyFrames(let times):
             times.count <= 100_000 && times.allSatisfy { (.zero...longest).contains($0) }
                 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }

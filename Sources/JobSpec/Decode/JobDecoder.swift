@@ -94,8 +94,12 @@ struct JobDecoder {
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
         }
-        let rules = job.outputs.flatMap(\.tracks).filter { $0.mediaType == .video }
+        let all = job.outputs.flatMap(\.tracks)
+        let rules = all.filter { $0.mediaType == .video }
         guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
+        // Copied audio is cut between packets by those that say so.
+        let cutsAudio = all.contains { $0.mediaType == .audio && $0.action.isCopy }
+        guard cut.value == .keyframe || !cutsAudio else { return }
         reader.sink.error(
             .conflictingKeys,
             "`cut: \(cut.value.rawValue)` is about copied frames, and no video rule copies any",

@@ -179,7 +179,7 @@ extension Language {
 
     static let composition = MappingType(
         "composition", "`composition`",
-        "Several assets on one time line. With `copy: true` clips that fit together (codec, size, parameter sets) are joined without re-encoding them; under `cut: smart` what lies at their edges, under joins and layers and in gaps is re-encoded, under `smart-or-exact` also clips that don't fit.",
+        "Several assets on one time line. With `copy: true` clips that fit together (codec, size, parameter sets) are joined without re-encoding them; under `cut: smart` what lies at their edges, under joins and layers and in gaps is re-encoded, under `smart-or-exact` also clips that don't fit. Audio is copied under `cut: smart` as whole packets at their true times, where one run of it follows the other and none is changed.",
         keys: [
             KeyInfo("sequence", sequence, "Clips one after the other, joins and gaps.", required: true),
             KeyInfo(

@@ -54,6 +54,15 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
     }
 
+    /// Leaves bytes of its start and of its end out, which stay where they are in memory; no more than there are.
+    public func leaveOut(first: Int, last: Int) {
+        let first = min(max(0, first), size)
+        let rest = min(max(0, last), size - first)
+        guard raw.pointee.data != nil else { return }
+        raw.pointee.data += first
+        raw.pointee.size -= Int32(clamping: first + rest)
+    }
+
     /// Another packet that shares this one's data (`av_packet_ref`); what is appended to either is its own.
     public func reference() throws(AVError) -> Packet {
         let copy = try Packet()

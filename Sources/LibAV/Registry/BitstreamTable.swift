@@ -54,6 +54,10 @@ extension BitstreamTraits {
         "webp": made { $0.cover = Cover(mime: "image/webp", name: "cover.webp") },
         "tiff": made { $0.cover = Cover(mime: "image/tiff", name: "cover.tiff") },
         "rawvideo": made { $0.isGenerated = true },
+        // Samples that are not cut
+        "pcm_bluray": blockedPCM, "pcm_dvd": blockedPCM, "pcm_lxf": blockedPCM, "pcm_s24daud": blockedPCM,
+        "pcm_s8_planar": blockedPCM, "pcm_s16le_planar": blockedPCM, "pcm_s16be_planar": blockedPCM,
+        "pcm_s24le_planar": blockedPCM, "pcm_s32le_planar": blockedPCM,
         // Data
         "bin_data": made { $0.isNameless = true },
         "none": made { $0.isNameless = true },
@@ -68,7 +72,9 @@ extension BitstreamTraits {
     ]
 
     /// Samples as they are, in whatever order of bytes.
-    static let pcm = made { ($0.lengths, $0.isPCM) = (.usual, true) }
+    static let pcm = made { ($0.lengths, $0.isPCM, $0.isCutAtSamples) = (.usual, true, true) }
+    /// The same in blocks, or a channel after the other.
+    private static let blockedPCM = made { ($0.lengths, $0.isPCM) = (.usual, true) }
 
     private static let meridian = made {
         ($0.lengths, $0.preroll, $0.hasSyncPackets, $0.hasChecksums) = (.trueHD, 150, true, true)

@@ -72,8 +72,10 @@ package struct BitstreamTraits: Sendable {
     package var hasUnevenPackets = false
     /// Its header says how long all of it is, and its checksum.
     package var saysLengthAtStart = false
-    /// Samples as they are: any of them may be the first or the last.
+    /// Samples as they are.
     package var isPCM = false
+    /// Samples of all channels stand beside each other in whole bytes: any of them may be a packet's first or last.
+    package var isCutAtSamples = false
     /// Packets that begin in a second of an elementary stream, at least.
     package var packetsASecond = 3
 

@@ -225,6 +225,12 @@ public final class CodecParameters: @unchecked Sendable {
     public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
     /// Bits of each sample that count, 0 where unknown.
     public var bitsPerRawSample: Int { Int(raw.pointee.bits_per_raw_sample) }
+    /// Bytes of one sample of all channels, of samples as they are; 0 of anything else (`av_get_bits_per_sample`).
+    public var bytesPerFrame: Int {
+        guard traits.isCutAtSamples else { return 0 }
+        return Int(av_get_bits_per_sample(raw.pointee.codec_id)) / 8
+            * max(0, Int(raw.pointee.ch_layout.nb_channels))
+    }
     /// Compressed without loss (`AV_CODEC_PROP_LOSSLESS` and not lossy too).
     public var isLossless: Bool {
         guard let descriptor = avcodec_descriptor_get(raw.pointee.codec_id) else { return false }

@@ -139,6 +139,12 @@ public struct AssetTrack: Sendable {
     /// Not every packet of its audio can be decoded by itself: up to 128 of them, a tenth of a second, follow one that can.
     var hasSyncPackets: Bool { BitstreamTraits.of(format.codec).hasSyncPackets }
 
+    /// Packets of a range begin and end with it, to the sample: samples as they are, which their times count.
+    package var isCutAtSamples: Bool {
+        guard format.parameters.bytesPerFrame > 0 else { return false }
+        return sampleTimeBase != nil || description.countsWholeSamples
+    }
+
     /// How long before a time decoding must begin for its audio to be right there, beside the packet before.
     var preroll: MediaTime {
         guard mediaType == .audio else { return .zero }

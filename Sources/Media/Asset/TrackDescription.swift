@@ -89,6 +89,11 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     /// Bits a second as the container says, 0 where unknown.
     public var bitRate: Int64
 
+    /// Each sample of its audio begins at one of its times.
+    package var countsWholeSamples: Bool {
+        timeBase.num == 1 && sampleRate > 0 && timeBase.den.isMultiple(of: sampleRate)
+    }
+
     /// Its alpha plane is a stream of its own beside its packets (VP8 and VP9 in Matroska).
     public var hasAlphaBeside: Bool { tags.contains(where: \.saysAlphaBeside) }
 }

@@ -86,6 +86,8 @@ struct CompositionOpener {
         reader.decoderThreads = decoderThreads
         let output = AssetReaderTrackOutput(track: track, settings: settings)
         output.damage = damage
+        // Where packets are to be whole, a container's coarse clock would say that some aren't.
+        if case .wholePackets = settings { output.countsSamples = true }
         try reader.add(output)
         try reader.startReading()
         return CompositionRead(source: source, reader: reader, output: output)

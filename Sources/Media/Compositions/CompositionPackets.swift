@@ -26,10 +26,13 @@ package struct CompositionPackets: Sendable {
         guard composition.clips.indices.contains(index) else {
             throw MediaError.misuse("a cut of clip \(index), which isn't there")
         }
-        let placement = composition.clips[index].placement
+        return try clip(composition.clips[index].placement)
+    }
+
+    private func clip(_ placement: ClipPlacement) throws -> Clip {
         guard composition.sources.indices.contains(placement.source),
             case .file(let path) = composition.sources[placement.source]
-        else { throw MediaError.misuse("a cut of clip \(index), which is no file's") }
+        else { throw MediaError.misuse("a clip that is no file's has no packets") }
         let source = composition.sources[placement.source]
         return try source.told {
             let asset = Asset(.file(path), timing: .fast, environment: environment)
@@ -52,6 +55,15 @@ package struct CompositionPackets: Sendable {
             throw MediaError.misuse("a composition of which nothing is copied")
         }
         return try clip(index)
+    }
+}
+
+extension CompositionPackets {
+    /// The track of the run of audio that is heard first: the output's track is like its own.
+    package func audioReference() throws -> AssetTrack {
+        let first = composition.audio.min { $0.placement.timeRange.start < $1.placement.timeRange.start }
+        guard let first else { throw MediaError.misuse("a composition without audio") }
+        return try clip(first.placement).track
     }
 }
 

@@ -51,6 +51,8 @@ public struct ContainerModel: Sendable {
     public var hasTimestamps = true
     /// The unit of its times of audio; nil where it counts samples.
     public var soundTimeBase: Rational?
+    /// What its muxer is told where audio is copied, which may have holes.
+    var copiedAudioOptions: [(key: String, value: String)] = []
     /// Its clock can't be negative: everything is moved until nothing is.
     var isMovedToZero = false
     /// Samples follow one another in it, and it has no word of when they are heard.

@@ -12,6 +12,8 @@ extension ContainerModel {
         // Of ID3 tags libavformat loses the first five bytes when it reads them.
         model.dataCodecs = ["klv"]
         model.soundTimeBase = Rational(1, 90_000)
+        // Of packets that share one unit of the stream the first alone has a time, so that a hole between them is lost.
+        model.copiedAudioOptions = [(key: "pes_payload_size", value: "0")]
         model.isMovedToZero = true
         model.isReadFromAnywhere = true
         model.delayedCodecs = ["opus"]

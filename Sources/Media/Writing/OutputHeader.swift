@@ -129,6 +129,9 @@ struct OutputHeader {
 
     private func options(movieTimescale: Int32) -> [(key: String, value: String)] {
         var options = container.muxerOptions
+        if inputs.contains(where: { $0.mediaType == .audio && $0.isPassthrough }) {
+            options += container.copiedAudioOptions
+        }
         guard container.hasEditLists else { return options }
         options += [
             (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),

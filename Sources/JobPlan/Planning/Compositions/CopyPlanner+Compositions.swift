@@ -9,37 +9,9 @@ extension CopyPlanner {
     func joinedClips(
         _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
     ) -> Answer? {
+        guard areFilesInWhole(into: &sink) else { return nil }
         guard track.mediaType == .video, let canvas = composition.canvas else {
-            sink.error(
-                .copyRange,
-                "the audio of a composition is the sum of its clips', in which there are no packets to copy",
-                at: place, help: "`encode` it")
-            return nil
-        }
-        // What its packets are is known too late for a plan.
-        for clip in spec?.clips ?? [] {
-            guard case .job(let id, _, _) = clip.asset.source else { continue }
-            sink.error(
-                .copyRange, "what `\(id.value)` publishes can't be joined without re-encoding it",
-                at: id.range,
-                notes: [Diagnostic.Note("`copy` stands here", at: place)],
-                help: "`encode` it; or a job file of its own, run afterwards, that reads the file by its path"
-            )
-            return nil
-        }
-        guard ranges.isEmpty else {
-            sink.error(
-                .copyRange, "a part of a composition can't be copied",
-                at: job.rangeLocation ?? output.durationLimit?.range ?? place,
-                notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "the clips' own `range`s can"
-            )
-            return nil
-        }
-        guard cut != .keyframe else {
-            sink.error(
-                .copyRange, "`keyframe` would make clips longer, and move all that follows",
-                at: job.cut?.range ?? place, help: "`cut: smart` re-encodes only the edges")
-            return nil
+            return joinedAudio(of: composition, into: &sink)
         }
         do throws(SourceProblem) {
             var clips = ComposedClips(composition, of: canvas, as: spec)
@@ -68,7 +40,37 @@ extension CopyPlanner {
         }
     }
 
-    private var spec: CompositionSpec? {
+    /// What there is to copy is known, and all of it is asked for.
+    private func areFilesInWhole(into sink: inout DiagnosticSink) -> Bool {
+        // What its packets are is known too late for a plan.
+        for clip in spec?.clips ?? [] {
+            guard case .job(let id, _, _) = clip.asset.source else { continue }
+            sink.error(
+                .copyRange, "what `\(id.value)` publishes can't be joined without re-encoding it",
+                at: id.range,
+                notes: [Diagnostic.Note("`copy` stands here", at: place)],
+                help: "`encode` it; or a job file of its own, run afterwards, that reads the file by its path"
+            )
+            return false
+        }
+        guard ranges.isEmpty else {
+            sink.error(
+                .copyRange, "a part of a composition can't be copied",
+                at: job.rangeLocation ?? output.durationLimit?.range ?? place,
+                notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "the clips' own `range`s can"
+            )
+            return false
+        }
+        guard cut != .keyframe else {
+            sink.error(
+                .copyRange, "`keyframe` would make clips longer, and move all that follows",
+                at: job.cut?.range ?? place, help: "`cut: smart` re-encodes only the edges")
+            return false
+        }
+        return true
+    }
+
+    var spec: CompositionSpec? {
         guard case .composition(let spec) = job.asset.source else { return nil }
         return spec
     }
@@ -192,7 +194,7 @@ extension CopyPlanner {
         return nil
     }
 
-    private func clipPlace(_ clip: Int) -> SourceRange {
+    func clipPlace(_ clip: Int) -> SourceRange {
         clipPlaces.indices.contains(clip) ? clipPlaces[clip] : place
     }
 

@@ -13,6 +13,8 @@ struct CopyPlanner {
         case smartCut(SmartCut)
         /// Packets of a composition's clips, and what is made between them.
         case joined(JoinedClips)
+        /// Packets of a composition's runs of audio.
+        case joinedAudio(JoinedAudio)
         /// It can't be copied, and the job says how it is made then.
         case fallBack(TrackRule.Action, why: String)
     }
@@ -65,6 +67,13 @@ struct CopyPlanner {
                     "what is re-encoded follows the clips, not \(unheeded.joined(separator: ", "))")
             }
             return Decision(answer, reasons)
+        case .joinedAudio(let audio):
+            if !audio.isExact {
+                reasons.note(
+                    "\(label(track)) is cut between packets: part of one is missing where a clip begins or ends"
+                )
+            }
+            return Decision(answer, reasons)
         case .fallBack(let action, let why): return fallBack(action, track, why)
         case nil: break
         }
@@ -99,7 +108,8 @@ struct CopyPlanner {
 
     /// Audio that is cut where packets begin, since nothing in the output could say more.
     private func keepsWholePackets(of track: TrackDescription) -> Bool {
-        track.mediaType == .audio && !ranges.isEmpty && (ranges.count > 1 || !container.value.hasEditLists)
+        track.mediaType == .audio && !ranges.isEmpty && !description.isCutAtSamples(track)
+            && (ranges.count > 1 || !container.value.hasEditLists)
     }
 
     private func copy(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Answer? {
@@ -151,6 +161,7 @@ struct CopyPlanner {
             return ranges.count > 1
                 ? joinedFrames(track, into: &sink) : frames(track, range: range, into: &sink)
         case .audio:
+            if description.isCutAtSamples(track) { return .copy }
             // Whole packets at their true times are what these modes promise.
             if cut != .exact || type.hasEditLists && ranges.count == 1 { return .copy }
             sink.error(

@@ -139,6 +139,7 @@ struct TrackPlanner {
         case .smartCut(let cut): return (.smartCut(cut), track.transform, track)
         case .joined(let clips):
             return (.smartCut(clips.cut), clips.like.transform, track.with(clips))
+        case .joinedAudio(let audio): return (.copy, track.transform, track.with(audio))
         case .fallBack(let action, _): return encoded(track, action, by: rule, &reasons)
         }
     }

@@ -5,7 +5,7 @@ internal import LibAV
 ///
 /// Audio is cut at packets: the one that holds the range's start comes with the ones its decoder needs
 /// before it, and the last one's duration ends with the range, so that a container with edit lists can say
-/// it to the sample. Frames must begin at a key frame; whoever plans the copy has made sure of it.
+/// it to the sample; of samples as they are (PCM) those of the range alone are taken. Frames must begin at a key frame; whoever plans the copy has made sure of it.
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
@@ -16,6 +16,8 @@ final class PassthroughProducer: SampleProducer {
     private let editEnd: Int64?
     private let preroll: Int64
     private let keepsWhole: Bool
+    /// Of samples as they are, a range's first one and the one after its last.
+    private let samples: (first: Int64, end: Int64, unit: Rational, size: Int)?
     private var hasBegun = false
     private var lastDTS: Int64?
     /// Makes decoding times where the container has none (Matroska); nil where it has, or before the first packet.
@@ -35,6 +37,15 @@ final class PassthroughProducer: SampleProducer {
         end = context.end?.ticks(in: timeBase, rounding: .up)
         editEnd = track.editEnd?.ticks(in: timeBase, rounding: .up)
         preroll = track.preroll.ticks(in: timeBase)
+        if context.range != nil, track.isCutAtSamples, timeBase.num == 1 {
+            let parameters = track.format.parameters
+            let unit = Rational(1, max(1, parameters.sampleRate))
+            // An open range ends with the file.
+            let end = context.end?.ticks(in: unit) ?? MediaTime.mostTicks
+            samples = (context.start.ticks(in: unit), end, unit, parameters.bytesPerFrame)
+        } else {
+            samples = nil
+        }
     }
 
     /// Packets of which nothing is heard or shown, as long as nobody knows whether something follows them, and what comes next.
@@ -89,6 +100,11 @@ final class PassthroughProducer: SampleProducer {
                     duration -= start - pts
                     (pts, dts) = (start, start)
                 }
+                if let samples {
+                    if timeBase.rescale(pts, to: samples.unit) >= samples.end { return nil }
+                    if !trim(packet, to: samples, &pts, &duration) { continue }
+                    dts = pts
+                }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
                     // Audio needs the packet before, however long that is.
@@ -125,6 +141,21 @@ final class PassthroughProducer: SampleProducer {
         } catch let error as AVError {
             throw MediaError.reading(track: track.label, at: nil, error)
         }
+    }
+
+    /// Leaves out what is not in the range; false where nothing is left.
+    private func trim(
+        _ packet: borrowing Packet, to samples: (first: Int64, end: Int64, unit: Rational, size: Int),
+        _ pts: inout Int64, _ duration: inout Int64
+    ) -> Bool {
+        let (first, count) = (timeBase.rescale(pts, to: samples.unit), Int64(packet.size / samples.size))
+        let early = max(0, samples.first - first)
+        let late = max(0, first + count - samples.end)
+        guard early + late < count else { return false }
+        packet.leaveOut(first: Int(early) * samples.size, last: Int(late) * samples.size)
+        if early > 0 { pts = samples.unit.rescale(samples.first, to: timeBase) }
+        duration = samples.unit.rescale(count - early - late, to: timeBase)
+        return true
     }
 
     /// Decoding times that don't increase are set right as far as presentation times, which stay, allow it.

@@ -29,6 +29,10 @@ extension ProducerFactory {
             guard range == nil else { throw MediaError.misuse("a cut of a composition is of all of it") }
             return try composedCut(cut, composition, output, opener)
         }
+        if case .wholePackets = settings, output.track.mediaType == .audio {
+            guard range == nil else { throw MediaError.misuse("copied audio of a composition is all of it") }
+            return try ComposedPackets(composition, opener: opener)
+        }
         if output.track.mediaType == .subtitle {
             return try cues(composition, settings, context, opener)
         }

@@ -1,0 +1,153 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Runs of audio that are copied in a composition.
+struct JoinedAudio {
+    /// What the output's track is like.
+    var like: TrackDescription
+    /// Where it lies.
+    var timeRange: TimeRange
+    /// Clips begin and end to the sample.
+    var isExact: Bool
+}
+
+/// How a composition's audio is joined without re-encoding it: runs of whole packets, each at its true time. What is heard of several runs
+/// at once, louder or softer, faster or slower, has no packets.
+extension CopyPlanner {
+    func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Answer? {
+        if let obstacle = composition.audioObstacle {
+            return refuse(run: obstacle.run, of: composition, obstacle.why, into: &sink)
+        }
+        do throws(SourceProblem) {
+            return try joined(composition, into: &sink)
+        } catch {
+            sink.error(.sourceUnreadable, "a clip can't be looked into: \(error)", at: place)
+            return nil
+        }
+    }
+
+    private func joined(
+        _ composition: Composition, into sink: inout DiagnosticSink
+    ) throws(SourceProblem) -> Answer? {
+        var like: (track: TrackDescription, form: AudioPacketForm)?
+        var found: [String: AudioPacketForm?] = [:]
+        var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
+        var isExact = true
+        for (index, run) in composition.audio.enumerated() {
+            let placement = run.placement
+            guard case .file(let path) = composition.sources[placement.source] else { continue }
+            let key = "\(placement.track) \(path)"
+            if found[key] == nil { found[key] = try prober.audioForm(placement.track, of: path) }
+            let source = try prober.description(of: path)
+            let track = source.tracks.first { $0.index == placement.track }
+            guard let track, let form = found[key] ?? nil else {
+                return refuse(run: index, of: composition, "its track is gone", into: &sink)
+            }
+            if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
+                return refuse(
+                    run: index, of: composition,
+                    "it has \(track.sampleRate) samples a second, and the composition is to have \(asked)",
+                    into: &sink)
+            }
+            if let asked = spec?.channels?.value.specified, track.channelLayout?.specified != asked {
+                return refuse(
+                    run: index, of: composition,
+                    "its channels are \(track.channelLayout ?? .stereo), and the composition's are to be \(asked)",
+                    into: &sink)
+            }
+            if track.sideData.contains(TrackDescription.changingHeaders) {
+                return refuse(
+                    run: index, of: composition, "it goes on with other headers where files were joined",
+                    into: &sink)
+            }
+            if let like, let difference = like.form.difference(of: form) {
+                return refuse(run: index, of: composition, difference, into: &sink)
+            }
+            like = like ?? (track, form)
+            isExact = isExact && source.isCutAtSamples(track)
+            let heard = track.timeRange.moved(by: placement)
+            // Samples as they are have no times of their own in most containers; a writer forgives a hundredth of a second.
+            let slack = MediaTime(value: 1, timescale: 100)
+            if isExact, track.isExact, start != nil, heard.start > end + slack {
+                return refuse(
+                    run: index, of: composition,
+                    "nothing is heard from \(end) s to \(heard.start) s, and no packets say so", into: &sink)
+            }
+            start = min(start ?? heard.start, heard.start)
+            end = max(end, heard.end)
+        }
+        guard let like, let start, end > start else {
+            sink.error(.copyRange, "no clip of the composition has audio to copy", at: place)
+            return nil
+        }
+        guard cut != .exact || isExact else {
+            sink.error(
+                .copyRange, "copied audio can't be cut to the sample where clips are joined", at: place,
+                help: "`encode` it; `cut: smart` keeps whole packets")
+            return nil
+        }
+        guard container.value.hasTimestamps || isExact else {
+            sink.error(
+                .copyRange,
+                "parts of packets are missing where clips are joined, and \(container.value.name) has no time stamps to say so",
+                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                help: "`encode` it, or choose another container")
+            return nil
+        }
+        guard container.value.canHold(codec: like.track.codec) else {
+            sink.error(
+                .containerCodec,
+                "\(container.value.name) can't hold \(like.track.codec), which the clips' audio has",
+                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                help: "`encode` it, or choose another container")
+            return nil
+        }
+        return .joinedAudio(
+            JoinedAudio(
+                like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact))
+    }
+
+    private func refuse(
+        run: Int, of composition: Composition, _ why: String, into sink: inout DiagnosticSink
+    ) -> Answer? {
+        let placement = composition.audio[run].placement
+        let clip = composition.clips.firstIndex {
+            $0.placement.timeRange == placement.timeRange && $0.placement.source == placement.source
+        }
+        let beside = composition.audio.count - (spec?.audio.count ?? 0)
+        let item = spec.flatMap {
+            $0.audio.indices.contains(run - beside) ? $0.audio[run - beside].place : nil
+        }
+        sink.error(
+            .copyRange, "the audio of the composition can't be copied: of run \(run), \(why)",
+            at: item ?? clip.map { clipPlace($0) } ?? place,
+            notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "`encode` it")
+        return nil
+    }
+}
+
+extension TimeRange {
+    /// What of a track is heard of a clip, on the composition's time line.
+    fileprivate func moved(by placement: ClipPlacement) -> TimeRange {
+        let first = max(start, placement.sourceRange.start)
+        let last = max(first, min(end, placement.sourceRange.end))
+        return TimeRange(start: placement.time(ofSource: first), end: placement.time(ofSource: last))
+    }
+}
+
+extension TrackDescription {
+    /// A composition's track of audio, once packets of clips are its own.
+    func with(_ audio: JoinedAudio) -> TrackDescription {
+        var track = audio.like
+        (track.index, track.id) = (index, id)
+        track.timeRange = audio.timeRange
+        // Where packets begin and end is known once they are read.
+        (track.isExact, track.hasOwnDuration, track.sampleCount) = (false, true, nil)
+        track.hiddenPartOfPacket = nil
+        track.sideData = track.carriedKinds
+        (track.language, track.title, track.tags, track.disposition) = (language, title, tags, disposition)
+        return track
+    }
+}

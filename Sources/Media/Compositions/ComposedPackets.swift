@@ -1,0 +1,80 @@
+internal import LibAV
+
+/// Packets of a composition's runs of audio, one run after the other: whole ones, each at its own time on the time line. A source is opened
+/// when its turn comes, and closed after it. Confined to its output's queue.
+final class ComposedPackets: SampleProducer {
+    private let runs: [AudioClip]
+    private let opener: CompositionOpener
+    private var index = 0
+    private var read: CompositionRead?
+    private var form: AudioPacketForm?
+    private var dropped = 0
+
+    /// - Throws: `MediaError.misuse` of runs whose packets can't follow one another (`Composition.copiedAudio`).
+    init(_ composition: Composition, opener: CompositionOpener) throws {
+        guard composition.isSound, composition.audioObstacle == nil else {
+            throw MediaError.misuse("runs of audio that can't be copied")
+        }
+        runs = composition.audio.sorted { $0.placement.timeRange.start < $1.placement.timeRange.start }
+        self.opener = opener
+    }
+
+    var droppedSamples: Int { dropped + (read?.output.droppedSamples ?? 0) }
+
+    func next() throws -> SampleSupply {
+        while index < runs.count {
+            let placement = runs[index].placement
+            let current = try read ?? open(placement)
+            read = current
+            if var sample = try current.next() {
+                let unit = sample.timeBase
+                let shift =
+                    placement.timeRange.start.ticks(in: unit) - placement.sourceRange.start.ticks(in: unit)
+                sample.pts += shift
+                sample.dts += shift
+                return .sample(sample)
+            }
+            dropped += current.output.droppedSamples
+            read = nil
+            index += 1
+        }
+        return .ended
+    }
+
+    private func open(_ placement: ClipPlacement) throws -> CompositionRead {
+        let read = try opener.read(placement, as: .wholePackets, ReadingExtent(placement.sourceRange))
+        let own = AudioPacketForm(read.output.track)
+        guard form == nil || form == own else {
+            throw MediaError.misuse("the audio of clip \(index) is no longer like the others'")
+        }
+        form = own
+        return read
+    }
+}
+
+extension Composition {
+    /// Why the packets of its runs of audio can't follow one another, whatever they are, and of which run; nil where they can.
+    package var audioObstacle: (run: Int, why: String)? {
+        let order = audio.indices.sorted {
+            audio[$0].placement.timeRange.start < audio[$1].placement.timeRange.start
+        }
+        var position = MediaTime.zero
+        for index in order {
+            let run = audio[index]
+            guard case .file = sources[run.placement.source] else {
+                return (index, "it is no file with packets")
+            }
+            if run.isRepeated { return (index, "it is repeated") }
+            if run.ducking != nil { return (index, "it makes room for other audio") }
+            if !run.volume.isFull { return (index, "its volume is changed") }
+            if !run.placement.isPlain { return (index, "it is played at another speed") }
+            let start = run.placement.timeRange.start
+            if start < position { return (index, "something else is heard at the same time") }
+            if start > position {
+                return (index, "nothing is heard from \(position) s to \(start) s, and no packets say so")
+            }
+            position = run.placement.timeRange.end
+        }
+        return nil
+    }
+}

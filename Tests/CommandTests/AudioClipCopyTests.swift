@@ -1,0 +1,265 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Audio of clips that is joined without re-encoding it: whole packets, each at its true time.
+@Suite struct AudioClipCopyTests {
+    private struct Packet: Hashable {
+        var hash: String
+        var time: Double
+        var duration: Double
+    }
+
+    private func packets(_ path: String) throws -> [Packet] {
+        let found =
+            try Judge(path).probe([
+                "-select_streams", "a:0", "-show_data_hash", "md5", "-show_entries",
+                "packet=pts_time,duration_time,data_hash",
+            ])["packets"] as? [[String: Any]]
+        return try #require(found).compactMap { packet in
+            guard let time = (packet["pts_time"] as? String).flatMap(Double.init),
+                let hash = packet["data_hash"] as? String
+            else { return nil }
+            let duration = (packet["duration_time"] as? String).flatMap(Double.init)
+            return Packet(hash: hash, time: time, duration: duration ?? 0)
+        }
+    }
+
+    /// Clips that can be told apart by every packet.
+    private func folder(_ codec: [String], _ container: String, names: [String] = ["a", "b", "c"]) throws
+        -> Scratch
+    {
+        let scratch = try Scratch()
+        for (index, name) in names.enumerated() {
+            try ffmpeg(
+                [
+                    "-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=160x96", "-f", "lavfi", "-i",
+                    "aevalsrc=0.3*sin(2*PI*\(300 * (index + 1))*t)+0.1*random(\(index)):s=48000:d=2", "-c:v",
+                    "libx264",
+                    "-g", "20", "-pix_fmt", "yuv420p",
+                ] + codec + [scratch.file("\(name).\(container)")])
+        }
+        return scratch
+    }
+
+    private func job(
+        _ composition: String, cut: String? = "smart", to output: String = "o.mp4",
+        audio: String = "copy: true"
+    ) -> String {
+        """
+        version: 1
+        jobs:
+          j:
+            composition: \(composition)
+            tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } }, { audio: first, \(audio) } ]
+            destination: { path: \(output), if_exists: replace }
+        \(cut.map { "    cut: \($0)\n" } ?? "")
+        """
+    }
+
+    /// Each packet of the output is one of its clip's, at the time that the clip's place gives it; those that are left out are parts of
+    /// which would stick out of the clip.
+    @Test(arguments: [
+        (["-c:a", "aac"], "mp4", "mp4", "worker"), (["-c:a", "aac"], "mp4", "mkv", "none"),
+        (["-c:a", "aac"], "ts", "ts", "none"), (["-c:a", "libmp3lame"], "mkv", "mp4", "none"),
+        (["-c:a", "libopus"], "mkv", "webm", "none"),
+        (["-c:a", "ac3"], "mp4", "ts", "none"), (["-c:a", "aac"], "mkv", "mov", "none"),
+    ])
+    func packetsStandAtTheirTimes(
+        _ codec: [String], _ from: String, _ to: String, _ isolation: String
+    ) throws {
+        let scratch = try folder(codec, from)
+        let clips = [("a", 0.0, 2.0), ("b", 0.4, 1.4), ("c", 0.0, 2.0), ("a", 1.0, 2.0)]
+        let written = clips.map { "{ asset: ./\($0.0).\(from), range: { start: \($0.1)s, end: \($0.2)s } }" }
+        var text = job("[ \(written.joined(separator: ", ")) ]", to: "o.\(to)")
+        if to == "webm" {
+            text = text.replacingOccurrences(
+                of: "h264, preset: ultrafast", with: "vp9, options: { deadline: realtime, cpu-used: 8 }")
+        }
+        try scratch.write(text, to: "jobs.yaml")
+        let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        let made = try packets(scratch.file("o.\(to)"))
+        // A program stream's times begin somewhere.
+        func begin(_ path: String) throws -> Double {
+            guard path.hasSuffix("ts") else { return 0 }
+            let streams = try Judge(path).probe(["-show_entries", "stream=start_time"])["streams"]
+            return (streams as? [[String: Any]])?.compactMap {
+                ($0["start_time"] as? String).flatMap(Double.init)
+            }.min() ?? 0
+        }
+        let zero = try begin(scratch.file("o.\(to)"))
+        var sources: [String: [Packet]] = [:]
+        for name in ["a", "b", "c"] {
+            let path = scratch.file("\(name).\(from)")
+            let begin = try begin(path)
+            sources[name] = try packets(path).map {
+                Packet(hash: $0.hash, time: $0.time - begin, duration: $0.duration)
+            }
+        }
+        // Milliseconds in Matroska, 90 kHz in streams.
+        let tick = [from, to].contains { ["mkv", "webm"].contains($0) } ? 0.0021 : 0.000_1
+        var (wanted, place) = ([Packet](), 0.0)
+        for (name, start, end) in clips {
+            for packet in sources[name] ?? []
+            where packet.time >= start - tick && packet.time + packet.duration <= end + tick {
+                wanted.append(
+                    Packet(hash: packet.hash, time: packet.time - start + place, duration: packet.duration))
+            }
+            place += end - start
+        }
+        // Where a packet ends with its clip, ticks decide.
+        let hashes = Set(wanted.map(\.hash))
+        #expect(made.allSatisfy { hashes.contains($0.hash) })
+        #expect((wanted.count - 4...wanted.count).contains(made.count), "\(made.count) of \(wanted.count)")
+        var next = 0
+        for packet in made {
+            guard let found = wanted[next...].firstIndex(where: { $0.hash == packet.hash }) else {
+                Issue.record("a packet at \(packet.time) is not in its place")
+                break
+            }
+            #expect(
+                abs(packet.time - zero - wanted[found].time) <= tick,
+                "\(packet.time - zero), not \(wanted[found].time)")
+            next = found + 1
+        }
+        #expect(try Judge(scratch.file("o.\(to)")).decodeErrors() == "")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch).text
+        #expect(plan.contains("a.\(from), 0 s to 2 s; copied"), "\(plan)")
+        #expect(plan.contains("is cut between packets"))
+    }
+
+    /// Samples as they are, in whole and in parts, one after the other: each of them, and no other, whatever `cut` says.
+    @Test(arguments: [
+        ("wav", "pcm_s16le", "wav"), ("mov", "pcm_s24be", "mov"), ("mkv", "pcm_f32le", "mkv"),
+        ("wav", "pcm_s16le", "mkv"),
+        ("mkv", "pcm_s16le", "wav"),
+    ])
+    func samplesAsTheyAreAreCutToTheSample(_ from: String, _ codec: String, _ to: String) throws {
+        let scratch = try Scratch()
+        for (index, name) in ["a", "b"].enumerated() {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "aevalsrc=0.5*random(\(index))-0.2|0.3*random(\(index + 7)):s=48000:d=2",
+                "-c:a", codec,
+                scratch.file("\(name).\(from)"))
+        }
+        let ranges = [("a", 0.0123, 1.0451), ("b", 0.5, 0.5101), ("a", 1.99, 2.0)]
+        let clips = ranges.map { "{ asset: ./\($0.0).\(from), range: { start: \($0.1)s, end: \($0.2)s } }" }
+        try scratch.write(
+            """
+            version: 1
+            defaults: { tracks: [ { audio: first, copy: true } ], destination: { if_exists: replace } }
+            jobs:
+              clips: { composition: [ \(clips.joined(separator: ", ")) ], destination: clips.\(to) }
+              one: { asset: ./a.\(from), range: { start: 0.0123s, end: 1.0451s }, destination: one.\(to) }
+              parts: { asset: ./a.\(from), range: [ { start: 0.0123s, end: 1.0451s }, { start: 1.99s } ], destination: parts.\(to) }
+            """, to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        func part(_ name: String, _ start: Double, _ end: Double) throws -> ArraySlice<Float> {
+            let samples = try Judge(scratch.file("\(name).\(from)")).samples(channels: nil, rate: 48_000)
+            return samples[
+                2 * Int((start * 48_000).rounded())..<min(samples.count, 2 * Int((end * 48_000).rounded()))]
+        }
+        let whole = try ranges.map { try part($0.0, $0.1, $0.2) }
+        func made(_ name: String) throws -> [Float] {
+            try Judge(scratch.file("\(name).\(to)")).samples(rate: 48_000)
+        }
+        #expect(try made("clips") == Array(whole.joined()))
+        #expect(try made("one") == Array(whole[0]))
+        #expect(try made("parts") == Array(whole[0] + whole[2]))
+        let plan = try tandem("plan", "jobs.yaml", in: scratch).text
+        #expect(!plan.contains("between packets"), "\(plan)")
+    }
+
+    /// A hundred clips: the last one is where the plan says, whatever was left out at each joint.
+    @Test func aHundredClipsDontDrift() throws {
+        let scratch = try folder(["-c:a", "aac"], "mp4")
+        let clips = (0..<100).map {
+            "{ asset: ./\(["a", "b", "c"][$0 % 3]).mp4, range: { start: 0.4s, end: 1.37s } }"
+        }
+        try scratch.write(job("[ \(clips.joined(separator: ", ")) ]"), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        let (made, own) = (try packets(scratch.file("o.mp4")), try packets(scratch.file("a.mp4")))
+        let first = try #require(own.first { $0.time >= 0.4 })
+        let last = try #require(made.last { $0.hash == first.hash })
+        #expect(abs(last.time - (99 * 0.97 + first.time - 0.4)) < 0.0001, "\(last.time)")
+    }
+
+    /// What has no packets of its own, or whose packets can't follow the others', is an error at its line.
+    @Test(arguments: [
+        (
+            "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "smart", "mp4",
+            "of run 0, its volume is changed"
+        ),
+        (
+            "[ ./a.mp4, { asset: ./b.mp4, volume: -3dB } ]", "smart", "mp4",
+            "jobs.yaml:4:29: error[copy-range]: the audio of the composition can't be copied: of run 1, its volume is changed"
+        ),
+        (
+            "[ ./a.mp4, { asset: ./b.mp4, speed: 2 } ]", "smart", "mp4",
+            "of run 1, it is played at another speed"
+        ),
+        ("[ ./a.mp4, { gap: 1s }, ./b.mp4 ]", "smart", "mp4", "nothing is heard from 2 s to 3 s"),
+        (
+            "[ ./a.mp4, ./other.mp4 ]", "smart", "mp4",
+            "of run 1, it has 44100 samples a second, and the others 48000"
+        ),
+        ("[ ./a.mp4, ./mp3.mp4 ]", "smart", "mp4", "of run 1, it is mp3, and the others aac"),
+        ("[ ./a.mp4, ./stereo.mp4 ]", "smart", "mp4", "its channels are stereo, and the others' mono"),
+        (
+            "{ sequence: [ ./a.mp4 ], sample_rate: 44100 }", "smart", "mp4",
+            "and the composition is to have 44100"
+        ),
+        (
+            "{ sequence: [ ./a.mp4 ], audio: [ { asset: ./b.mp4 } ] }", "smart", "mp4",
+            "of run 1, something else is heard at the same time"
+        ),
+        (
+            "{ sequence: [ { asset: ./a.mp4, audio: none } ], audio: [ { asset: ./b.mp4, loop: true } ] }",
+            "smart", "mp4", "of run 0, it is repeated"
+        ),
+        (
+            "[ { pattern: smpte, duration: 1s, tone: 1kHz } ]", "smart", "mp4",
+            "of run 0, it is no file with packets"
+        ),
+        (
+            "[ ./a.mp4, ./b.mp4 ]", "exact", "mp4",
+            "copied audio can't be cut to the sample where clips are joined"
+        ),
+        ("[ ./a.mp4, ./b.mp4 ]", "keyframe", "mp4", "`cut: keyframe` is about copied frames"),
+        ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "mp4", "mp4 can't hold pcm_s16le, which the clips' audio has"),
+        ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "adts has no time stamps to say so"),
+    ])
+    func whatCantBeCopiedIsAnError(_ composition: String, _ cut: String, _ to: String, _ words: String) throws
+    {
+        let scratch = try folder(["-c:a", "aac"], "mp4", names: ["a", "b"])
+        for (name, options) in [
+            ("other.mp4", ["-c:a", "aac", "-ar", "44100"]), ("mp3.mp4", ["-c:a", "libmp3lame"]),
+            ("stereo.mp4", ["-c:a", "aac", "-ac", "2"]), ("pcm.mkv", ["-c:a", "pcm_s16le"]),
+        ] where composition.contains(name) {
+            try ffmpeg(["-i", scratch.file("b.mp4"), "-c:v", "copy"] + options + [scratch.file(name)])
+        }
+        var text = job(composition, cut: cut, to: "o.\(to)")
+        if to == "adts" {
+            text = text.replacingOccurrences(
+                of: "{ video: first, encode: { codec: h264, preset: ultrafast } }, ", with: ""
+            )
+            .replacingOccurrences(
+                of: "if_exists: replace }", with: "if_exists: replace }\n    container: adts")
+        }
+        try scratch.write(text, to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.status == 3 && plan.errors.contains(words), "\(plan.errors)")
+        // With another way it is taken, and said.
+        guard cut == "smart", to == "mp4", !composition.contains("pattern") else { return }
+        try scratch.write(
+            job(composition, cut: "smart-or-exact", audio: "copy: true, encode: { codec: aac }"),
+            to: "jobs.yaml")
+        let other = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            other.status == 0 && other.text.contains("audio track 1 is re-encoded: "),
+            "\(other.errors)\(other.text)")
+    }
+}
