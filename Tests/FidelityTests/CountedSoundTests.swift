@@ -20,6 +20,11 @@ import Testing
         return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
+    /// The same from time zero on.
+    private func heard(_ path: String) throws -> [Float] {
+        try Array(decoded(path).dropFirst(Judge(path).samplesBeforeZero()))
+    }
+
     /// How many samples later than `expected` the audio of `reference` comes.
     private func lag(_ audio: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
         let inner = audio.dropFirst(3000).prefix(3000)
@@ -60,7 +65,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(44_100), "-c:a", codec, "-strict", "-2",
             scratch.file("s.\(from)"))
-        let reference = try decoded(scratch.file("s.\(from)"))
+        let reference = try heard(scratch.file("s.\(from)"))
         for (text, start, end) in Self.ranges {
             _ = try success(
                 try await run(job("s.\(from)", "copy: true", range: text, to: "o.\(to)"), in: scratch.path))
@@ -124,7 +129,7 @@ import Testing
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "aac", scratch.file("s.mkv"))
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mkv"), in: scratch.path))
-        let (all, copied) = (try decoded(scratch.file("s.mkv")), try decoded(scratch.file("o.mkv")))
+        let (all, copied) = (try heard(scratch.file("s.mkv")), try heard(scratch.file("o.mkv")))
         #expect(all == copied)
     }
 
@@ -191,11 +196,12 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.3*sin(2*PI*t*(300+80*t)):d=7:s=44100", "-af",
             "atrim=end_sample=278786", "-c:a", "libmp3lame", scratch.file("s.mkv"))
-        let heard = try decoded(scratch.file("s.mkv")).count
+        let heard = try heard(scratch.file("s.mkv")).count
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
-        #expect(heard == 279_891 && abs(edit.media * 44_100 - Double(heard)) < 0.001)
+        // With its delay of 1105 samples, where nothing says that it is one.
+        #expect([279_891, 278_786].contains(heard) && abs(edit.media * 44_100 - Double(heard)) < 0.001)
     }
 
     /// A range without an end goes on to the last sample, though the header only guesses where that is.
@@ -217,7 +223,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(22_050), "-c:a", "libmp3lame", "-b:a", "32k", scratch.file("s.mkv")
         )
-        let reference = try decoded(scratch.file("s.mkv"))
+        let reference = try heard(scratch.file("s.mkv"))
         _ = try success(
             try await run(
                 job("s.mkv", "copy: true", range: Self.ranges[1].text, to: "o.mp4"), in: scratch.path))
@@ -237,8 +243,10 @@ import Testing
         _ = try success(
             try await run(job("s.webm", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let late = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
+        // Newer versions begin it in time.
+        let isInPlace = [0.994, 1.0005].contains { abs(late.empty - $0) < 0.0011 }
         #expect(
-            abs(late.start * 48_000 - 312) < 0.001 && abs(late.empty - 0.994) < 0.0011,
+            abs(late.start * 48_000 - 312) < 0.001 && isInPlace,
             "\(late.start) \(late.empty)")
 
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "ac3", scratch.file("a.mp4"))

@@ -79,7 +79,9 @@ struct RealFileTableTests {
             return "refused: \(why.dropFirst(8))"
         }
         let output = scratch.file("o.mkv")
-        let exception = Self.exceptions[name]
+        // ffmpeg 7 cuts frames to the aperture that a movie says, and a copy of the whole frame can't be compared with them.
+        let isCut = "\(try Judge(source).probe(["-show_streams"]))".contains("Frame Cropping")
+        let exception = Self.exceptions[name] ?? (isCut ? "frames" : nil)
         var cells: [String] = []
         if rules.contains(where: { $0.hasPrefix("{ video") }) {
             let (times, frames) = (

@@ -112,6 +112,18 @@ public struct Judge: Sendable {
         return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
+    /// Samples at the start of what ffmpeg decodes of the first track of audio that lie before time zero: newer versions say an encoder's
+    /// delay in Matroska, and decode it all the same.
+    public func samplesBeforeZero() throws -> Int {
+        let frames =
+            try probe([
+                "-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries", "frame=pts_time",
+            ])["frames"] as? [[String: Any]]
+        let first = (frames?.first?["pts_time"] as? String).flatMap(Double.init) ?? 0
+        guard first < -0.0005 else { return 0 }
+        return try stream("a:0", "initial_padding")["initial_padding"] as? Int ?? 0
+    }
+
     /// Mono samples from time zero on, each at its own time, at a rate.
     public func audio(rate: Int) throws -> [Float] {
         var samples = try samples(channels: 1, rate: rate)

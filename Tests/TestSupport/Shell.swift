@@ -42,8 +42,33 @@ public func ffmpeg(_ arguments: String...) throws { try ffmpeg(arguments) }
 
 /// The same of arguments that are put together.
 public func ffmpeg(_ arguments: [String]) throws {
-    let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
+    let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + marking(arguments))
     if result.status != 0 { throw JudgeError(message: "ffmpeg: \(result.errors)") }
+}
+
+/// Colors that an encoder is told are those of its frames too: ffmpeg 7 goes by these alone.
+private func marking(_ arguments: [String]) -> [String] {
+    let names = [
+        "-color_primaries": "color_primaries", "-color_trc": "color_trc", "-colorspace": "colorspace",
+        "-color_range": "range",
+    ]
+    let inputs = arguments.lastIndex(of: "-i") ?? 0
+    let said = arguments.indices.dropFirst(inputs).compactMap { index in
+        names[arguments[index]].map { "\($0)=\(arguments[index + 1])" }
+    }
+    let copies = zip(arguments, arguments.dropFirst()).contains {
+        ["-c", "-c:v", "-codec"].contains($0) && $1 == "copy"
+    }
+    guard !said.isEmpty, !copies, !arguments.contains("-filter_complex"), let output = arguments.last else {
+        return arguments
+    }
+    let mark = "setparams=" + said.joined(separator: ":")
+    if let chain = arguments.firstIndex(of: "-vf") {
+        var marked = arguments
+        marked[chain + 1] += "," + mark
+        return marked
+    }
+    return arguments.dropLast() + ["-vf", mark, output]
 }
 
 /// A measurement that could not be made.
