@@ -11,19 +11,17 @@ extension BatchPlanner {
         _ spec: CompositionSpec, in index: Int, into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
         var planner = self
-        planner.awaited = []
         var own = DiagnosticSink()
         let decision = CompositionPlanner(spec, prober: prober) { asset, length, rate in
             planner.find(asset, showing: length, rate, in: index, into: &own)
         }.decide()
         // What was found of sources is found for other jobs too.
         (probed, images, finder) = (planner.probed, planner.images, planner.finder)
-        let awaited = planner.awaited
+        let awaited = decision.value?.known.awaited ?? []
         sink.add(own)
         sink.add(decision.reasons.diagnostics)
         composed = decision.value?.known
         composed?.notes = decision.reasons.notes
-        composed?.awaited = awaited
         composed?.notes += awaited.map {
             "\($0.path.pathParts.last ?? $0.path) is what the job \($0.job) publishes, foretold until then"
         }
@@ -82,10 +80,9 @@ extension BatchPlanner {
                 source: .images(sequence), description: description, isStill: sequence.numbers == nil)
         case .job(let run, let path):
             guard case .job(_, _, let output) = asset.source else { return nil }
-            let read = JobOutput(job: run, output: output?.value, path: path)
-            if !awaited.contains(read) { awaited.append(read) }
             return CompositionPlanner.Found(
-                source: .file(path), description: description, isStill: false)
+                source: .file(path), description: description, isStill: false,
+                awaited: JobOutput(job: run, output: output?.value, path: path))
         case .composition: return nil
         }
     }
@@ -120,6 +117,8 @@ struct ComposedSource {
     var chapters: [AssetChapter] = []
     /// What of it other jobs publish.
     var awaited: [JobOutput] = []
+    /// What each of that will be, by its path.
+    var foretold: [String: SourceDescription] = [:]
     /// Tracks of its sources of which nothing is seen or heard.
     var left: [Left] = []
 

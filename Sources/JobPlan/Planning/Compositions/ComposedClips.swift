@@ -232,15 +232,23 @@ struct ComposedClips {
 }
 
 extension TrackDescription {
-    /// A composition's track of frames, once packets of clips are its own.
-    func with(_ clips: JoinedClips) -> TrackDescription {
-        var track = clips.like
-        (track.index, track.id) = (index, id)
-        track.timeRange = TimeRange(start: .zero, duration: clips.duration)
-        (track.isExact, track.hasOwnDuration, track.isAttachedPicture) = (true, true, false)
-        (track.sampleCount, track.timeBase) = (clips.cut.pictureCount, clips.cut.tick)
-        track.hasConstantFrameRate = false
+    /// A composition's track once packets of clips are its own: it is like theirs, and where and what it is to people is the composition's.
+    func with(packetsLike like: TrackDescription, over timeRange: TimeRange) -> TrackDescription {
+        var track = like
+        (track.index, track.id, track.timeRange) = (index, id, timeRange)
+        // How many there are, and where they end, is known once they are read.
+        (track.isExact, track.hasOwnDuration, track.sampleCount) = (false, true, nil)
+        (track.hiddenPartOfPacket, track.isAttachedPicture, track.hasConstantFrameRate) = (nil, false, false)
+        track.sideData = like.carriedKinds
         (track.language, track.title, track.tags, track.disposition) = (language, title, tags, disposition)
+        return track
+    }
+
+    /// The same of frames, of which the cut says how many there are.
+    func with(_ clips: JoinedClips) -> TrackDescription {
+        var track = with(
+            packetsLike: clips.like, over: TimeRange(start: .zero, duration: clips.duration))
+        (track.isExact, track.sampleCount, track.timeBase) = (true, clips.cut.pictureCount, clips.cut.tick)
         return track
     }
 }

@@ -9,7 +9,7 @@ internal import Media
 struct CompositionPlanner {
     let spec: CompositionSpec
     /// What each of the spec's assets is.
-    let find: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+    private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     let prober: any SourceProber
     var reasons = Reasons()
     var composition = Composition()
@@ -30,6 +30,8 @@ struct CompositionPlanner {
         var description: SourceDescription
         /// One image, which is shown for as long as it is asked for.
         var isStill: Bool
+        /// It is what another job publishes, foretold until then.
+        var awaited: JobOutput?
     }
 
     /// A run of audio with its source and its place.
@@ -53,11 +55,21 @@ struct CompositionPlanner {
 
     init(
         _ spec: CompositionSpec, prober: any SourceProber,
-        find: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+        look: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     ) {
         self.spec = spec
         self.prober = prober
-        self.find = find
+        self.look = look
+    }
+
+    /// What an asset is; what others publish of it is noted.
+    mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found? {
+        guard let found = look(asset, image, rate) else { return nil }
+        if let awaited = found.awaited, known.foretold[awaited.path] == nil {
+            known.awaited.append(awaited)
+            known.foretold[awaited.path] = found.description
+        }
+        return found
     }
 
     /// A composition with what there is to know of it.

@@ -136,18 +136,3 @@ extension TimeRange {
         return TimeRange(start: placement.time(ofSource: first), end: placement.time(ofSource: last))
     }
 }
-
-extension TrackDescription {
-    /// A composition's track of audio, once packets of clips are its own.
-    func with(_ audio: JoinedAudio) -> TrackDescription {
-        var track = audio.like
-        (track.index, track.id) = (index, id)
-        track.timeRange = audio.timeRange
-        // Where packets begin and end is known once they are read.
-        (track.isExact, track.hasOwnDuration, track.sampleCount) = (false, true, nil)
-        track.hiddenPartOfPacket = nil
-        track.sideData = track.carriedKinds
-        (track.language, track.title, track.tags, track.disposition) = (language, title, tags, disposition)
-        return track
-    }
-}

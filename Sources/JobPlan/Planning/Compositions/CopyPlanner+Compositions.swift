@@ -9,7 +9,11 @@ extension CopyPlanner {
     func joinedClips(
         _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
     ) -> Answer? {
-        guard areFilesInWhole(into: &sink) else { return nil }
+        guard isWhole(into: &sink) else { return nil }
+        // What others publish has no packets yet: what is copied is found out with them.
+        if let composed, !composed.awaited.isEmpty {
+            return foretold(track, of: composition, composed, into: &sink)
+        }
         guard track.mediaType == .video, let canvas = composition.canvas else {
             return joinedAudio(of: composition, into: &sink)
         }
@@ -40,19 +44,8 @@ extension CopyPlanner {
         }
     }
 
-    /// What there is to copy is known, and all of it is asked for.
-    private func areFilesInWhole(into sink: inout DiagnosticSink) -> Bool {
-        // What its packets are is known too late for a plan.
-        for clip in spec?.clips ?? [] {
-            guard case .job(let id, _, _) = clip.asset.source else { continue }
-            sink.error(
-                .copyRange, "what `\(id.value)` publishes can't be joined without re-encoding it",
-                at: id.range,
-                notes: [Diagnostic.Note("`copy` stands here", at: place)],
-                help: "`encode` it; or a job file of its own, run afterwards, that reads the file by its path"
-            )
-            return false
-        }
+    /// All of the composition is asked for, as it is.
+    private func isWhole(into sink: inout DiagnosticSink) -> Bool {
         guard ranges.isEmpty else {
             sink.error(
                 .copyRange, "a part of a composition can't be copied",
@@ -195,7 +188,7 @@ extension CopyPlanner {
     }
 
     func clipPlace(_ clip: Int) -> SourceRange {
-        clipPlaces.indices.contains(clip) ? clipPlaces[clip] : place
+        composed.flatMap { $0.clipPlaces.indices.contains(clip) ? $0.clipPlaces[clip] : nil } ?? place
     }
 
     private func place(of reason: CompositionStretch.Reason) -> SourceRange {

@@ -43,8 +43,6 @@ package struct BatchPlanner {
     var finder: SourceFinder
     /// What was said of the composition that was planned last.
     var composed: ComposedSource?
-    /// What other jobs are to publish that the composition at hand is made of.
-    var awaited: [JobOutput] = []
     /// What other jobs have published since a job was planned that is planned anew.
     var published: [JobOutput] = []
     private var isAnew: Bool { !published.isEmpty }

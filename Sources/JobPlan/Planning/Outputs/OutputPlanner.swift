@@ -267,7 +267,7 @@ struct OutputPlanner {
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
         let planner = TrackPlanner(
             job: job, output: output, container: container, source: source, description: description,
-            extent: extent, prober: prober, clipPlaces: composed?.clipPlaces ?? [])
+            extent: extent, prober: prober, composed: composed)
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {

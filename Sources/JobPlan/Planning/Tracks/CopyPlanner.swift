@@ -13,6 +13,8 @@ struct CopyPlanner {
         case smartCut(SmartCut)
         /// Packets of a composition's clips, and what is made between them.
         case joined(JoinedClips)
+        /// Packets of clips that are still to be made, and what the output's track is like then.
+        case foretold(TrackDescription)
         /// Packets of a composition's runs of audio.
         case joinedAudio(JoinedAudio)
         /// It can't be copied, and the job says how it is made then.
@@ -33,8 +35,8 @@ struct CopyPlanner {
     let otherwise: TrackRule.Action?
     /// The track that the range was widened for: it can be copied there.
     let widenedTrack: Int?
-    /// Where a composition's clips stand in the file.
-    let clipPlaces: [SourceRange]
+    /// What there is to know of a composition; nil of anything else.
+    let composed: ComposedSource?
 
     var cut: CutMode { job.cut?.value ?? .exact }
     var rangePlace: SourceRange { job.rangeLocation ?? place }
@@ -66,6 +68,10 @@ struct CopyPlanner {
                 reasons.note(
                     "what is re-encoded follows the clips, not \(unheeded.joined(separator: ", "))")
             }
+            return Decision(answer, reasons)
+        case .foretold:
+            let jobs = Set(composed?.awaited.map(\.job) ?? []).sorted().joined(separator: ", ")
+            reasons.note("what of \(label(track)) is copied is found out once \(jobs) has published")
             return Decision(answer, reasons)
         case .joinedAudio(let audio):
             if !audio.isExact {

@@ -12,8 +12,8 @@ struct TrackPlanner {
     let description: SourceDescription
     let extent: PlannedExtent
     let prober: any SourceProber
-    /// Where a composition's clips stand in the file.
-    let clipPlaces: [SourceRange]
+    /// What there is to know of a composition; nil of anything else.
+    let composed: ComposedSource?
 
     /// The output's track at a position, made of one of the source's, or of a mix that is like it.
     func decide(
@@ -132,14 +132,17 @@ struct TrackPlanner {
         let copying = CopyPlanner(
             job: job, output: output, container: container, source: source, prober: prober,
             description: description, ranges: extent.ranges, place: place, otherwise: otherwise,
-            widenedTrack: extent.widenedTrack, clipPlaces: clipPlaces)
+            widenedTrack: extent.widenedTrack, composed: composed)
         switch reasons.take(copying.decide(track)) {
         case nil: return nil
         case .copy: return (.copy, track.transform, track)
         case .smartCut(let cut): return (.smartCut(cut), track.transform, track)
         case .joined(let clips):
             return (.smartCut(clips.cut), clips.like.transform, track.with(clips))
-        case .joinedAudio(let audio): return (.copy, track.transform, track.with(audio))
+        case .foretold(let like):
+            return (.copy, like.transform, track.with(packetsLike: like, over: track.timeRange))
+        case .joinedAudio(let audio):
+            return (.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
         case .fallBack(let action, _): return encoded(track, action, by: rule, &reasons)
         }
     }
