@@ -172,6 +172,11 @@ let package = Package(
     ]
 )
 
+// A sanitizer's build compiles the tests that it runs, and no others.
+if let wanted = Context.environment["TANDEM_TEST_TARGETS"]?.split(separator: " ") {
+    package.targets.removeAll { target in target.type == .test && !wanted.contains { $0 == target.name } }
+}
+
 // It needs the fuzzer's runtime, so the target is there for `scripts/fuzz` alone.
 if Context.environment["TANDEM_FUZZ"] != nil {
     package.targets += [

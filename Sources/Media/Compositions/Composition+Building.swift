@@ -6,8 +6,10 @@ extension Composition {
     /// The first asset decides about the canvas and the audio's form where nothing is said yet.
     ///
     /// - Parameters:
+    ///   - asset: what is appended.
     ///   - timeRange: what of the asset; nil for all of it.
-    ///   - overlap: how long it and what is before it are on screen and heard at once; `join` says how they change.
+    ///   - join: how it takes the place of what is before it where they overlap.
+    ///   - overlap: how long it and what is before it are on screen and heard at once.
     ///   - fit: how its frames get into the canvas.
     /// - Throws: `MediaError.misuse` of a composition, of a range that is none, and of an overlap that is longer than a neighbour.
     public mutating func append(

@@ -4,7 +4,9 @@ extension Composition {
     /// Puts a part of an asset at a time; what is there, and later, begins after it (`insertTimeRange(_:of:at:)`).
     ///
     /// - Parameters:
+    ///   - asset: what is inserted.
     ///   - timeRange: what of the asset; nil for all of it.
+    ///   - time: where it begins.
     ///   - fit: how its frames get into the canvas.
     /// - Throws: `MediaError.misuse` of a time outside the composition or within a join, and as `append`.
     public mutating func insert(

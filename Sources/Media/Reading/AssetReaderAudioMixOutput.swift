@@ -11,6 +11,7 @@ public final class AssetReaderAudioMixOutput: AssetReaderOutput, @unchecked Send
     ///
     /// - Parameters:
     ///   - tracks: of one asset; those that the mix doesn't name are not read.
+    ///   - audioMix: how they become one.
     ///   - settings: the form of the samples.
     /// - Throws: `MediaError.misuse` of a mix of no track, and of one that is not among the tracks or has no audio.
     public init(tracks: [AssetTrack], audioMix: AudioMix, settings: AudioOutputSettings) throws {

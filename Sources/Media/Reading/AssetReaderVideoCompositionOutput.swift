@@ -13,6 +13,7 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
     ///
     /// - Parameters:
     ///   - tracks: of one asset; those that the composition doesn't name are not read.
+    ///   - videoComposition: how they become one.
     ///   - settings: what is done to the composed frames.
     /// - Throws: `MediaError.misuse` of a composition of no track, of one that is not among the tracks or has no frames, and of one that
     ///   makes no sense.
