@@ -237,6 +237,10 @@ import Testing
             ("{ sequence: [ ./a.mkv ], layers: [ { text: Hello, at: 1s, until: 9s } ] }", "ends at 2 s"),
             ("{ sequence: [ ./a.mkv ], layers: [ { text: Hello, font: No Such } ] }", "no font `No Such`"),
             (
+                "{ sequence: [ ./a.mkv ], layers: [ { text: Hello, size: 385 } ] }",
+                "jobs.yaml:4:74: error[invalid-value]: letters of 385 pixels are too large for 128x96: at most 384"
+            ),
+            (
                 "{ sequence: [ ./a.mkv ], audio: [ { id: x, asset: ./a.mkv, at: y.start }, { id: y, asset: ./b.mkv, at: x.start } ] }",
                 "hangs on"
             ),

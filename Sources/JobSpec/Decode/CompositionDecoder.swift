@@ -168,7 +168,7 @@ struct CompositionDecoder {
             ) { Self.color($0) }
             content = .text(
                 text, font: fields.value("font").flatMap { reader.text($0, "`font`") },
-                size: reader.integer("size", of: fields)?.value ?? 48, color: color?.value ?? "white")
+                size: reader.integer("size", of: fields), color: color?.value ?? "white")
         } else {
             guard let source = fields.value("asset").flatMap({ asset($0) }) else { return nil }
             let video = choice(fields.value("video"), of: .video)

@@ -101,7 +101,7 @@ package struct CompositionSpec: Sendable {
         package enum Content: Sendable {
             case asset(AssetSpec, range: RangeSpec?, video: Choice, Shaping)
             case subtitle(AssetSpec, track: Choice, Style)
-            case text(Located<String>, font: Located<String>?, size: Int, color: String)
+            case text(Located<String>, font: Located<String>?, size: Located<Int>?, color: String)
         }
         /// How cues look, where that is not as they say themselves.
         package struct Style: Sendable {

@@ -62,7 +62,7 @@ extension Composition {
         case .subtitles(let subtitles):
             return subtitles.isSound && sources.indices.contains(subtitles.source)
         case .text(let text):
-            return text.text.utf8.count <= 10_000 && (1...canvas.size.height * 4).contains(text.size)
+            return text.text.utf8.count <= 10_000 && (1...canvas.mostTextSize).contains(text.size)
                 && text.fontFile.hasPrefix("/")
                 && [text.place.left, text.place.right, text.place.top, text.place.bottom].allSatisfy {
                     abs($0 ?? 0) <= 1 << 16
@@ -88,6 +88,9 @@ extension SubtitleTrack {
 }
 
 extension Canvas {
+    /// The height in pixels that letters on it have at most.
+    package var mostTextSize: Int { min(1 << 16, max(0, size.height)) * 4 }
+
     var isSound: Bool {
         (16...16_384).contains(size.width) && (16...16_384).contains(size.height) && frameRate.isPositive
             && (0.001...1000).contains(frameRate.double)

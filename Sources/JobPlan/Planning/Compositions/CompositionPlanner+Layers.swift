@@ -26,11 +26,18 @@ extension CompositionPlanner {
                         at: font?.range ?? text.range, help: FontFinder.help(for: font?.value))
                     continue
                 }
+                if let size, size.value > canvas.mostTextSize {
+                    reasons.error(
+                        .invalidValue,
+                        "letters of \(size.value) pixels are too large for \(canvas.size): at most \(canvas.mostTextSize)",
+                        at: size.range)
+                    continue
+                }
                 composition.layers.append(
                     Layer(
                         content: .text(
                             TextLayer(
-                                text: text.value, fontFile: file, size: size, color: color,
+                                text: text.value, fontFile: file, size: size?.value ?? 48, color: color,
                                 place: place(ofText: layer.position, on: canvas))),
                         timeRange: range, opacity: opacity,
                         rotation: layer.position.rotate?.value ?? 0))
