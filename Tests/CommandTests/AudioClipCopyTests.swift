@@ -229,7 +229,7 @@ import Testing
             "copied audio can't be cut to the sample where clips are joined"
         ),
         ("[ ./a.mp4, ./b.mp4 ]", "keyframe", "mp4", "`cut: keyframe` is about copied frames"),
-        ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "mp4", "mp4 can't hold pcm_s16le, which the clips' audio has"),
+        ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts", "ts can't hold pcm_s16le, which the clips' audio has"),
         ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "adts has no time stamps to say so"),
     ])
     func whatCantBeCopiedIsAnError(_ composition: String, _ cut: String, _ to: String, _ words: String) throws

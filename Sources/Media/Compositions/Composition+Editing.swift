@@ -98,12 +98,12 @@ extension Composition {
     /// Runs of audio in a range: one that is repeated begins with the rest of its round.
     private func audioPart(_ range: TimeRange) throws -> [AudioClip] {
         var clips: [AudioClip] = []
+        let keys = Set(audio.compactMap(\.ducking?.under))
         // Where a run that others make room for has come to.
         var places: [Int: Int] = [:]
         for (index, clip) in audio.enumerated() {
             let pieces = clip.part(range)
-            let isKey = audio.contains { $0.ducking?.under == index }
-            guard pieces.count < 2 || !isKey else {
+            guard pieces.count < 2 || !keys.contains(index) else {
                 throw MediaError.misuse(
                     "repeated audio that other audio makes room for is not divided within a round")
             }
