@@ -352,7 +352,7 @@ jobs:
     composition:
       sequence: [ {", ".join(f"./camera{i}.mp4" for i in range(20))} ]
       layers: [ {{ text: A title, at: 0s, duration: 5s, size: 80 }} ]
-    tracks: [ {{ video: first, copy: true }}, {{ audio: first, encode: {{ codec: aac, bitrate: 128k }} }} ]
+    tracks: [ {{ video: first, copy: true }}, {{ audio: first, copy: true }} ]
     destination: tandem-joined.mp4
 """)
     for i in range(2):

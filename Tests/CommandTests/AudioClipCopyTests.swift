@@ -101,8 +101,13 @@ import Testing
         let tick = [from, to].contains { ["mkv", "webm"].contains($0) } ? 0.0021 : 0.000_1
         var (wanted, place) = ([Packet](), 0.0)
         for (name, start, end) in clips {
+            // What fills the last packet of a source is no part of it.
+            let filled = sources[name]?.last?.hash
             for packet in sources[name] ?? []
-            where packet.time >= start - tick && packet.time + packet.duration <= end + tick {
+            where packet.time >= start - tick
+                && (packet.time + packet.duration <= end + tick + 0.001
+                    || packet.hash == filled && packet.time < end)
+            {
                 wanted.append(
                     Packet(hash: packet.hash, time: packet.time - start + place, duration: packet.duration))
             }
@@ -191,7 +196,7 @@ import Testing
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "smart", "mp4",
-            "of run 0, its volume is changed"
+            "of run 1, something else is heard at the same time"
         ),
         (
             "[ ./a.mp4, { asset: ./b.mp4, volume: -3dB } ]", "smart", "mp4",
@@ -261,5 +266,64 @@ import Testing
         #expect(
             other.status == 0 && other.text.contains("audio track 1 is re-encoded: "),
             "\(other.errors)\(other.text)")
+    }
+
+    /// Clips in whole keep their last packet, whatever their ends are rounded to, fill it with or guess; pauses of the sources are told.
+    @Test(arguments: [
+        (["-c:a", "ac3"], "mp4"), (["-c:a", "libmp3lame"], "mkv"), (["-c:a", "libopus"], "mkv"),
+        (["-c:a", "ac3"], "ts"),
+        (["-c:a", "aac"], "ts"),
+    ])
+    func wholeClipsKeepTheirEnds(_ codec: [String], _ container: String) throws {
+        let scratch = try Scratch()
+        for (name, length) in [("a", "1.53"), ("b", "1.27")] {
+            try ffmpeg(
+                [
+                    "-f", "lavfi", "-i", "testsrc2=d=1.2:r=25:s=160x96", "-f", "lavfi", "-i",
+                    "aevalsrc=0.3*sin(2*PI*(300+100*t)*t):s=48000:d=\(length)", "-c:v", "libx264", "-pix_fmt",
+                    "yuv420p",
+                ]
+                    + codec + [scratch.file("\(name).\(container)")])
+        }
+        // Packets of AAC have another form in most containers.
+        let output = codec.contains("aac") ? "o.ts" : "o.mkv"
+        let composition = "[ ./a.\(container), ./b.\(container) ]"
+        try scratch.write(job(composition, to: output), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        let made = try packets(scratch.file(output))
+        let sources = try ["a", "b"].map { try packets(scratch.file("\($0).\(container)")) }
+        let hashes = Set(made.map(\.hash))
+        for (name, source) in zip(["a", "b"], sources) {
+            let last = try #require(source.last)
+            #expect(hashes.contains(last.hash), "\(name): its last packet is missing")
+        }
+        #expect(zip(made, made.dropFirst()).allSatisfy { $0.time < $1.time })
+    }
+
+    @Test func pausesOfTheSourcesAreTold() throws {
+        let scratch = try folder(["-c:a", "aac"], "mp4", names: ["a", "b"])
+        try ffmpeg(
+            "-i", scratch.file("b.mp4"), "-itsoffset", "0.7", "-i", scratch.file("a.mp4"), "-map", "0:v",
+            "-map", "1:a", "-c",
+            "copy", scratch.file("late.mp4"))
+        try scratch.write(job("[ ./a.mp4, ./late.mp4 ]"), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.status == 0 && plan.text.contains("nothing is heard from 0:02 to 0:02.6"),
+            "\(plan.errors)\(plan.text)")
+        // Clips without a whole packet make no output, and are told.
+        try scratch.write(
+            "version: 1\njobs:\n  j: { composition: [ { asset: ./a.mp4, range: { start: 0.111s, end: 0.121s } } ], cut: smart, tracks: [ { audio: first, copy: true } ], destination: o.m4a }\n",
+            to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 1 && run.errors.contains("nothing to show in this range"), "\(run.errors)")
+        #expect(!scratch.contents.contains("o.m4a"))
+        // A clip that shows nothing is where the error stands, too.
+        try scratch.write(
+            "version: 1\njobs:\n  j:\n    composition:\n      - { asset: ./a.mp4, video: none }\n      - { asset: ./b.mp4, video: none, volume: 0.5 }\n    cut: smart\n    tracks: [ { audio: first, copy: true } ]\n    destination: o.m4a\n",
+            to: "jobs.yaml")
+        let wrong = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(wrong.errors.contains("jobs.yaml:6:9: error[copy-range]"), "\(wrong.errors)")
     }
 }

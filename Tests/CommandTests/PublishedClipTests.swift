@@ -163,4 +163,52 @@ import Testing
             wrong.status == 3 && wrong.errors.contains("webm can't hold h264, which the clips have"),
             "\(wrong.errors)")
     }
+
+    /// What the job file alone rules out is an error of the plan; what falls back once it is there is told by the run.
+    @Test(arguments: [
+        (
+            "[ { job: one }, { asset: { job: one }, volume: 0.5 } ]", "o.mp4",
+            "jobs.yaml:4:34: error[copy-range]: the audio of the composition can't be copied: of run 1, its volume is changed"
+        ),
+        ("[ { job: one }, { gap: 1s }, { job: one } ]", "o.mp4", "nothing is heard from 2 s to 3 s"),
+        (
+            "[ { job: one }, ./b.mkv ]", "o.mp4",
+            "jobs.yaml:4:34: error[copy-range]: the audio of the composition can't be copied: of run 1, it is flac, and the others aac"
+        ),
+    ])
+    func whatIsKnownIsToldBefore(_ clips: String, _ output: String, _ words: String) throws {
+        let scratch = try folder()
+        let one =
+            "\n  one: { asset: ./a.mkv, tracks: [ { video: first, encode: { codec: h264 } }, { audio: first, encode: { codec: aac } } ], destination: x.mp4 }\n"
+        func text(_ cut: String, _ more: String) -> String {
+            job(
+                clips, to: output,
+                tracks: "[ { video: first, encode: { codec: h264 } }, { audio: first, copy: true\(more) } ]")
+                + "\n    cut: \(cut)" + one
+        }
+        try scratch.write(text("smart", ""), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.status == 3 && plan.errors.contains(words), "\(plan.errors)")
+        try scratch.write(text("smart-or-exact", ", encode: { codec: aac }"), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        let told = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            told.text.contains("audio track 1 is re-encoded: the audio of the composition can't be copied"),
+            "\(told.text)")
+    }
+
+    /// Where only the packets tell that a copy can't be, the run says that it re-encodes.
+    @Test func aFallbackIsTold() throws {
+        let scratch = try folder()
+        try scratch.write(
+            job(
+                "[ { job: one }, { asset: { job: one }, range: { start: 0.5s } } ]", to: "o.mkv",
+                tracks: "[ { video: first, copy: true, encode: { codec: h264 } } ]")
+                + "\n    cut: smart-or-exact"
+                + "\n  one: { asset: ./a.mkv, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: x.mkv }\n",
+            to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0 && run.errors.contains("video track 0 is re-encoded: "), "\(run.errors)")
+    }
 }

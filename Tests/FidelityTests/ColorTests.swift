@@ -199,11 +199,17 @@ import Testing
         let records = try await run("version: 1\njobs:\n" + jobs, in: scratch.path)
         let keys = ["color_primaries", "color_transfer", "color_space"]
         func said(_ name: String) throws -> [String] {
-            let stream = try Judge(scratch.file(name)).stream(
-                "v:0", (keys + ["color_range"]).joined(separator: ","))
-            return keys.map { stream[$0] as? String ?? "unknown" } + [
-                stream["color_range"] as? String == "pc" ? "pc" : "tv"
-            ]
+            let entries = (keys + ["color_range"]).joined(separator: ",")
+            let found = try Judge(scratch.file(name)).probe([
+                "-select_streams", "v:0", "-read_intervals", "%+#1", "-show_entries",
+                "stream=\(entries):frame=\(entries)",
+            ])
+            // What frames say counts: newer versions don't say of a stream what its decoder alone knows.
+            let levels = ["frames", "streams"].compactMap { (found[$0] as? [[String: Any]])?.first }
+            func value(_ key: String) -> String? {
+                levels.lazy.compactMap { $0[key] as? String }.first { $0 != "unknown" }
+            }
+            return keys.map { value($0) ?? "unknown" } + [value("color_range") == "pc" ? "pc" : "tv"]
         }
         var lost = 0
         for (codec, _, containers) in codecs {

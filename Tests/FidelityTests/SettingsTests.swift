@@ -13,14 +13,9 @@ import Publishing
         let corners =
             "color=black:s=160x120:r=25:d=1,drawbox=0:0:40:40:red:fill,drawbox=120:0:40:40:lime:fill,"
             + "drawbox=0:80:40:40:blue:fill,drawbox=120:80:40:40:white:fill"
-        let arguments =
-            [
-                "-v", "error", "-y", "-f", "lavfi", "-i", corners, "-c:v", "libx264", "-crf", "5", "-pix_fmt",
-                "yuv420p",
-            ]
-            + more + [scratch.file(name)]
-        let result = try program("ffmpeg", arguments)
-        #expect(result.status == 0, "\(result.errors)")
+        try ffmpeg(
+            ["-f", "lavfi", "-i", corners, "-c:v", "libx264", "-crf", "5", "-pix_fmt", "yuv420p"]
+                + more + [scratch.file(name)])
     }
 
     private func job(

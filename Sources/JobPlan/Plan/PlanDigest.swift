@@ -215,7 +215,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             if output.images?.sheet?.index != nil { output.images?.sheet?.index = "" }
         }
         for index in output.tracks.indices {
-            output.tracks[index].askedTags = []
+            (output.tracks[index].askedTags, output.tracks[index].unforetold) = ([], nil)
             // What a setting is counts, not who said it.
             guard case .encode(var encoding) = output.tracks[index].action else { continue }
             (encoding.settings, encoding.askedColor) = ([], [])

@@ -103,6 +103,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     package var disposition: [String]
     /// Kinds of side data that go along.
     package var sideData: [String]
+    /// What was foretold otherwise before its source was there.
+    package var unforetold: String?
 }
 
 extension TrackPlan {

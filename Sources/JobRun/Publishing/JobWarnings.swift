@@ -16,6 +16,7 @@ struct JobWarnings {
                 "ends at \(stop) s of \(plan.expectedDuration) s: more does not fit into the \(PlanText.bytes(limit)) of `limit`"
             )
         }
+        lines += plan.tracks.compactMap(\.unforetold)
         let tracks = zip(plan.tracks, findings.tracks)
         for what in [dropped, captions, change] {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }

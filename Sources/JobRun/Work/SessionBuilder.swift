@@ -169,7 +169,9 @@ struct SessionBuilder {
             settings.writer = .encode(encoder)
         }
         let input = AssetWriterInput(mediaType: source.mediaType, settings: settings.writer)
-        input.isPart = !self.source.extent.ranges.isEmpty || self.source.damagePolicy == .skip || isPart
+        input.isPart =
+            !self.source.extent.ranges.isEmpty || self.source.damagePolicy == .skip || isPart
+            || self.source.isComposition
         input.transform = track.transform
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate

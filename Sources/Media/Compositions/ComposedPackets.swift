@@ -60,6 +60,16 @@ extension Composition {
         }
         var position = MediaTime.zero
         for index in order {
+            let range = audio[index].placement.timeRange
+            if range.start < position { return (index, "something else is heard at the same time") }
+            if range.start > position {
+                return (
+                    index, "nothing is heard from \(position) s to \(range.start) s, and no packets say so"
+                )
+            }
+            position = range.end
+        }
+        for index in order {
             let run = audio[index]
             guard case .file = sources[run.placement.source] else {
                 return (index, "it is no file with packets")
@@ -68,12 +78,6 @@ extension Composition {
             if run.ducking != nil { return (index, "it makes room for other audio") }
             if !run.volume.isFull { return (index, "its volume is changed") }
             if !run.placement.isPlain { return (index, "it is played at another speed") }
-            let start = run.placement.timeRange.start
-            if start < position { return (index, "something else is heard at the same time") }
-            if start > position {
-                return (index, "nothing is heard from \(position) s to \(start) s, and no packets say so")
-            }
-            position = run.placement.timeRange.end
         }
         return nil
     }

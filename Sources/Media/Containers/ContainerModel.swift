@@ -56,7 +56,7 @@ public struct ContainerModel: Sendable {
     /// Its clock can't be negative: everything is moved until nothing is.
     var isMovedToZero = false
     /// Samples follow one another in it, and it has no word of when they are heard.
-    var keepsNoTimes = false
+    package var keepsNoTimes = false
     /// Codecs whose delay it has a field for, which every reader takes off: it is put on before.
     var delayFields: Set<String> = []
     /// Codecs whose own delay it can say beside a late start.

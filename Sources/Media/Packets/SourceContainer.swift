@@ -39,6 +39,13 @@ package struct SourceContainer: Sendable {
     var saysDecodingTimesAlone: Bool { names.contains("avi") }
     /// Its clock begins anywhere.
     package var beginsAnywhere: Bool { names.contains("mpegts") }
+    /// Nothing in it says how long it is, which is guessed from its last times or from its bit rate.
+    package var guessesLengths: Bool {
+        beginsAnywhere
+            || !names.isDisjoint(with: [
+                "aac", "mp3", "ac3", "eac3", "dts", "h264", "hevc", "mpegvideo", "mpeg",
+            ])
+    }
     /// Every packet of that kind of track says when it is shown, whatever the codec. A transport stream says it of frames,
     /// but maybe not of data.
     package func saysPresentationTimes(of type: MediaType) -> Bool {

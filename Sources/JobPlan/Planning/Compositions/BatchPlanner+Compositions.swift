@@ -65,6 +65,14 @@ extension BatchPlanner {
         }
         switch source {
         case .file(let path, _):
+            var description = description
+            // What follows begins where it ends: no guess will do.
+            if !description.isDurationExact, SourceContainer(description.container).guessesLengths {
+                guard let measured = describe(path, .precise, at: asset.range, into: &sink) else {
+                    return nil
+                }
+                description = measured
+            }
             guard description.container.hasSuffix("_pipe"), let track = description.tracks.first,
                 track.mediaType == .video
             else {
@@ -113,6 +121,8 @@ struct ComposedSource {
     var notes: [String] = []
     /// Where its clips of frames stand in the file.
     var clipPlaces: [SourceRange] = []
+    /// Where its runs of audio stand in the file.
+    var audioPlaces: [SourceRange] = []
     /// A chapter for each clip of the sequence.
     var chapters: [AssetChapter] = []
     /// What of it other jobs publish.

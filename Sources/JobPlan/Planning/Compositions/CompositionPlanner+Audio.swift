@@ -68,6 +68,7 @@ extension CompositionPlanner {
             guard let placed = placedAudio[index] else { continue }
             setAudioForm(like: placed.track)
             if let id = item.id { places[id.value] = composition.audio.count }
+            known.audioPlaces.append(item.place)
             composition.audio.append(
                 AudioClip(
                     placement: ClipPlacement(

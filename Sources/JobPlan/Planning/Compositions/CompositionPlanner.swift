@@ -273,6 +273,7 @@ struct CompositionPlanner {
                 volume = volume.times(
                     VolumeEnvelope.full.falling(until: one.timeRange.end, for: overlap))
             }
+            known.audioPlaces.append(one.clip.place)
             composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
         }
         let cues = subtitles(of: one)

@@ -11,11 +11,16 @@ struct JoinedAudio {
     var timeRange: TimeRange
     /// Clips begin and end to the sample.
     var isExact: Bool
+    /// Where the clips have no audio.
+    var notes: [String]
 }
 
 /// How a composition's audio is joined without re-encoding it: runs of whole packets, each at its true time. What is heard of several runs
 /// at once, louder or softer, faster or slower, has no packets.
 extension CopyPlanner {
+    /// Sources whose audio begins so much later than their frames have a pause there.
+    private static var pause: MediaTime { MediaTime(value: 1, timescale: 10) }
+
     func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Answer? {
         if let obstacle = composition.audioObstacle {
             return refuse(run: obstacle.run, of: composition, obstacle.why, into: &sink)
@@ -35,6 +40,7 @@ extension CopyPlanner {
         var found: [String: AudioPacketForm?] = [:]
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
         var isExact = true
+        var notes: [String] = []
         for (index, run) in composition.audio.enumerated() {
             let placement = run.placement
             guard case .file(let path) = composition.sources[placement.source] else { continue }
@@ -75,6 +81,11 @@ extension CopyPlanner {
                     run: index, of: composition,
                     "nothing is heard from \(end) s to \(heard.start) s, and no packets say so", into: &sink)
             }
+            if heard.start > end + Self.pause {
+                notes.append(
+                    "nothing is heard from \(PlanText.time(end)) to \(PlanText.time(heard.start)) in the audio that is copied: the sources have none there"
+                )
+            }
             start = min(start ?? heard.start, heard.start)
             end = max(end, heard.end)
         }
@@ -82,20 +93,7 @@ extension CopyPlanner {
             sink.error(.copyRange, "no clip of the composition has audio to copy", at: place)
             return nil
         }
-        guard cut != .exact || isExact else {
-            sink.error(
-                .copyRange, "copied audio can't be cut to the sample where clips are joined", at: place,
-                help: "`encode` it; `cut: smart` keeps whole packets")
-            return nil
-        }
-        guard container.value.hasTimestamps || isExact else {
-            sink.error(
-                .copyRange,
-                "parts of packets are missing where clips are joined, and \(container.value.name) has no time stamps to say so",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it, or choose another container")
-            return nil
-        }
+        guard checkTimes(isExact, into: &sink) else { return nil }
         guard container.value.canHold(codec: like.track.codec) else {
             sink.error(
                 .containerCodec,
@@ -106,25 +104,39 @@ extension CopyPlanner {
         }
         return .joinedAudio(
             JoinedAudio(
-                like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact))
+                like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact,
+                notes: notes))
     }
 
-    private func refuse(
+    /// A run of audio can't be copied: said where it stands.
+    func refuse(
         run: Int, of composition: Composition, _ why: String, into sink: inout DiagnosticSink
     ) -> Answer? {
-        let placement = composition.audio[run].placement
-        let clip = composition.clips.firstIndex {
-            $0.placement.timeRange == placement.timeRange && $0.placement.source == placement.source
-        }
-        let beside = composition.audio.count - (spec?.audio.count ?? 0)
-        let item = spec.flatMap {
-            $0.audio.indices.contains(run - beside) ? $0.audio[run - beside].place : nil
-        }
+        let places = composed?.audioPlaces ?? []
         sink.error(
             .copyRange, "the audio of the composition can't be copied: of run \(run), \(why)",
-            at: item ?? clip.map { clipPlace($0) } ?? place,
+            at: places.indices.contains(run) ? places[run] : place,
             notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "`encode` it")
         return nil
+    }
+
+    /// Nothing but time stamps says where packets are missing.
+    func checkTimes(_ isExact: Bool, into sink: inout DiagnosticSink) -> Bool {
+        if cut == .exact, !isExact {
+            sink.error(
+                .copyRange, "copied audio can't be cut to the sample where clips are joined", at: place,
+                help: "`encode` it; `cut: smart` keeps whole packets")
+            return false
+        }
+        guard container.value.hasTimestamps || isExact else {
+            sink.error(
+                .copyRange,
+                "parts of packets are missing where clips are joined, and \(container.value.name) has no time stamps to say so",
+                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                help: "`encode` it, or choose another container")
+            return false
+        }
+        return true
     }
 }
 

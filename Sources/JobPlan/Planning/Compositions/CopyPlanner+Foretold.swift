@@ -25,7 +25,67 @@ extension CopyPlanner {
                 help: "`encode` it, or choose another container")
             return nil
         }
+        return track.mediaType == .video
+            ? frames(like, of: composition, composed, into: &sink)
+            : audio(like, of: composition, composed, into: &sink)
+    }
+
+    /// What is known of frames without their packets.
+    private func frames(
+        _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
+        into sink: inout DiagnosticSink
+    ) -> Answer? {
+        guard cut != .smartOrExact else { return .foretold(like) }
+        for (index, clip) in composition.clips.enumerated() {
+            guard let own = track(clip.placement, of: composition, composed) else { continue }
+            let difference =
+                own.codec != like.codec
+                ? "it is \(own.codec), and the others \(like.codec)"
+                : Canvas(like: own).size != composition.canvas?.size
+                    ? "it is shown with \(Canvas(like: own).size) pixels, and the composition with \(composition.canvas?.size ?? Canvas(like: like).size)"
+                    : nil
+            guard let difference else { continue }
+            sink.error(
+                .copyRange, "clip \(index) can't be copied: \(difference)", at: clipPlace(index),
+                notes: [Diagnostic.Note("`copy` stands here", at: place)],
+                help: "`cut: smart-or-exact` re-encodes what can't be copied")
+        }
+        return sink.hasErrors ? nil : .foretold(like)
+    }
+
+    /// What is known of audio without its packets.
+    private func audio(
+        _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
+        into sink: inout DiagnosticSink
+    ) -> Answer? {
+        if let obstacle = composition.audioObstacle {
+            return refuse(run: obstacle.run, of: composition, obstacle.why, into: &sink)
+        }
+        guard checkTimes(BitstreamTraits.of(like.codec).isCutAtSamples, into: &sink) else { return nil }
+        for (index, run) in composition.audio.enumerated() {
+            guard let own = track(run.placement, of: composition, composed) else { continue }
+            if let difference = Self.difference(of: own, from: like) {
+                return refuse(run: index, of: composition, difference, into: &sink)
+            }
+            if let asked = spec?.sampleRate?.value, own.sampleRate != asked {
+                return refuse(
+                    run: index, of: composition,
+                    "it has \(own.sampleRate) samples a second, and the composition is to have \(asked)",
+                    into: &sink)
+            }
+        }
         return .foretold(like)
+    }
+
+    private static func difference(of own: TrackDescription, from like: TrackDescription) -> String? {
+        if own.codec != like.codec { return "it is \(own.codec), and the others \(like.codec)" }
+        if own.sampleRate != like.sampleRate {
+            return "it has \(own.sampleRate) samples a second, and the others \(like.sampleRate)"
+        }
+        guard let layout = own.channelLayout?.specified, let others = like.channelLayout?.specified,
+            layout != others
+        else { return nil }
+        return "its channels are \(layout), and the others' \(others)"
     }
 
     /// A clip's track, as it is or will be.

@@ -2,6 +2,8 @@ internal import Diagnostics
 internal import ExactStrings
 internal import FileSystem
 package import JobSpec
+internal import LibAV
+internal import Media
 internal import Publishing
 
 /// Jobs that read what others publish, once that is there.
@@ -20,8 +22,11 @@ extension BatchPlanner {
         guard !planner.published.isEmpty,
             planner.published.allSatisfy({ FileIdentity(path: $0.path) != nil })
         else { return plan }
-        guard let fresh = planner.plan(job, in: index, into: &sink) else {
+        guard var fresh = planner.plan(job, in: index, into: &sink) else {
             throw PlanningError(diagnostics: sink.diagnostics)
+        }
+        for index in fresh.outputs.indices where plan.outputs.indices.contains(index) {
+            fresh.outputs[index].tell(beside: plan.outputs[index])
         }
         return fresh
     }
@@ -44,6 +49,18 @@ extension BatchPlanner {
         let job = files[index].jobs.first { $0.id.value.exact == run.exact }
         return (job?.output(output)?.destination.path).flatMap {
             destinations.resolve(files[index].absolutePath($0))?.path
+        }
+    }
+}
+
+extension OutputPlan {
+    /// Has tracks that are re-encoded where a copy was foretold say so.
+    fileprivate mutating func tell(beside foretold: OutputPlan) {
+        for (index, track) in tracks.enumerated() where foretold.tracks.indices.contains(index) {
+            guard case .copy = foretold.tracks[index].action, case .encode = track.action else { continue }
+            let label = "\(track.source.mediaType.rawValue) track \(track.source.index)"
+            tracks[index].unforetold =
+                notes.first { $0.hasPrefix("\(label) is re-encoded") } ?? "\(label) is re-encoded"
         }
     }
 }

@@ -74,6 +74,7 @@ struct CopyPlanner {
             reasons.note("what of \(label(track)) is copied is found out once \(jobs) has published")
             return Decision(answer, reasons)
         case .joinedAudio(let audio):
+            for note in audio.notes.prefix(24) { reasons.note(note) }
             if !audio.isExact {
                 reasons.note(
                     "\(label(track)) is cut between packets: part of one is missing where a clip begins or ends"
@@ -161,6 +162,14 @@ struct CopyPlanner {
                 "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
                 help: "mkv can", into: &sink)
         }
+        if let pause = unsaidPause(in: track) {
+            sink.error(
+                .copyRange,
+                "nothing is heard of \(label(track)) from \(pause.start) s to \(pause.end) s, and \(type.name) can't say so of copied samples",
+                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+                help: "`encode` it: what is missing becomes silence")
+            return nil
+        }
         guard let range = ranges.first else { return whole(track, into: &sink) }
         switch track.mediaType {
         case .video:
@@ -182,6 +191,26 @@ struct CopyPlanner {
             return nil
         default: return .copy
         }
+    }
+
+    /// A pause in the output that nothing can say of copied samples, where it is known before they are read. A writer forgives a hundredth
+    /// of a second.
+    private func unsaidPause(in track: TrackDescription) -> TimeRange? {
+        let type = container.value
+        let isGapless = type.keepsNoTimes || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
+        guard track.mediaType == .audio, track.isExact, isGapless else { return nil }
+        let slack = MediaTime(value: 1, timescale: 100)
+        var (offset, position) = (MediaTime.zero, MediaTime.zero)
+        for (index, range) in ranges.enumerated() {
+            let first = max(track.timeRange.start, range.start) - range.start + offset
+            let last = min(track.timeRange.end, range.end) - range.start + offset
+            offset = offset + range.duration
+            guard last > first else { continue }
+            let isSaid = type.hasEditLists && position == .zero && index == 0
+            if first > position + slack, !isSaid { return TimeRange(start: position, end: first) }
+            position = last
+        }
+        return nil
     }
 
     private func whole(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Answer? {
