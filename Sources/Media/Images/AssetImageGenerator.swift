@@ -92,11 +92,43 @@ public final class AssetImageGenerator: Sendable {
 
     private func make(_ times: [MediaTime], _ body: (StillImage) throws -> Void) throws {
         let search = try search()
+        if let lanes = try lanes(for: times, beside: search) { return try lanes.run(body) }
         for time in times { try body(search.still(at: time)) }
     }
 
+    /// Several searches at once, where stills lie so far apart that hardly two of them need the same frames; nil otherwise.
+    private func lanes(for times: [MediaTime], beside search: StillSearch) throws -> StillLanes? {
+        let most = min(activeProcessorCount, Self.mostLanes)
+        // Filters may remember the still before.
+        guard most > 1, times.count > 3, tolerance.isExact, settings?.filters == nil,
+            zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 })
+        else { return nil }
+        var groups: [Range<Int>] = []
+        var key: Int64?
+        for (place, time) in times.enumerated() {
+            guard let own = search.keyFrame(for: time) else { return nil }
+            if own == key, let last = groups.last {
+                groups[groups.count - 1] = last.lowerBound..<(place + 1)
+            } else {
+                groups.append(place..<(place + 1))
+            }
+            key = own
+        }
+        guard groups.count > 3, times.count <= groups.count * 3 else { return nil }
+        let count = min(most, groups.count)
+        let searches = try (0..<count).map { _ in
+            try self.search(threads: max(1, activeProcessorCount / count))
+        }
+        return StillLanes(times: times, groups: groups, searches: searches)
+    }
+
+    /// Decoders at once: more of them take memory, and what they read comes from one disk.
+    private static let mostLanes = 8
+
     /// What finds stills, one after the other, from one queue.
-    func search(isCancelled: @escaping @Sendable () -> Bool = { false }) throws -> StillSearch {
+    func search(
+        threads: Int? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> StillSearch {
         let contents = try asset.loadSynchronously()
         guard
             let track = track
@@ -112,7 +144,7 @@ public final class AssetImageGenerator: Sendable {
             interrupt.isRaised || isGivenUp() || isCancelled()
         }
         return StillSearch(
-            track: track, reader: try reader(of: contents, track, isOver),
+            track: track, reader: try reader(of: contents, track, threads, isOver),
             converter: StillConverter(settings: settings, context: context), isCancelled: isOver)
     }
 
@@ -133,7 +165,8 @@ public final class AssetImageGenerator: Sendable {
     }
 
     private func reader(
-        of contents: AssetContents, _ track: AssetTrack, _ isCancelled: @escaping @Sendable () -> Bool
+        of contents: AssetContents, _ track: AssetTrack, _ wanted: Int?,
+        _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> StillReader {
         let (environment, interrupt) = (asset.environment.sources, interrupt)
         switch asset.source {
@@ -168,7 +201,7 @@ public final class AssetImageGenerator: Sendable {
             let container = SourceContainer(contents.container)
             // Key frames alone are decoded one by one: threads would only hold them back. Otherwise nothing else wants the processors
             // while what lies between two stills is decoded.
-            let threads = tolerance.before == nil ? 1 : activeProcessorCount
+            let threads = wanted ?? (tolerance.before == nil ? 1 : activeProcessorCount)
             return try StillReader(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) { [movement, tally] in

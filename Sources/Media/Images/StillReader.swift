@@ -65,6 +65,12 @@ final class StillReader {
         return Still(frame: frame, time: MediaTime(ticks: heldTime, timeBase: unit) - timeZero)
     }
 
+    /// When the key frame comes from which a moment is decoded, in the track's time base; nil where the file's index doesn't tell all of them.
+    func keyFrame(for time: MediaTime) -> Int64? {
+        guard let packets, packets.container.isMovie else { return nil }
+        return packets.indexedKey(notAfter: (timeZero + time).ticks(in: unit, rounding: .down))
+    }
+
     private func reference() throws -> Frame? {
         guard let frame = held.take() else { return nil }
         let copy = try frame.reference()

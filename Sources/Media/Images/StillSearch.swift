@@ -19,6 +19,9 @@ final class StillSearch {
         self.isCancelled = isCancelled
     }
 
+    /// When the key frame comes from which a time's frame is decoded; nil where no index tells it.
+    func keyFrame(for time: MediaTime) -> Int64? { reader.keyFrame(for: time) }
+
     /// The still of a time.
     func still(at time: MediaTime) throws -> StillImage {
         if isCancelled() { throw CancellationError() }
