@@ -127,8 +127,8 @@ struct ComposedSource {
     var chapters: [AssetChapter] = []
     /// What of it other jobs publish.
     var awaited: [JobOutput] = []
-    /// What each of that will be, by its path.
-    var foretold: [String: SourceDescription] = [:]
+    /// What each of its files is, or will be once it is published, by its path.
+    var descriptions: [String: SourceDescription] = [:]
     /// Tracks of its sources of which nothing is seen or heard.
     var left: [Left] = []
 

@@ -25,7 +25,7 @@ struct ComposedClips {
     /// Why clips have no packets that anybody could copy: as the composition is written, they are made.
     private(set) var made: [Int: String] = [:]
     /// What each file is.
-    private var descriptions: [String: SourceDescription] = [:]
+    private var descriptions: [String: SourceDescription]
     /// The clip whose form the output has.
     private(set) var reference: Reference?
 
@@ -41,8 +41,11 @@ struct ComposedClips {
         var parts: [Int: SmartCut.Part] = [:]
     }
 
-    init(_ composition: Composition, of canvas: Canvas, as asked: CompositionSpec?) {
+    init(
+        _ composition: Composition, of canvas: Canvas, as asked: CompositionSpec?, known: ComposedSource?
+    ) {
         (self.composition, self.canvas, self.asked) = (composition, canvas, asked)
+        descriptions = known?.descriptions ?? [:]
     }
 
     /// Why a clip is not copied; nil where it is.
@@ -65,6 +68,7 @@ struct ComposedClips {
                 made[index] = "its frames are cropped or filtered"
                 continue
             }
+            // Of a composition that a program made nothing is known yet.
             if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
             unfit[index] = track(of: index).map { mismatch($0) } ?? "its track is gone"
         }

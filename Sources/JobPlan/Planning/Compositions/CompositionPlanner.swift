@@ -65,9 +65,9 @@ struct CompositionPlanner {
     /// What an asset is; what others publish of it is noted.
     mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found? {
         guard let found = look(asset, image, rate) else { return nil }
-        if let awaited = found.awaited, known.foretold[awaited.path] == nil {
-            known.awaited.append(awaited)
-            known.foretold[awaited.path] = found.description
+        if case .file(let path) = found.source, known.descriptions[path] == nil {
+            known.descriptions[path] = found.description
+            if let awaited = found.awaited { known.awaited.append(awaited) }
         }
         return found
     }

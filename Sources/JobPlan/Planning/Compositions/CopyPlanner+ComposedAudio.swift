@@ -41,12 +41,14 @@ extension CopyPlanner {
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
         var isExact = true
         var notes: [String] = []
-        for (index, run) in composition.audio.enumerated() {
-            let placement = run.placement
+        for index in composition.audioOrder {
+            let placement = composition.audio[index].placement
             guard case .file(let path) = composition.sources[placement.source] else { continue }
             let key = "\(placement.track) \(path)"
             if found[key] == nil { found[key] = try prober.audioForm(placement.track, of: path) }
-            let source = try prober.description(of: path)
+            // Of a composition that a program made nothing is known yet.
+            let known = composed?.descriptions[path]
+            let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
             guard let track, let form = found[key] ?? nil else {
                 return refuse(run: index, of: composition, "its track is gone", into: &sink)
@@ -94,14 +96,7 @@ extension CopyPlanner {
             return nil
         }
         guard checkTimes(isExact, into: &sink) else { return nil }
-        guard container.value.canHold(codec: like.track.codec) else {
-            sink.error(
-                .containerCodec,
-                "\(container.value.name) can't hold \(like.track.codec), which the clips' audio has",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it, or choose another container")
-            return nil
-        }
+        guard holds(like.track.codec, of: "the clips' audio has", into: &sink) else { return nil }
         return .joinedAudio(
             JoinedAudio(
                 like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact,

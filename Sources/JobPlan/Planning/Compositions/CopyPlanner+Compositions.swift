@@ -18,7 +18,7 @@ extension CopyPlanner {
             return joinedAudio(of: composition, into: &sink)
         }
         do throws(SourceProblem) {
-            var clips = ComposedClips(composition, of: canvas, as: spec)
+            var clips = ComposedClips(composition, of: canvas, as: spec, known: composed)
             try clips.look(through: prober)
             var stretches = composition.stretches {
                 clips.obstacle($0) == nil ? clips.beginning(of: $0) : nil
@@ -63,6 +63,16 @@ extension CopyPlanner {
         return true
     }
 
+    /// The container has a place for what is copied.
+    func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
+        if container.value.canHold(codec: codec) { return true }
+        sink.error(
+            .containerCodec, "\(container.value.name) can't hold \(codec), which \(what)", at: place,
+            notes: [Diagnostic.Note("the container comes from here", at: container.range)],
+            help: "`encode` it, or choose another container")
+        return false
+    }
+
     var spec: CompositionSpec? {
         guard case .composition(let spec) = job.asset.source else { return nil }
         return spec
@@ -99,14 +109,7 @@ extension CopyPlanner {
             if cut.hasEdges, case .problem(let problem) = prober.verdict(on: .encoder(cut.encoder)) {
                 throw .edges(problem)
             }
-            guard container.value.canHold(codec: track.codec) else {
-                sink.error(
-                    .containerCodec,
-                    "\(container.value.name) can't hold \(track.codec), which the clips have",
-                    at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                    help: "`encode` it, or choose another container")
-                return nil
-            }
+            guard holds(track.codec, of: "the clips have", into: &sink) else { return nil }
             return .joined(
                 JoinedClips(
                     cut: cut, like: track, duration: clips.composition.duration,

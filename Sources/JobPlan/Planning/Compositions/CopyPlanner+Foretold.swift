@@ -18,13 +18,7 @@ extension CopyPlanner {
                 .copyRange, "no clip of the composition has \(track.mediaType.rawValue) to copy", at: place)
             return nil
         }
-        guard container.value.canHold(codec: like.codec) else {
-            sink.error(
-                .containerCodec, "\(container.value.name) can't hold \(like.codec), which the clips have",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it, or choose another container")
-            return nil
-        }
+        guard holds(like.codec, of: "the clips have", into: &sink) else { return nil }
         return track.mediaType == .video
             ? frames(like, of: composition, composed, into: &sink)
             : audio(like, of: composition, composed, into: &sink)
@@ -93,7 +87,6 @@ extension CopyPlanner {
         _ placement: ClipPlacement, of composition: Composition, _ composed: ComposedSource
     ) -> TrackDescription? {
         guard case .file(let path) = composition.sources[placement.source] else { return nil }
-        let description = composed.foretold[path] ?? (try? prober.description(of: path))
-        return description?.tracks.first { $0.index == placement.track }
+        return composed.descriptions[path]?.tracks.first { $0.index == placement.track }
     }
 }

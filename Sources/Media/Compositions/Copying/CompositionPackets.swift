@@ -61,8 +61,9 @@ package struct CompositionPackets: Sendable {
 extension CompositionPackets {
     /// The track of the run of audio that is heard first: the output's track is like its own.
     package func audioReference() throws -> AssetTrack {
-        let first = composition.audio.min { $0.placement.timeRange.start < $1.placement.timeRange.start }
-        guard let first else { throw MediaError.misuse("a composition without audio") }
+        guard let first = composition.audioOrder.first.map({ composition.audio[$0] }) else {
+            throw MediaError.misuse("a composition without audio")
+        }
         return try clip(first.placement).track
     }
 }

@@ -15,7 +15,7 @@ final class ComposedPackets: SampleProducer {
         guard composition.isSound, composition.audioObstacle == nil else {
             throw MediaError.misuse("runs of audio that can't be copied")
         }
-        runs = composition.audio.sorted { $0.placement.timeRange.start < $1.placement.timeRange.start }
+        runs = composition.audioOrder.map { composition.audio[$0] }
         self.opener = opener
     }
 
@@ -53,11 +53,16 @@ final class ComposedPackets: SampleProducer {
 }
 
 extension Composition {
-    /// Why the packets of its runs of audio can't follow one another, whatever they are, and of which run; nil where they can.
-    package var audioObstacle: (run: Int, why: String)? {
-        let order = audio.indices.sorted {
+    /// Runs of audio in the order in which they begin.
+    package var audioOrder: [Int] {
+        audio.indices.sorted {
             audio[$0].placement.timeRange.start < audio[$1].placement.timeRange.start
         }
+    }
+
+    /// Why the packets of its runs of audio can't follow one another, whatever they are, and of which run; nil where they can.
+    package var audioObstacle: (run: Int, why: String)? {
+        let order = audioOrder
         var position = MediaTime.zero
         for index in order {
             let range = audio[index].placement.timeRange
