@@ -16,6 +16,8 @@ final class PassthroughProducer: SampleProducer {
     private let editEnd: Int64?
     private let preroll: Int64
     private let slack: Int64
+    /// Where the track's last packet is heard until, where that is known.
+    private let trackEnd: Int64?
     private let keepsWhole: Bool
     /// Of samples as they are, a range's first one and the one after its last.
     private let samples: (first: Int64, end: Int64, unit: Rational, size: Int)?
@@ -39,6 +41,8 @@ final class PassthroughProducer: SampleProducer {
         editEnd = track.editEnd?.ticks(in: timeBase, rounding: .up)
         preroll = track.preroll.ticks(in: timeBase)
         slack = MediaTime(value: 1, timescale: 1000).ticks(in: timeBase)
+        trackEnd =
+            track.isTimeRangeExact ? track.timeRange.end.ticks(in: timeBase, rounding: .up) : nil
         if context.range != nil, track.isCutAtSamples, timeBase.num == 1 {
             let parameters = track.format.parameters
             let unit = Rational(1, max(1, parameters.sampleRate))
@@ -116,7 +120,8 @@ final class PassthroughProducer: SampleProducer {
                 if keepsWhole {
                     if let start, pts < start { continue }
                     // What only fills the last one is no part of it, and ends are rounded to milliseconds.
-                    if let end, pts + duration - unheardEnd(of: packet) > end + slack { return nil }
+                    let heard = min(pts + duration - unheardEnd(of: packet), trackEnd ?? .max)
+                    if let end, heard > end + slack { return nil }
                 }
                 // A fragmented movie says nowhere else that its last packet is not heard whole.
                 if let editEnd, track.mediaType == .audio, pts < editEnd {
