@@ -7,12 +7,12 @@ public func composing(intro: URL, talk: URL, output: URL) async throws -> Output
     var composition = Composition()
     composition.canvas = Canvas(
         size: PixelSize(width: 640, height: 360), frameRate: Rational(25, 1))
-    try await composition.append(Asset(url: intro))
+    try composition.append(Asset(url: intro))
     let second = MediaTime(seconds: 1)
     let part = TimeRange(start: .zero, duration: MediaTime(seconds: 1.5))
-    try await composition.append(Asset(url: talk), timeRange: part, join: .dissolve, overlap: second)
+    try composition.append(Asset(url: talk), timeRange: part, join: .dissolve, overlap: second)
     try composition.appendGap(MediaTime(seconds: 0.5))
-    try await composition.mix(Asset(url: intro), at: second, volume: .rising(from: second, for: second))
+    try composition.mix(Asset(url: intro), at: second, volume: .rising(from: second, for: second))
     let asset = Asset(.composition(composition), environment: MediaEnvironment())
     let result = try await ExportSession(asset: asset, preset: .low).export(to: output)
     // end

@@ -78,14 +78,14 @@ import Testing
         #expect(throws: (any Error).self) {
             try AssetReader(asset: Asset(.composition(Composition()), environment: MediaEnvironment()))
         }
-        try await composition.append(movie)
+        try composition.append(movie)
         let whole = Asset(.composition(composition), environment: MediaEnvironment())
-        await #expect(throws: MediaError.self) { try await composition.append(whole) }
-        await #expect(throws: MediaError.self) {
-            try await composition.append(movie, overlap: MediaTime(seconds: 5))
+        #expect(throws: MediaError.self) { try composition.append(whole) }
+        #expect(throws: MediaError.self) {
+            try composition.append(movie, overlap: MediaTime(seconds: 5))
         }
-        await #expect(throws: MediaError.self) {
-            try await composition.append(
+        #expect(throws: MediaError.self) {
+            try composition.append(
                 movie, timeRange: TimeRange(start: .zero, duration: MediaTime(seconds: 9)))
         }
         #expect(throws: MediaError.self) { try composition.appendGap(.zero) }

@@ -156,7 +156,7 @@ import Testing
         #expect(!other.canAdd(good))
         #expect(throws: MediaError.self) { try other.add(good) }
         var composition = Composition()
-        try await composition.append(asset)
+        try composition.append(asset)
         let composed = Asset(.composition(composition), environment: MediaEnvironment())
         let again = try AssetReader(asset: composed)
         try again.add(

@@ -143,7 +143,7 @@ import Testing
             let end = min(count, start + length)
             switch Int.random(in: 0..<3, using: &dice) {
             case 0:
-                try await composition.insert(
+                try composition.insert(
                     pattern, timeRange: Self.range(5, 15), at: Self.time(start))
                 let source = composition.sources.count - 1
                 let inserted = (0..<10).map { tick in
@@ -213,18 +213,18 @@ import Testing
         #expect(throws: MediaError.self) { try composition.scale(Self.range(0, 20), to: .zero) }
         #expect(throws: MediaError.self) { try composition.scale(Self.range(10, 30), to: Self.time(10)) }
         #expect(throws: MediaError.self) { try composition.scale(Self.range(0, 10), to: Self.time(2000)) }
-        await #expect(throws: MediaError.self) { try await composition.insert(movie, at: Self.time(201)) }
-        await #expect(throws: MediaError.self) {
-            try await composition.insert(movie, timeRange: Self.range(90, 110), at: Self.time(20))
+        #expect(throws: MediaError.self) { try composition.insert(movie, at: Self.time(201)) }
+        #expect(throws: MediaError.self) {
+            try composition.insert(movie, timeRange: Self.range(90, 110), at: Self.time(20))
         }
         #expect(composition == before)
         // Nothing is divided while two clips change places.
         var joined = Composition()
-        try await joined.append(movie)
-        try await joined.append(movie, join: .wipeLeft, overlap: MediaTime(seconds: 1))
+        try joined.append(movie)
+        try joined.append(movie, join: .wipeLeft, overlap: MediaTime(seconds: 1))
         let whole = joined
         #expect(throws: MediaError.self) { try joined.remove(Self.range(80, 110)) }
-        await #expect(throws: MediaError.self) { try await joined.insert(movie, at: Self.time(90)) }
+        #expect(throws: MediaError.self) { try joined.insert(movie, at: Self.time(90)) }
         #expect(joined == whole)
         try joined.remove(Self.range(20, 40))
         #expect(joined.isSound && joined.duration == Self.time(155))
@@ -249,8 +249,8 @@ import Testing
             Asset(url: URL(fileURLWithPath: scratch.file("b.mkv")))
         )
         var composition = Composition()
-        try await composition.append(a)
-        try await composition.insert(b, timeRange: Self.range(0, 25), at: Self.time(25))
+        try composition.append(a)
+        try composition.insert(b, timeRange: Self.range(0, 25), at: Self.time(25))
         try composition.remove(Self.range(5, 15))
         // 15 frames of a, 25 of b, 25 of a; b takes twice as long now.
         try composition.scale(Self.range(15, 40), to: Self.time(50))

@@ -192,13 +192,13 @@ import Testing
                 }
                 let range = TimeRange(start: time(), end: time())
                 switch Int.random(in: 0..<7, using: &dice) {
-                case 0: try? await composition.append(asset, overlap: time())
-                case 1: try? await composition.insert(asset, timeRange: range, at: time())
+                case 0: try? composition.append(asset, overlap: time())
+                case 1: try? composition.insert(asset, timeRange: range, at: time())
                 case 2: try? composition.appendGap(time())
                 case 3: try? composition.insertGap(range)
                 case 4: try? composition.remove(range)
                 case 5: try? composition.scale(range, to: time())
-                default: try? await composition.mix(asset, timeRange: range, at: time())
+                default: try? composition.mix(asset, timeRange: range, at: time())
                 }
                 let isMade = composition.canvas != nil && composition.duration > .zero
                 #expect(composition.isSound || !isMade)

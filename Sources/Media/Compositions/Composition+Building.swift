@@ -3,6 +3,7 @@ internal import LibAV
 /// What a program puts a composition together with (`AVMutableComposition`).
 extension Composition {
     /// Puts a part of an asset behind what is there: its first track of frames and its first track of audio, together, with its cues (`insertTimeRange`).
+    /// It is loaded now where it isn't yet: `load(.contents)` before does it elsewhere.
     /// The first asset decides about the canvas and the audio's form where nothing is said yet.
     ///
     /// - Parameters:
@@ -15,8 +16,8 @@ extension Composition {
     public mutating func append(
         _ asset: Asset, timeRange: TimeRange? = nil, join: JoinKind = .dissolve, overlap: MediaTime = .zero,
         fit: FrameFit = .contain
-    ) async throws {
-        let contents = try await asset.load(.contents)
+    ) throws {
+        let contents = try Self.contents(of: asset)
         try append(contents, of: try CompositionSource(asset.source), timeRange, join, overlap, fit)
     }
 
@@ -26,13 +27,14 @@ extension Composition {
         duration = duration + length
     }
 
-    /// Adds a part of an asset's first track of audio to what is heard, from a time on; what reaches past the end is not heard.
+    /// Adds a part of an asset's first track of audio to what is heard, from a time on; what reaches past the end is not heard. It is
+    /// loaded now where it isn't yet.
     /// - Throws: `MediaError` where there is none.
     public mutating func mix(
         _ asset: Asset, timeRange: TimeRange? = nil, at start: MediaTime = .zero,
         volume: VolumeEnvelope = .full
-    ) async throws {
-        let contents = try await asset.load(.contents)
+    ) throws {
+        let contents = try Self.contents(of: asset)
         guard let track = contents.tracks.first(where: { $0.mediaType == .audio }) else {
             throw MediaError.noTrack(.audio)
         }
@@ -49,6 +51,14 @@ extension Composition {
                     source: source, track: track.index,
                     sourceRange: TimeRange(start: range.start, duration: length),
                     timeRange: TimeRange(start: start, duration: length)), volume: volume))
+    }
+
+    private static func contents(of asset: Asset) throws -> AssetContents {
+        do {
+            return try asset.loadSynchronously()
+        } catch let error as InputError {
+            throw MediaError.input(error)
+        }
     }
 
     private mutating func append(

@@ -1,7 +1,8 @@
 /// Changes of a time line as a whole (`AVMutableComposition`): clips, layers, audio, cues and chapters move together. One that throws has
 /// changed nothing.
 extension Composition {
-    /// Puts a part of an asset at a time; what is there, and later, begins after it (`insertTimeRange(_:of:at:)`).
+    /// Puts a part of an asset at a time; what is there, and later, begins after it (`insertTimeRange(_:of:at:)`). It is loaded now where it isn't
+    /// yet.
     ///
     /// - Parameters:
     ///   - asset: what is inserted.
@@ -11,9 +12,9 @@ extension Composition {
     /// - Throws: `MediaError.misuse` of a time outside the composition or within a join, and as `append`.
     public mutating func insert(
         _ asset: Asset, timeRange: TimeRange? = nil, at time: MediaTime, fit: FrameFit = .contain
-    ) async throws {
+    ) throws {
         var (edited, rest) = try divided(at: time)
-        try await edited.append(asset, timeRange: timeRange, fit: fit)
+        try edited.append(asset, timeRange: timeRange, fit: fit)
         try edited.append(rest)
         self = edited
     }
