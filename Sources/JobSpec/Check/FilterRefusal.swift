@@ -13,9 +13,20 @@ enum FilterRefusal {
         "ssim": "`expect: { similarity: … }`", "psnr": "`expect: { similarity: … }`",
         "setrange": "`color: { range: … }`", "colorspace": "`color`", "zscale": "`size` and `color`",
         "amix": "`mix`", "amerge": "`mix`", "pan": "`channels`", "channelmap": "`channels`",
-        "thumbnail": "`images`, which this version doesn't have yet",
-        "tile": "`images`, which this version doesn't have yet",
-        "movie": "an asset", "amovie": "an asset",
+        "thumbnail": "`images`", "tile": "`images: { sheet: … }`",
+        // Several sources on one time line.
+        "movie": "an asset, or a layer of a `composition`",
+        "amovie": "an asset, or the `audio` of a `composition`", "concat": "`composition: [a.mp4, b.mp4]`",
+        "xfade": "a `composition` with `{ join: dissolve, overlap: 1s }` between its clips",
+        "acrossfade": "a `composition` with `{ join: dissolve, overlap: 1s }` between its clips",
+        "overlay": "the `layers` of a `composition`", "hstack": "the `layers` of a `composition`",
+        "vstack": "the `layers` of a `composition`", "xstack": "the `layers` of a `composition`",
+        "drawtext": "a layer of a `composition`: `{ text: … }`",
+        "subtitles": "a layer of a `composition`: `{ subtitle: … }`",
+        "ass": "a layer of a `composition`: `{ subtitle: … }`",
+        "sidechaincompress": "the `audio` of a `composition`: `{ duck: … }`",
+        "setpts": "a `composition`, whose clips have a `speed`",
+        "atempo": "a `composition`, whose clips have a `speed`",
     ]
     /// They drop, double or move frames, so the plan's counts and times would be wrong.
     private static let timing: Set<String> = [

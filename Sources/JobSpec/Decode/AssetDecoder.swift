@@ -14,7 +14,12 @@ struct AssetDecoder {
             return AssetSpec(source: source, timing: .fast, range: node.range)
         }
         guard case .mapping(let entries) = node.content else {
-            reader.sink.error(.wrongType, "an asset is a path or a mapping, not \(node.kind)", at: node.range)
+            let isList = if case .sequence = node.content { true } else { false }
+            reader.sink.error(
+                .wrongType, "an asset is a path or a mapping, not \(node.kind)", at: node.range,
+                help: isList
+                    ? "`composition: [a.mp4, b.mp4]` puts several on one time line; `{ paths: […] }` makes a run of each"
+                    : nil)
             return nil
         }
         if entries.contains(where: { $0.key == "pattern" }) { return pattern(node) }
