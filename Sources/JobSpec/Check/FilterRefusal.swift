@@ -28,26 +28,26 @@ enum FilterRefusal {
         "setpts": "a `composition`, whose clips have a `speed`",
         "atempo": "a `composition`, whose clips have a `speed`",
     ]
-    /// They drop, double or move frames, so the plan's counts and times would be wrong.
+    /// Of the rest, these drop, double or move frames, so the plan's counts and times would be wrong.
     private static let timing: Set<String> = [
-        "setpts", "asetpts", "atempo", "rubberband", "loop", "aloop", "tpad", "apad", "adelay", "reverse",
+        "asetpts", "rubberband", "loop", "aloop", "tpad", "apad", "adelay", "reverse",
         "areverse",
         "decimate", "mpdecimate", "tinterlace", "telecine", "pullup", "detelecine", "fieldmatch", "framestep",
-        "shuffleframes", "random", "freezeframes", "segment", "asegment", "concat", "silenceremove",
+        "shuffleframes", "random", "freezeframes", "segment", "asegment", "silenceremove",
         "separatefields",
         "weave", "doubleweave", "untile", "interlace", "repeatfields", "dejudder", "settb", "asettb",
         "realtime",
         "arealtime", "sidedata", "asidedata",
     ]
-    /// They read or write files, or take commands from outside.
+    /// These read or write files, or take commands from outside.
     private static let outside: Set<String> = [
-        "lut3d", "lut1d", "ass", "subtitles", "drawtext", "ladspa", "lv2", "frei0r", "sendcmd", "asendcmd",
+        "lut3d", "lut1d", "ladspa", "lv2", "frei0r", "sendcmd", "asendcmd",
         "zmq",
         "azmq", "vidstabdetect", "vidstabtransform", "libvmaf", "sofalizer", "arnndn", "dnn_processing",
         "dnn_detect",
         "dnn_classify", "derain", "sr", "metadata", "ametadata", "cover_rect", "find_rect", "signature",
         "removelogo",
-        "psnr", "ssim", "haldclut", "afir", "axcorrelate", "program_opencl", "hwmap", "hwupload",
+        "haldclut", "afir", "axcorrelate", "program_opencl", "hwmap", "hwupload",
         "hwdownload",
     ]
 

@@ -58,7 +58,8 @@ enum ForeignWords {
         "vf": "`filters` stands in the `encode` of a rule of `tracks`",
         "af": "`filters` stands in the `encode` of a rule of `tracks`",
         "filters": "`filters` stands in the `encode` of a rule of `tracks`",
-        "filter_complex": "`filters` stands in the `encode` of a rule of `tracks`",
+        "filter_complex":
+            "`filters` stands in the `encode` of a rule of `tracks`; several sources are a `composition`",
         "hls": "`package` will make it; this version doesn't have it yet",
         "dash": "`package` will make it; this version doesn't have it yet",
         "thumbnail": "`images: { at: … }` makes stills", "thumbnails": "`images: { every: … }` makes stills",

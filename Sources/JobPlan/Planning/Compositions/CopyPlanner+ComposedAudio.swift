@@ -53,17 +53,8 @@ extension CopyPlanner {
             guard let track, let form = found[key] ?? nil else {
                 return refuse(run: index, of: composition, "its track is gone", into: &sink)
             }
-            if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
-                return refuse(
-                    run: index, of: composition,
-                    "it has \(track.sampleRate) samples a second, and the composition is to have \(asked)",
-                    into: &sink)
-            }
-            if let asked = spec?.channels?.value.specified, track.channelLayout?.specified != asked {
-                return refuse(
-                    run: index, of: composition,
-                    "its channels are \(track.channelLayout ?? .stereo), and the composition's are to be \(asked)",
-                    into: &sink)
+            if let other = unasked(track) {
+                return refuse(run: index, of: composition, other, into: &sink)
             }
             if track.sideData.contains(TrackDescription.changingHeaders) {
                 return refuse(
@@ -101,6 +92,19 @@ extension CopyPlanner {
             JoinedAudio(
                 like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact,
                 notes: notes))
+    }
+
+    /// How a track is not what the composition is said to be; nil where it is.
+    func unasked(_ track: TrackDescription) -> String? {
+        if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
+            return
+                "it has \(track.sampleRate) samples a second, and the composition is to have \(asked)"
+        }
+        if let asked = spec?.channels?.value.specified, track.channelLayout?.specified != asked {
+            return
+                "its channels are \(track.channelLayout ?? .stereo), and the composition's are to be \(asked)"
+        }
+        return nil
     }
 
     /// A run of audio can't be copied: said where it stands.

@@ -58,14 +58,8 @@ extension CopyPlanner {
         guard checkTimes(BitstreamTraits.of(like.codec).isCutAtSamples, into: &sink) else { return nil }
         for (index, run) in composition.audio.enumerated() {
             guard let own = track(run.placement, of: composition, composed) else { continue }
-            if let difference = Self.difference(of: own, from: like) {
+            if let difference = Self.difference(of: own, from: like) ?? unasked(own) {
                 return refuse(run: index, of: composition, difference, into: &sink)
-            }
-            if let asked = spec?.sampleRate?.value, own.sampleRate != asked {
-                return refuse(
-                    run: index, of: composition,
-                    "it has \(own.sampleRate) samples a second, and the composition is to have \(asked)",
-                    into: &sink)
             }
         }
         return .foretold(like)
