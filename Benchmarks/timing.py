@@ -1,0 +1,57 @@
+"""Whole processes, timed in turn; what is printed of each pair is the ratio, ours / ffmpeg's."""
+import os, statistics, subprocess, sys, tempfile, time
+
+tandem, rounds = sys.argv[1], int(sys.argv[2])
+work = tempfile.mkdtemp(prefix="tandem-bench-")
+
+
+def sh(*cmd):
+    subprocess.run(cmd, check=True, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def measure(cmd):
+    """Wall seconds and peak resident MiB of one finished process."""
+    begun = time.monotonic()
+    child = subprocess.Popen(cmd, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - begun
+    if status != 0:
+        sys.exit(f"failed with status {status}: {' '.join(cmd)}")
+    return wall, usage.ru_maxrss / 1024
+
+
+def own_time(cmd):
+    """Wall seconds, and processor time and peak MiB of the process alone, without its workers."""
+    begun = time.monotonic()
+    child = subprocess.Popen(cmd, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ticks = peak = 0
+    while child.poll() is None:
+        try:
+            with open(f"/proc/{child.pid}/stat") as f:
+                ticks = sum(int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13]) or ticks
+            with open(f"/proc/{child.pid}/status") as f:
+                peak = max(peak, *(int(line.split()[1]) for line in f if line.startswith("VmHWM:")))
+        except (OSError, ValueError, IndexError, TypeError):
+            pass
+        time.sleep(0.05)
+    return time.monotonic() - begun, ticks / os.sysconf("SC_CLK_TCK"), peak / 1024
+
+
+def compare(name, ours, theirs, warm=True):
+    if warm:
+        measure(ours), measure(theirs)
+    pairs = [(measure(ours), measure(theirs)) for _ in range(rounds)]
+    wall = [a[0] / b[0] for a, b in pairs]
+    peak = [a[1] / b[1] for a, b in pairs]
+    med = statistics.median
+    print(
+        f"{name}: wall {med(a[0] for a, _ in pairs):.2f} s / {med(b[0] for _, b in pairs):.2f} s, "
+        f"ratio {med(wall):.3f} ({min(wall):.3f} to {max(wall):.3f}); "
+        f"peak {med(a[1] for a, _ in pairs):.0f} / {med(b[1] for _, b in pairs):.0f} MiB, ratio {med(peak):.3f}",
+        flush=True)
+
+
+def peers():
+    """ffmpeg as installed, and a newer one where it is at hand (TANDEM_FFMPEG)."""
+    newer = os.environ.get("TANDEM_FFMPEG")
+    return [("ffmpeg", "ffmpeg")] + ([("newer ffmpeg", newer)] if newer else [])
