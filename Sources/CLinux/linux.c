@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +52,16 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
 
 void tandem_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
+enum { kept = 32 << 20, calls_between_trims = 32 };
+
 void tandem_tune_allocator(int keeps) {
-    mallopt(M_MMAP_THRESHOLD, keeps ? 4 << 20 : 256 * 1024);
-    mallopt(M_TRIM_THRESHOLD, keeps ? 32 << 20 : 128 * 1024);
-    if (!keeps) malloc_trim(0);
+    static atomic_uint calls;
+    mallopt(M_MMAP_THRESHOLD, keeps ? 2 << 20 : 256 * 1024);
+    mallopt(M_TRIM_THRESHOLD, keeps ? kept : 128 * 1024);
+    if (!keeps)
+        malloc_trim(0);
+    else if (atomic_fetch_add(&calls, 1) % calls_between_trims == calls_between_trims - 1)
+        malloc_trim(kept);
 }
 
 void tandem_widen_heaps(void) {

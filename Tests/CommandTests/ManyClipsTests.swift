@@ -7,8 +7,13 @@ import Testing
     /// Most memory that a run without workers took, in MiB.
     private func peak(of composition: String, in scratch: Scratch) throws -> Double {
         try scratch.write(job(composition), to: "jobs.yaml")
+        return try peak("none", in: scratch)
+    }
+
+    /// Most memory that a run of `jobs.yaml` or one of its workers took, in MiB.
+    private func peak(_ isolation: String, in scratch: Scratch) throws -> Double {
         let script =
-            "import resource, subprocess, sys\nr = subprocess.run([sys.argv[1], 'run', '--isolation', 'none', 'jobs.yaml'], capture_output=True)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if r.returncode == 0 else r.stderr.decode())"
+            "import resource, subprocess, sys\nr = subprocess.run([sys.argv[1], 'run', '--isolation', '\(isolation)', 'jobs.yaml'], capture_output=True)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if r.returncode == 0 else r.stderr.decode())"
         let result = try program(
             "/usr/bin/python3", ["-c", script, Places.tandem], directory: scratch.path)
         return try #require(
@@ -33,6 +38,29 @@ import Testing
         let judge = Judge(scratch.file("o.mkv"))
         #expect(try judge.frames().times.count == 5000)
         #expect(try judge.samples(channels: 1, rate: 48_000).count == 200 * 48_000)
+    }
+
+    /// What a worker remembers of files keeps no room that frames had: posters of four hundred files take about the memory of forty.
+    @Test func postersOfManyFilesTakeFlatMemory() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=0.2:r=25:s=1280x720", "-c:v", "libx264", "-preset", "ultrafast",
+            scratch.file("0.mp4"))
+        func posters(_ count: Int) throws -> Double {
+            let folder = scratch.file("clips\(count)")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for index in 0..<count {
+                try FileManager.default.copyItem(
+                    atPath: scratch.file("0.mp4"), toPath: "\(folder)/\(index).mp4")
+            }
+            try scratch.write(
+                "version: 1\njobs: { it: { asset: { path: \"clips\(count)/*.mp4\" }, images: { at: 0s }, destination: \"out\(count)/${asset.stem}.jpg\" } }\n",
+                to: "jobs.yaml")
+            return try peak("worker", in: scratch)
+        }
+        let (few, many) = (try posters(40), try posters(400))
+        print("measured: 40 posters \(few) MiB, 400 posters \(many) MiB")
+        #expect(many < few + 60, "\(few) \(many)")
     }
 
     /// A clip of high dynamic range is brought to the light of the one before it, as ffmpeg's own filters do it; that stands in the plan.

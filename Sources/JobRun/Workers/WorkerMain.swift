@@ -149,7 +149,8 @@ package enum WorkerMain {
         }
         var environment = MediaEnvironment(
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
-            memory: AssetCache(limit: 1000))
+            // Each may keep a hole of the heap open (`tandem_tune_allocator`): a gigabyte of them at most.
+            memory: AssetCache(limit: 500))
         environment.folder = PassFiles.base.withLock { $0 }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
@@ -322,6 +323,7 @@ package enum WorkerMain {
         let prober = LocalProber(environment)
         current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
+            tandem_tune_allocator(1)
             var sight: Sight
             do throws(SourceProblem) {
                 sight = .answer(try prober.answer(look.question))

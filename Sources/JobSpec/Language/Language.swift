@@ -47,7 +47,7 @@ package enum Language {
     ])
 
     static let pattern = MappingType(
-        "patternAsset", "a test signal", "A test signal: a moving picture and a tone, made without a file.",
+        "patternAsset", "a test signal", "A test signal: moving frames and a tone, made without a file.",
         keys: [
             KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "What is shown.", required: true),
             KeyInfo("size", fullDimensions, "Size in pixels; both even.", default: "1280x720"),

@@ -49,8 +49,8 @@ enum SizeEstimate {
         case .copy, .smartCut: return track.source.bitRate > 0 ? Double(track.source.bitRate) : nil
         case .encode(let encoding):
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
-            if encoding.encoder.mediaType == .audio { return sound(encoding) }
-            let usual = picture(encoding)
+            if encoding.encoder.mediaType == .audio { return audio(encoding) }
+            let usual = video(encoding)
             // Frames that hardly move need far less than is usual: their source, which was made of the same, tells.
             let codec = CodecCatalog.codec(encoding.codec, of: .video)
             guard codec?.constantQuality != nil, track.source.bitRate > 0 else { return usual }
@@ -61,7 +61,7 @@ enum SizeEstimate {
     /// More than an output has of its source's bits at any quality that is asked for in practice.
     private static let quietest = 4.0
 
-    private static func sound(_ encoding: TrackPlan.Encoding) -> Double? {
+    private static func audio(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let samples = Double(encoder.sampleRate) * Double(encoder.channelLayout?.channels ?? 2)
         if let codec = CodecCatalog.codec(encoding.codec, of: .audio), codec.isLossless {
@@ -71,7 +71,7 @@ enum SizeEstimate {
     }
 
     /// Constant quality: bits a pixel at the usual value, doubled for every six steps.
-    private static func picture(_ encoding: TrackPlan.Encoding) -> Double? {
+    private static func video(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)
         let crf = encoder.options.first { $0.key == "crf" }.flatMap { Double($0.value) }
