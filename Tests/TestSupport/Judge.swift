@@ -31,6 +31,17 @@ public struct Judge: Sendable {
         return try JSONSerialization.jsonObject(with: result.output) as? [String: Any] ?? [:]
     }
 
+    /// Hashes of a stream's packets, in decoding order.
+    public func packetHashes(_ selector: String) throws -> [String] {
+        let result = try program(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", selector, "-show_entries", "packet=data_hash",
+                "-show_data_hash", "md5", "-of", "default=nw=1:nk=1", path,
+            ])
+        return result.text.split(separator: "\n").map(String.init)
+    }
+
     /// The denominator of a stream's time base.
     public func timescale(_ selector: String) throws -> Double {
         let parts = (try stream(selector, "time_base")["time_base"] as? String ?? "1/1").split(separator: "/")

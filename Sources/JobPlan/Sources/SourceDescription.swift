@@ -40,6 +40,9 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         tracks = contents.tracks.map(\.description)
     }
 
+    /// Nothing in the file says how long it is, and it was not measured.
+    var isDurationGuessed: Bool { !isDurationExact && SourceContainer(container).guessesLengths }
+
     /// A copy of a track's audio begins and ends with a range, to the sample (`AssetTrack.isCutAtSamples`).
     func isCutAtSamples(_ track: TrackDescription) -> Bool {
         guard BitstreamTraits.of(track.codec).isCutAtSamples else { return false }

@@ -50,6 +50,7 @@ struct TrackMeasurement: Sendable {
                 track.open =
                     length == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts, isGuess) : nil
             }
+            track.noteReference(packet, of: stream)
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             if time != noTimestamp {
                 let skipped = skippedTicks(packet, stream: stream)
@@ -67,7 +68,10 @@ struct TrackMeasurement: Sendable {
                 track.end = min(MediaTime.mostTicks, (track.end ?? 0).adding(upToLimit: length))
             }
         }
-        for index in all.keys { all[index]?.settleLength(until: nil) }
+        for index in all.keys {
+            all[index]?.settleLength(until: nil)
+            all[index]?.settleReference()
+        }
         return all
     }
 
@@ -77,6 +81,27 @@ struct TrackMeasurement: Sendable {
         fields = FieldPairs(
             stream.parameters, frameRate: stream.averageFrameRate ?? stream.baseFrameRate,
             timeBase: stream.timeBase)
+    }
+
+    /// Packets say when they are shown; the decoding time and the length of the last reference, where that is one of those
+    /// that don't (`PTSGenerator`), and when the frame after the last packet would be decoded.
+    private var saysTimes = false
+    private var reference: (dts: Int64, length: Int64)?
+    private var following = Int64.min
+
+    private mutating func noteReference(_ packet: borrowing Packet, of stream: StreamInfo) {
+        guard let codec = stream.parameters.traits.olderVideo, packet.dts != noTimestamp else { return }
+        let length = max(1, packet.duration)
+        following = max(following, packet.dts + length)
+        saysTimes = saysTimes || packet.pts != noTimestamp
+        if codec.isBidirectional(packet) { return }
+        reference = packet.pts == noTimestamp ? (packet.dts, length) : nil
+    }
+
+    /// The last reference is shown after everything else.
+    private mutating func settleReference() {
+        guard saysTimes, let reference else { return }
+        end = max(end ?? following, max(following, reference.dts + reference.length) + reference.length)
     }
 
     /// The packet read last, whose length isn't known, or only guessed.

@@ -112,13 +112,17 @@ final class PTSGenerator: PacketStage {
         while let next = waiting.popFirst() { ready.append(next) }
     }
 
+    private func isBidirectional(_ packet: borrowing Packet) -> Bool { codec.isBidirectional(packet) }
+}
+
+extension BitstreamTraits.OlderVideo {
     /// The first frame of a packet is shown between its neighbours and referred to by none.
-    private func isBidirectional(_ packet: borrowing Packet) -> Bool {
+    func isBidirectional(_ packet: borrowing Packet) -> Bool {
         packet.withBytes { bytes in
             var position = 0
             while position + 5 < bytes.count {
                 if bytes[position] == 0, bytes[position + 1] == 0, bytes[position + 2] == 1 {
-                    switch (codec, bytes[position + 3]) {
+                    switch (self, bytes[position + 3]) {
                     case (.mpeg4, 0xb6): return bytes[position + 4] >> 6 == 2
                     case (.mpeg2, 0x00): return bytes[position + 5] >> 3 & 7 == 3
                     default: break

@@ -67,7 +67,7 @@ extension BatchPlanner {
         case .file(let path, _):
             var description = description
             // What follows begins where it ends: no guess will do.
-            if !description.isDurationExact, SourceContainer(description.container).guessesLengths {
+            if description.isDurationGuessed {
                 guard let measured = describe(path, .precise, at: asset.range, into: &sink) else {
                     return nil
                 }

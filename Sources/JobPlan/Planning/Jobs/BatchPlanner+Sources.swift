@@ -68,6 +68,16 @@ extension BatchPlanner {
         }
     }
 
+    /// The same, or what measuring the source says where a guess won't do.
+    mutating func measured(
+        _ description: SourceDescription, of source: InputPlan.Source, for job: JobSpec,
+        into sink: inout DiagnosticSink
+    ) -> SourceDescription? {
+        guard case .file(let path, _) = source, GuessedLength(source: description, job: job).matters
+        else { return description }
+        return describe(path, .precise, at: job.asset.range, into: &sink)
+    }
+
     private mutating func images(
         _ written: Located<String>, in index: Int, into sink: inout DiagnosticSink,
         find: (String, inout SourceFinder) throws(SourceProblem) -> ImageSequence

@@ -341,7 +341,8 @@ package struct BatchPlanner {
         }
         composed = nil
         guard targets.count == job.outputs.count,
-            let (source, description) = source(job.asset, in: index, into: &sink)
+            let (source, known) = source(job.asset, in: index, into: &sink),
+            let description = measured(known, of: source, for: job, into: &sink)
         else { return nil }
         if description.missingBytes > 0, job.onDamage?.value != .skip, case .file(let path, _) = source {
             let name = path.pathParts.last ?? path

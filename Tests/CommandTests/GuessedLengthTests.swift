@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Nothing in a transport or program stream says how long it is: what depends on that is measured, not guessed.
+@Suite struct GuessedLengthTests {
+    /// What a source is, and how many frames of 25 a second it has.
+    private static let sources: [(name: String, arguments: [String])] = [
+        ("plain.ts", ["-c:v", "libx264", "-g", "25", "-bf", "3"]),
+        ("slow.ts", ["-c:v", "libx264", "-g", "25", "-bf", "0", "-x264-params", "rc-lookahead=0"]),
+        ("mpeg2.ts", ["-c:v", "mpeg2video", "-g", "12", "-bf", "2"]),
+        ("mpeg2.mpg", ["-c:v", "mpeg2video", "-g", "12", "-bf", "2"]),
+    ]
+
+    private func source(_ index: Int, in scratch: Scratch) throws -> (name: String, frames: [String]) {
+        let (name, arguments) = Self.sources[index]
+        try ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=6"] + arguments + [scratch.file(name)])
+        let frames = try Judge(scratch.file(name)).frameHashes()
+        #expect(frames.count == 150)
+        return (name, frames)
+    }
+
+    private func made(_ job: String, in scratch: Scratch) throws -> Judge {
+        try scratch.write("version: 1\njobs: { it: { \(job) } }\n", to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(job): \(run.errors)")
+        return Judge(scratch.file("o.mp4"))
+    }
+
+    /// Whatever says where a copied range ends, the last frame of the source is the last of the output.
+    @Test(arguments: sources.indices, ["start: 3.3s", "start: 3.3s, end: end", "start: 3.3s, end: 100%"])
+    func copiesReachTheEnd(_ index: Int, _ range: String) throws {
+        let scratch = try Scratch()
+        let (name, frames) = try source(index, in: scratch)
+        for cut in name.contains("mpeg2") ? ["keyframe"] : ["keyframe", "smart"] {
+            let output = try made(
+                "asset: ./\(name), range: { \(range) }, cut: \(cut), tracks: [ { video: first, copy: true } ], destination: { path: o.mp4, if_exists: replace }",
+                in: scratch)
+            let hashes = try output.frameHashes()
+            #expect(hashes.last == frames.last, "\(cut)")
+            #expect(hashes.count == (cut == "smart" ? 68 : name.contains("mpeg2") ? 78 : 75), "\(cut)")
+        }
+    }
+
+    /// The packets of audio that share the last PES are in no guess: a quarter of a second of them was lost.
+    @Test(arguments: ["start: 3.3s", "start: 3.3s, end: end"])
+    func copiedAudioReachesTheEnd(_ range: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=6", "-f", "lavfi", "-i", "sine=d=6.3:r=48000",
+            "-c:v", "libx264", "-g", "25", "-c:a", "aac", scratch.file("s.ts"))
+        _ = try made(
+            "asset: ./s.ts, range: { \(range) }, cut: smart, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: o.ts",
+            in: scratch)
+        let last = try Judge(scratch.file("o.ts")).packetHashes("a:0").last
+        #expect(try last != nil && last == Judge(scratch.file("s.ts")).packetHashes("a:0").last)
+    }
+
+    /// An end that the guess excludes and the file has is no mistake, and one that it hasn't is one, and named rightly.
+    @Test(arguments: sources.indices) func endsPastTheGuessAreLookedUp(_ index: Int) throws {
+        let scratch = try Scratch()
+        let (name, frames) = try source(index, in: scratch)
+        for (end, count) in [("5.9", 66), ("5.94", 67), ("6", 68)] {
+            let output = try made(
+                "asset: ./\(name), range: { start: 3.3s, end: \(end)s }, tracks: [ { video: first, encode: { codec: h264, lossless: true } } ], destination: { path: o.mp4, if_exists: replace }",
+                in: scratch)
+            let hashes = try output.frameHashes()
+            #expect(hashes.count == count, "\(end)")
+            #expect(hashes.last == frames[82 + count - 1], "\(end)")
+        }
+        try scratch.write(
+            "version: 1\njobs: { it: { asset: ./\(name), range: { start: 3.3s, end: 6.02s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: p.mp4 } }\n",
+            to: "jobs.yaml")
+        let run = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(run.status == 3)
+        #expect(run.errors.contains("the source ends at 6 s"), "\(run.errors)")
+    }
+
+    /// A still of the last frame, by its time.
+    @Test(arguments: sources.indices) func stillsPastTheGuessAreThere(_ index: Int) throws {
+        let scratch = try Scratch()
+        let (name, _) = try source(index, in: scratch)
+        try scratch.write(
+            "version: 1\njobs: { it: { asset: ./\(name), images: { at: [ 5.98s, end ], format: png }, destination: \"o-${image.number}.png\" } }\n",
+            to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        #expect(
+            try Judge(scratch.file("o-0001.png")).frameHashes()
+                == Judge(scratch.file("o-0002.png")).frameHashes())
+    }
+}
