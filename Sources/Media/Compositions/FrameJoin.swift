@@ -6,7 +6,7 @@ final class FrameJoin {
     private let canvas: Canvas
     /// Frames that it lasts.
     private let length: Int64
-    private var graph: FilterGraph?
+    private let filter = FrameFilter("joining two clips")
     private var count: Int64 = 0
     /// Frames of it that nobody sees: what is read begins in the middle.
     private let skipped: Int64
@@ -21,21 +21,6 @@ final class FrameJoin {
     /// The next frame of the join: first all of `one`, in the end nearly all of `other`.
     func frame(of one: consuming Frame, and other: consuming Frame) throws -> Frame {
         do throws(AVError) {
-            let unit = canvas.frameRate.inverted
-            if graph == nil {
-                let length = MediaTime(ticks: length, timeBase: unit).ticks(in: Rational(1, 1_000_000))
-                let nodes = [
-                    FilterNode(
-                        FilterStep(
-                            "xfade",
-                            ["transition": kind.filterName, "duration": "\(length)us", "offset": "0"]),
-                        inputs: [.input(0), .input(1)]),
-                    FilterNode(
-                        FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
-                ]
-                graph = try FilterGraph.video(
-                    nodes, like: one, and: other, timeBase: unit, frameRate: canvas.frameRate)
-            }
             while count < skipped { _ = try joined(one.reference(), other.reference()) }
             return try joined(one, other)
         } catch {
@@ -44,16 +29,25 @@ final class FrameJoin {
     }
 
     private func joined(_ one: consuming Frame, _ other: consuming Frame) throws(AVError) -> Frame {
-        (one.pts, one.duration) = (count, 1)
-        (other.pts, other.duration) = (count, 1)
+        let joined = try filter.frame(of: one, and: other, at: count, build: graph)
         count += 1
-        try graph?.send(one, to: 0)
-        try graph?.send(other, to: 1)
-        let joined = try Frame()
-        guard case .ready? = try graph?.receive(into: joined) else {
-            throw AVError(code: -11, operation: "joining two clips")
-        }
         joined.describe(as: canvas.color)
         return joined
+    }
+
+    private func graph(
+        of one: borrowing Frame, and other: borrowing Frame
+    ) throws(AVError) -> FilterGraph {
+        let unit = canvas.frameRate.inverted
+        let length = MediaTime(ticks: length, timeBase: unit).ticks(in: Rational(1, 1_000_000))
+        let nodes = [
+            FilterNode(
+                FilterStep(
+                    "xfade", ["transition": kind.filterName, "duration": "\(length)us", "offset": "0"]),
+                inputs: [.input(0), .input(1)]),
+            FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
+        ]
+        return try FilterGraph.video(
+            nodes, like: one, and: other, timeBase: unit, frameRate: canvas.frameRate)
     }
 }

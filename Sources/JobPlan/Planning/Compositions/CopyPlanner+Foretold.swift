@@ -58,22 +58,11 @@ extension CopyPlanner {
         guard checkTimes(BitstreamTraits.of(like.codec).isCutAtSamples, into: &sink) else { return nil }
         for (index, run) in composition.audio.enumerated() {
             guard let own = track(run.placement, of: composition, composed) else { continue }
-            if let difference = Self.difference(of: own, from: like) ?? unasked(own) {
+            if let difference = like.audioTraits.difference(of: own.audioTraits) ?? unasked(own) {
                 return refuse(run: index, of: composition, difference, into: &sink)
             }
         }
         return .foretold(like)
-    }
-
-    private static func difference(of own: TrackDescription, from like: TrackDescription) -> String? {
-        if own.codec != like.codec { return "it is \(own.codec), and the others \(like.codec)" }
-        if own.sampleRate != like.sampleRate {
-            return "it has \(own.sampleRate) samples a second, and the others \(like.sampleRate)"
-        }
-        guard let layout = own.channelLayout?.specified, let others = like.channelLayout?.specified,
-            layout != others
-        else { return nil }
-        return "its channels are \(layout), and the others' \(others)"
     }
 
     /// A clip's track, as it is or will be.
@@ -82,5 +71,11 @@ extension CopyPlanner {
     ) -> TrackDescription? {
         guard case .file(let path) = composition.sources[placement.source] else { return nil }
         return composed.descriptions[path]?.tracks.first { $0.index == placement.track }
+    }
+}
+
+extension TrackDescription {
+    fileprivate var audioTraits: AudioTraits {
+        AudioTraits(codec: codec, sampleRate: sampleRate, layout: channelLayout)
     }
 }

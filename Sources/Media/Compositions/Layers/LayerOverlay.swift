@@ -13,7 +13,7 @@ final class LayerOverlay: FrameOverlay {
     private let layer: Layer
     private let canvas: Canvas
     private let clip: ClipFrames?
-    private var graph: FilterGraph?
+    private let filter = FrameFilter("putting a layer above a frame")
     private let rotation: LayerRotation?
     /// Of what stands still: as it is put above frames.
     private var drawn: Frame?
@@ -103,31 +103,26 @@ final class LayerOverlay: FrameOverlay {
     private func put(
         _ image: consuming Frame, above base: consuming Frame, _ index: Int64
     ) throws(AVError) -> Frame {
-        let unit = canvas.frameRate.inverted
-        if graph == nil {
-            let (x, y) = ((middle.x - image.width) / 2, (middle.y - image.height) / 2)
-            let deep = canvas.pixelFormat == .yuv420p10
-            let nodes = [
-                FilterNode(
-                    FilterStep(
-                        "overlay",
-                        ["x": "\(x)", "y": "\(y)", "eval": "init", "format": deep ? "yuv420p10" : "yuv420"]),
-                    inputs: [.input(0), .input(1)]),
-                FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
-            ]
-            graph = try FilterGraph.video(
-                nodes, like: base, and: image, timeBase: unit, frameRate: canvas.frameRate)
-        }
-        (base.pts, base.duration) = (index, 1)
-        (image.pts, image.duration) = (index, 1)
-        try graph?.send(base, to: 0)
-        try graph?.send(image, to: 1)
-        let whole = try Frame()
-        guard case .ready? = try graph?.receive(into: whole) else {
-            throw AVError(code: -11, operation: "putting a layer above a frame")
-        }
+        let whole = try filter.frame(of: base, and: image, at: index, build: graph)
         whole.describe(as: canvas.color)
         return whole
+    }
+
+    private func graph(
+        of base: borrowing Frame, and image: borrowing Frame
+    ) throws(AVError) -> FilterGraph {
+        let (x, y) = ((middle.x - image.width) / 2, (middle.y - image.height) / 2)
+        let deep = canvas.pixelFormat == .yuv420p10
+        let nodes = [
+            FilterNode(
+                FilterStep(
+                    "overlay",
+                    ["x": "\(x)", "y": "\(y)", "eval": "init", "format": deep ? "yuv420p10" : "yuv420"]),
+                inputs: [.input(0), .input(1)]),
+            FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
+        ]
+        return try FilterGraph.video(
+            nodes, like: base, and: image, timeBase: canvas.frameRate.inverted, frameRate: canvas.frameRate)
     }
 }
 

@@ -5,7 +5,7 @@ internal import LibAV
 final class LayerRotation {
     /// Thousandths of a degree, clockwise.
     private let angle: Int
-    private var graph: FilterGraph?
+    private let filter = FrameFilter("rotating a layer")
     private var count: Int64 = 0
 
     /// Nil where nothing is rotated.
@@ -34,19 +34,12 @@ final class LayerRotation {
 
     /// The frame rotated: as large as it is then.
     func rotate(_ frame: consuming Frame) throws(AVError) -> Frame {
-        if graph == nil {
-            graph = try FilterGraph.video(
+        defer { count += 1 }
+        return try filter.frame(of: frame, at: count) { frame throws(AVError) in
+            try FilterGraph.video(
                 steps + [FilterStep("format", ["pix_fmts": "\(frame.pixelFormat)"])], like: frame,
                 timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil)
         }
-        (frame.pts, frame.duration) = (count, 1)
-        count += 1
-        try graph?.send(frame)
-        let rotated = try Frame()
-        guard case .ready? = try graph?.receive(into: rotated) else {
-            throw AVError(code: -11, operation: "rotating a layer")
-        }
-        return rotated
     }
 }
 
@@ -72,20 +65,17 @@ extension Frame {
 
     /// A part of it.
     func cut(to box: PixelRectangle) throws(AVError) -> Frame {
-        let graph = try FilterGraph.video(
+        let crop = FilterStep(
+            "crop",
             [
-                FilterStep(
-                    "crop",
-                    [
-                        "out_w": "\(box.width)", "out_h": "\(box.height)", "x": "\(box.x)", "y": "\(box.y)",
-                        "exact": "1",
-                    ])
-            ], like: self, timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil)
-        try graph.send(try reference())
-        let part = try Frame()
-        guard case .ready = try graph.receive(into: part) else {
-            throw AVError(code: -11, operation: "cutting a layer")
+                "out_w": "\(box.width)", "out_h": "\(box.height)", "x": "\(box.x)", "y": "\(box.y)",
+                "exact": "1",
+            ])
+        return try FrameFilter("cropping a layer").frame(of: try reference(), at: 0) {
+            frame throws(AVError) in
+            try FilterGraph.video(
+                [crop], like: frame, timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1),
+                frameRate: nil)
         }
-        return part
     }
 }

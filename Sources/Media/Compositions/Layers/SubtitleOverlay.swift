@@ -8,7 +8,7 @@ final class SubtitleOverlay: FrameOverlay {
     private let canvas: Canvas
     private let folder: String
     private let open: () throws -> CompositionRead
-    private var graph: FilterGraph?
+    private let filter = FrameFilter("drawing subtitles")
 
     /// `open` begins to read the cues, as ASS; they begin with the range. `folder`: where their script lies for a moment.
     init(
@@ -22,20 +22,10 @@ final class SubtitleOverlay: FrameOverlay {
     func prepare(at time: MediaTime) throws {}
 
     func put(above base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame {
-        if graph == nil {
-            let script = try script()
-            do throws(AVError) {
-                graph = try graph(of: script, like: base)
-            } catch {
-                throw MediaError.encoding(track: "subtitles", error)
-            }
-        }
+        let script = filter.isBuilt ? "" : try script()
         do throws(AVError) {
-            (base.pts, base.duration) = (index, 1)
-            try graph?.send(base, to: 0)
-            let whole = try Frame()
-            guard case .ready? = try graph?.receive(into: whole) else {
-                throw AVError(code: -11, operation: "drawing subtitles")
+            let whole = try filter.frame(of: base, at: index) { base throws(AVError) in
+                try graph(of: script, like: base)
             }
             whole.describe(as: canvas.color)
             return whole

@@ -1,0 +1,23 @@
+package import LibAV
+
+/// What is known of a track of audio without its packets, too.
+package struct AudioTraits: Hashable, Codable, Sendable {
+    private var codec: String
+    private var sampleRate: Int32
+    private var layout: ChannelLayout?
+
+    /// `layout` is nil where it isn't known.
+    package init(codec: String, sampleRate: Int32, layout: ChannelLayout?) {
+        (self.codec, self.sampleRate, self.layout) = (codec, sampleRate, layout?.specified)
+    }
+
+    /// How another one differs, for people; nil where nothing says so.
+    package func difference(of other: AudioTraits) -> String? {
+        if other.codec != codec { return "it is \(other.codec), and the others \(codec)" }
+        if other.sampleRate != sampleRate {
+            return "it has \(other.sampleRate) samples a second, and the others \(sampleRate)"
+        }
+        guard let layout, let others = other.layout, others != layout else { return nil }
+        return "its channels are \(others), and the others' \(layout)"
+    }
+}
