@@ -3,30 +3,33 @@ internal import LibAV
 /// Rotates frames of a layer around their middle, which stays where it was; what they don't reach lets everything through (libavfilter's
 /// `rotate`, and `transpose` of quarter turns). Confined to one queue.
 final class LayerRotation {
-    /// Thousandths of a degree, clockwise.
+    /// Thousandths of a degree, clockwise, less than a full turn.
     private let angle: Int
     private let filter = FrameFilter("rotating a layer")
+    private let edging = FrameFilter("rotating a layer")
     private var count: Int64 = 0
 
     /// Nil where nothing is rotated.
     init?(_ angle: Int) {
         guard angle % 360_000 != 0 else { return nil }
-        self.angle = angle
+        self.angle = (angle % 360_000 + 360_000) % 360_000
     }
 
     private var steps: [FilterStep] {
-        switch (angle % 360_000 + 360_000) % 360_000 {
+        switch angle {
         case 90_000: return [FilterStep("transpose", ["dir": "clock"])]
         case 180_000: return [FilterStep("hflip"), FilterStep("vflip")]
         case 270_000: return [FilterStep("transpose", ["dir": "cclock"])]
-        case let angle:
+        default:
             let radians = "\(angle)*PI/180000"
+            // Larger or smaller by whole fours: `overlay` puts frames at even places alone.
             return [
                 FilterStep(
                     "rotate",
                     [
-                        "angle": radians, "out_w": "2*ceil(rotw(\(radians))/2)",
-                        "out_h": "2*ceil(roth(\(radians))/2)", "fillcolor": "black@0", "bilinear": "1",
+                        "angle": radians, "out_w": "iw+4*ceil((rotw(\(radians))-iw)/4)",
+                        "out_h": "ih+4*ceil((roth(\(radians))-ih)/4)", "fillcolor": "black@0",
+                        "bilinear": "1",
                     ])
             ]
         }
@@ -35,11 +38,49 @@ final class LayerRotation {
     /// The frame rotated: as large as it is then.
     func rotate(_ frame: consuming Frame) throws(AVError) -> Frame {
         defer { count += 1 }
-        return try filter.frame(of: frame, at: count) { frame throws(AVError) in
-            try FilterGraph.video(
-                steps + [FilterStep("format", ["pix_fmts": "\(frame.pixelFormat)"])], like: frame,
-                timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil)
+        let whole = angle % 90_000 == 0 ? frame : try edged(frame)
+        return try filter.frame(of: whole, at: count) { frame throws(AVError) in
+            try Self.graph(steps, like: frame)
         }
+    }
+
+    /// Pixels beside its edges that let everything through, of the edges' colors: between both `rotate` makes smooth edges, and beyond
+    /// them it makes none.
+    private func edged(_ frame: consuming Frame) throws(AVError) -> Frame {
+        let edge = 2
+        let edged = try edging.frame(of: frame, at: count) { frame throws(AVError) in
+            try Self.graph(
+                [
+                    FilterStep(
+                        "pad",
+                        ["w": "iw+\(2 * edge)", "h": "ih+\(2 * edge)", "x": "\(edge)", "y": "\(edge)"]),
+                    FilterStep(
+                        "fillborders",
+                        [
+                            "left": "\(edge)", "right": "\(edge)", "top": "\(edge)", "bottom": "\(edge)",
+                            "mode": "smear",
+                        ]),
+                ], like: frame)
+        }
+        _ = edged.withPixels(ofPlane: 3) { bytes, plane in
+            for row in 0..<plane.rows {
+                let isInside = row >= edge && row < plane.rows - edge
+                let start = row * plane.bytesPerRow
+                for column in 0..<plane.rowSize
+                where !isInside || column < edge || column >= plane.rowSize - edge {
+                    bytes[start + column] = 0
+                }
+            }
+        }
+        return edged
+    }
+
+    private static func graph(_ steps: [FilterStep], like frame: borrowing Frame) throws(AVError)
+        -> FilterGraph
+    {
+        try FilterGraph.video(
+            steps + [FilterStep("format", ["pix_fmts": "\(frame.pixelFormat)"])], like: frame,
+            timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil)
     }
 }
 
