@@ -140,6 +140,63 @@ internal import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
     }
 
+    /// Which stills those are a source tells, and that costs a look through it: not where nothing changed. One file that is gone is
+    /// enough for it.
+    @Test func stillsThatAreThereAreNotLookedForAgain() throws {
+        let scratch = try folder()
+        let file = """
+            version: 1
+            assets: { a: { path: in/a.mp4 } }
+            jobs:
+              each: { asset: a, images: { every: 200ms }, destination: "${image.number}.png" }
+              keys: { asset: a, images: { keyframes: true }, destination: "key-${image.time}.png" }
+              sheet: { asset: a, images: { scenes: 0.3, sheet: { columns: 2, index: vtt } }, destination: sheet.png }
+              both:
+                asset: a
+                outputs:
+                  movie: { tracks: [ { video: first, copy: true } ], destination: both.mp4 }
+                  stills: { images: { count: 3 }, destination: "both-${image.number}.png" }
+
+            """
+        try scratch.write(file, to: "jobs.yaml")
+        /// Jobs whose sources were looked into.
+        func planned() throws -> [String] {
+            let run = try tandem("run", "--events", "e.jsonl", "jobs.yaml", in: scratch)
+            #expect(run.status == 0, "\(run.errors)")
+            return try String(contentsOfFile: scratch.file("e.jsonl"), encoding: .utf8)
+                .split(separator: "\n").compactMap { line in
+                    guard line.contains("job_planned"), line.contains("\"source\"") else { return nil }
+                    return line.firstMatch(of: /"job":"([a-z]+)"/).map { String($0.1) }
+                }
+        }
+        #expect(try planned() == ["each", "keys", "sheet", "both"])
+        #expect(try planned() == [])
+        for (file, job) in [
+            ("0003.png", "each"), ("sheet.vtt", "sheet"), ("both-0002.png", "both"), ("both.mp4", "both"),
+        ] {
+            try FileManager.default.removeItem(atPath: scratch.file(file))
+            #expect(try planned() == [job])
+            #expect(scratch.contents.contains(file))
+        }
+        #expect(try planned() == [])
+        // What a run that was killed had not come to say is looked for.
+        try scratch.shell("sqlite3 .tandem/state.sqlite \"UPDATE jobs SET shortcut = '' WHERE id = 'each'\"")
+        #expect(try planned() == ["each"])
+        #expect(try planned() == [])
+        // The files of stills that nobody looked for are theirs still.
+        try scratch.write(
+            "version: 1\njobs: { other: { asset: in/a.mp4, images: { at: 0s }, destination: 0002.png } }\n",
+            to: "other.yaml")
+        let both = try tandem("run", "jobs.yaml", "other.yaml", in: scratch)
+        #expect(
+            both.status == 3 && both.errors.contains("two outputs have the destination"), "\(both.errors)")
+        let cleaned = try tandem("clean", "--yes", "jobs.yaml", in: scratch)
+        #expect(cleaned.status == 0, "\(cleaned.errors)")
+        #expect(try planned() == [])
+        try scratch.shell("touch in/a.mp4")
+        #expect(try planned() == ["each", "keys", "sheet", "both"])
+    }
+
     @Test func explainTellsOfTheOthersBesideABrokenSource() throws {
         let scratch = try folder()
         try scratch.shell("head -c 2000 in/a.mp4 > in/b.mp4; cp in/a.mp4 in/c.mp4")

@@ -19,13 +19,18 @@ public struct BatchPlan: Codable, Sendable {
     public struct Output: Codable, Hashable, Sendable {
         /// Its id; nil for the only one of a job.
         public var id: String?
-        /// The absolute path.
+        /// The absolute path, of the first where it has several files.
         public var destination: String
+        /// The absolute paths of the others; nil where there are none.
+        public var others: [String]?
+        /// All of them.
+        package var files: [String] { [destination] + (others ?? []) }
 
         /// Names one.
-        package init(id: String?, destination: String) {
+        package init(id: String?, destination: String, others: [String]? = nil) {
             self.id = id
             self.destination = destination
+            self.others = others
         }
     }
 

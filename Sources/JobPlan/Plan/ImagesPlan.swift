@@ -72,6 +72,11 @@ extension OutputPlan {
             : named.count == images.stills.count && Set(named.map(\.exact)).count == named.count
     }
 
+    /// It may have several files, whose names its source tells.
+    package var hasSeveralFiles: Bool {
+        images.map { $0.sheet?.index != nil || $0.stills.first?.destination != nil } ?? false
+    }
+
     /// The absolute paths of all its files, the first one being its destination.
     package var files: [String] {
         guard let images else { return [destination] }

@@ -19,13 +19,18 @@ package struct OutputTask: Codable, Hashable, Sendable {
 
     /// Its name in messages, reports and the state: the job's, and behind a `/` its own where it has one. No job's id ends
     /// so: one with a `/` ends with `]`.
-    package var name: String { Self.name(job: job, output: output.id) + (part == 0 ? "" : "#\(part + 1)") }
+    package var name: String { Self.name(of: Self.name(job: job, output: output.id), part: part) }
 
     /// The name of the output that a file's name is of.
     package static func whole(_ name: String) -> String {
         guard let mark = name.lastIndex(of: "#") else { return name }
         let number = name[mark...].dropFirst()
         return !number.isEmpty && number.allSatisfy(\.isWholeNumber) ? String(name[..<mark]) : name
+    }
+
+    /// The name of a file of an output, of the one that has the output's own name the first.
+    package static func name(of output: String, part: Int) -> String {
+        part == 0 ? output : "\(output)#\(part + 1)"
     }
 
     /// The name of an output of a job.

@@ -2,8 +2,9 @@ package import JobSpec
 
 /// What earlier runs left behind, as far as a plan must know it.
 package protocol PlanMemory: Sendable {
-    /// A job need not even be planned: it succeeded with this job file, of this source, and its outputs are untouched.
-    func isSettled(_ question: SettledQuestion) -> Bool
+    /// What a job published that need not even be planned: it succeeded with this job file, of this source, and its outputs
+    /// are untouched. Nil where it must be planned.
+    func settled(_ question: SettledQuestion) -> [BatchPlan.Output]?
     /// A file at a destination was published for a job file, though it has no mark of its own.
     func owns(_ path: String, for file: String) -> Bool
     /// What is at an output's destination was made by just such a plan, whoever asked for it.
@@ -21,7 +22,17 @@ package struct SettledQuestion: Sendable {
     /// Its source; nil for test signals.
     package var source: String?
     /// Where its outputs go.
-    package var outputs: [BatchPlan.Output]
+    package var outputs: [Output]
+
+    /// One of them.
+    package struct Output: Sendable {
+        /// Its id; nil for the only one of a job.
+        package var id: String?
+        /// Where it goes, as the job file has it but for the folder.
+        package var destination: String
+        /// How many files it has and what they are called its source tells.
+        package var hasSeveralFiles: Bool
+    }
 }
 
 /// Nothing is remembered.
@@ -32,8 +43,8 @@ package struct NoMemory: PlanMemory {
     package func isMade(by task: OutputTask) -> Bool { false }
     /// Nobody asks.
     package func owner(ofFile path: String, at destination: String) -> String? { nil }
-    /// Never.
-    package func isSettled(_ question: SettledQuestion) -> Bool { false }
+    /// Nothing is.
+    package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? { nil }
     /// Never.
     package func owns(_ path: String, for file: String) -> Bool { false }
 }
@@ -45,8 +56,8 @@ package struct FullPlanMemory: PlanMemory {
     /// Of what a run would have.
     package init(_ base: any PlanMemory) { self.base = base }
 
-    /// Never.
-    package func isSettled(_ question: SettledQuestion) -> Bool { false }
+    /// Nothing is.
+    package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? { nil }
     /// As the run's.
     package func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
     /// As the run's.

@@ -30,7 +30,8 @@ extension RunState {
         guard let place = folders[task.file.exact], let store = stores[place],
             let output = TemporaryFile.fingerprint(path: task.output.destination)
         else { return }
-        let shortcut = shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
+        // Of several files not before all of them are there.
+        let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
         store.note(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
@@ -43,9 +44,15 @@ extension RunState {
     /// All files of an output are there: those that it had beyond them are no longer asked for.
     func succeeded(whole task: OutputTask) {
         guard task.output.images != nil, let store = store(of: task.file) else { return }
+        let (shortcut, count) = (shortcut(of: task), task.output.files.count)
         store.note(
-            StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
-            files: task.output.files.count)
+            StateStore.JobName(file: store.name(ofFile: task.file), id: task.name), files: count,
+            shortcut: shortcut.isEmpty || !task.output.hasSeveralFiles
+                ? nil : Self.shortcut(shortcut, ofFiles: count))
+    }
+
+    private func shortcut(of task: OutputTask) -> String {
+        shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
     }
 
     /// A job ended otherwise.

@@ -19,7 +19,7 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
 /// What earlier runs of the job files of one call left behind, and what this one does.
 ///
 /// A job is up to date when the digest of its plan is the one that its output was made with, and the output is as it
-/// was left. Two ways lead there: by what the job file says, before the source is even looked into (`isSettled`), and by
+/// was left. Two ways lead there: by what the job file says, before the source is even looked into (`settled`), and by
 /// the plan itself (`isCurrent`), which also finds what the store has lost in the output's own mark.
 package final class RunState: PlanMemory, Sendable {
     /// An output, and whose it is by its name in the store; nil where that isn't known.
@@ -59,10 +59,10 @@ package final class RunState: PlanMemory, Sendable {
     let known: [StateFolder: Known]
     /// What the stores call the job files.
     let names: [ExactString: String]
-    private let mode: FingerprintMode
+    let mode: FingerprintMode
     /// Through what sources are reached, and beneath what everything lies.
     let environment: SourceEnvironment
-    private let specs: [ExactString: String]
+    let specs: [ExactString: String]
     let isForced: Bool
     let shortcuts = Guarded(Shortcuts())
 
@@ -171,37 +171,6 @@ package final class RunState: PlanMemory, Sendable {
     /// See `PlanMemory`.
     package func owner(ofFile path: String, at destination: String) -> String? {
         Self.owner(path, at: destination)
-    }
-
-    /// See `PlanMemory`.
-    package func isSettled(_ question: SettledQuestion) -> Bool {
-        let file = question.file.path
-        guard let spec = specs[file.exact] else { return false }
-        var text = "\(spec)\n"
-        // Who asks for content has it taken, once.
-        if mode == .content { text += "content\n" }
-        if let source = question.source {
-            guard let word = FileIdentity.word(path: source) else { return false }
-            text += "\(source)\n\(word)\n"
-        }
-        var isSettled = !isForced && !question.outputs.isEmpty
-        for output in question.outputs {
-            let name = OutputTask.name(job: question.job.id.value, output: output.id)
-            var hasher = SHA256Hasher()
-            hasher.update("\(text)\(name)\n\(output.destination)\n")
-            let shortcut = hasher.finish()
-            shortcuts.withLock { $0.asked[JobKey(file: file, id: name)] = shortcut }
-            guard isSettled else { continue }
-            guard let record = record(file, name), let place = folders[file.exact] else {
-                isSettled = false
-                continue
-            }
-            isSettled =
-                record.shortcut == shortcut && record.destination.exact == output.destination.exact
-                && record.output == TemporaryFile.fingerprint(path: output.destination)
-                && known[place]?.intents[output.destination.exact]?.output != record.output
-        }
-        return isSettled
     }
 
     /// The digest of an output's plan, and how what is at its destination stands to it.
@@ -392,7 +361,7 @@ package final class RunState: PlanMemory, Sendable {
         return all.contains { $0 == nil } ? nil : all.compactMap { $0 }.max()
     }
 
-    private func record(_ file: String, _ id: String) -> StateStore.Record? {
+    func record(_ file: String, _ id: String) -> StateStore.Record? {
         guard let place = folders[file.exact], let name = names[file.exact] else { return nil }
         return known[place]?.records[StateStore.JobName(file: name, id: id)]
     }

@@ -54,7 +54,7 @@ final class StateStore: @unchecked Sendable {
 
     private struct Pending: Sendable {
         var records: [(record: Record, parts: String)] = []
-        var wholes: [(name: JobName, files: Int)] = []
+        var wholes: [(name: JobName, files: Int, shortcut: String?)] = []
         var attempts: [(name: JobName, outcome: String, message: String, seconds: Double)] = []
         var isScheduled = false
         var run: Int64 = 0
@@ -171,7 +171,9 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// An output has so many files, and none beyond them.
-    func note(_ name: JobName, files: Int) { later { $0.wholes.append((name, files)) } }
+    func note(_ name: JobName, files: Int, shortcut: String?) {
+        later { $0.wholes.append((name, files, shortcut)) }
+    }
 
     /// A job ended otherwise.
     func note(_ name: JobName, outcome: String, message: String, seconds: Double) {
@@ -300,7 +302,12 @@ final class StateStore: @unchecked Sendable {
                         record.destination, record.output, record.seconds,
                     ])
                 }
-                for (name, files) in wholes { try Self.leave(filesOf: name, beyond: files, db) }
+                let shorten = try db.cachedStatement(
+                    sql: "UPDATE jobs SET shortcut = ? WHERE file = ? AND id = ?")
+                for (name, files, shortcut) in wholes {
+                    try Self.leave(filesOf: name, beyond: files, db)
+                    if let shortcut { try shorten.execute(arguments: [shortcut, name.file, name.id]) }
+                }
                 let note = try db.cachedStatement(sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
                 for (name, outcome, message, seconds) in attempts {
                     try note.execute(arguments: [run, name.file, name.id, outcome, message, seconds])

@@ -63,7 +63,7 @@ struct RunOutputs: ParsableArguments {
         let here = FileManager.default.currentDirectoryPath
         let destinations = Set(
             (plan.jobs.flatMap(\.outputs).flatMap(\.files)
-                + plan.settled.flatMap(\.outputs).map(\.destination)).compactMap { DestinationPath($0) })
+                + plan.settled.flatMap(\.outputs).flatMap(\.files)).compactMap { DestinationPath($0) })
         lazy var inputs = inputs(of: files)
         var seen: Set<DestinationPath> = []
         for path in paths {

@@ -114,15 +114,14 @@ extension BatchPlanner {
         into sink: inout DiagnosticSink
     ) {
         var first = written
-        for task in order.flatMap(\.tasks) where task.output.images != nil {
-            let (place, job) = (task.output.destinationLocation, JobKey(file: task.file, id: task.job))
-            for part in task.files {
-                guard let path = destinations.resolve(part.output.destination) else { continue }
+        for (job, name, place, files) in stills {
+            for file in files {
+                guard let path = destinations.resolve(file) else { continue }
                 guard let earlier = first[path] else {
-                    first[path] = (place, job, task.name)
+                    first[path] = (place, job, name)
                     continue
                 }
-                if earlier.job == job, earlier.name == task.name { continue }
+                if earlier.job == job, earlier.name == name { continue }
                 sink.error(
                     .destinationCollision, "two outputs have the destination \(path.path)", at: place,
                     notes: [
@@ -131,6 +130,27 @@ extension BatchPlanner {
                 break
             }
         }
+    }
+
+    /// The files of outputs of stills, those that are up to date included.
+    private var stills: [(job: JobKey, name: String, place: SourceRange, files: [String])] {
+        let planned = order.flatMap(\.tasks).filter { $0.output.images != nil }.map { task in
+            (
+                JobKey(file: task.file, id: task.job), task.name, task.output.destinationLocation,
+                task.output.files
+            )
+        }
+        var kept: [(JobKey, String, SourceRange, [String])] = []
+        for (key, job) in settled {
+            for output in job.outputs where output.others != nil {
+                guard let position = positions[key],
+                    let place = files[key.file].jobs[position].output(output.id)?.destination.path.range
+                else { continue }
+                let name = OutputTask.name(job: job.id, output: output.id)
+                kept.append((JobKey(file: job.file, id: job.id), name, place, output.files))
+            }
+        }
+        return planned + kept.sorted { $0.2 < $1.2 }
     }
 
     /// What is a file for one output can't be a folder for another.
@@ -177,8 +197,8 @@ extension BatchPlanner {
 
     /// The files of stills, as if each were written where the destination is.
     private func named(in file: JobFile) -> [Located<String>] {
-        order.filter { $0.file.exact == file.path.exact }.flatMap(\.outputs).filter { $0.images != nil }
-            .flatMap { output in output.files.map { Located($0, at: output.destinationLocation) } }
+        stills.filter { $0.job.file.exact == file.path.exact }
+            .flatMap { output in output.files.map { Located($0, at: output.place) } }
     }
 
     /// Sources are never overwritten: device and inode tell, whatever the path.

@@ -47,7 +47,7 @@ package struct BatchPlanner {
     var published: [JobOutput] = []
     private var isAnew: Bool { !published.isEmpty }
     var destinations = DestinationTable()
-    private var positions: [Key: Int] = [:]
+    var positions: [Key: Int] = [:]
     /// Where in `order` a job's plan is.
     var plans: [Key: Int] = [:]
     private(set) var order: [JobPlan] = []
@@ -176,19 +176,19 @@ package struct BatchPlanner {
         }
         // A few at a time: one is answered in less time than it takes to hand it over.
         let (memory, asked, stride) = (memory, questions, 64)
-        let settledOnes = Guarded([Bool](repeating: false, count: asked.count))
+        let settledOnes = Guarded([[BatchPlan.Output]?](repeating: nil, count: asked.count))
         DispatchQueue.concurrentPerform(iterations: (asked.count + stride - 1) / stride) { part in
             let places = part * stride..<min(asked.count, (part + 1) * stride)
-            let answers = places.map { memory.isSettled(asked[$0].question) }
+            let answers = places.map { memory.settled(asked[$0].question) }
             settledOnes.withLock { $0.replaceSubrange(places, with: answers) }
         }
         var wanted: [(path: String, timing: AssetTiming)] = []
         var seen: Set<ExactString> = []
-        for ((index, question), isSettled) in zip(questions, settledOnes.withLock({ $0 })) {
+        for ((index, question), outputs) in zip(questions, settledOnes.withLock({ $0 })) {
             let job = question.job
             settledAhead[Key(file: index, id: job.id.value)] =
-                .some(isSettled ? Self.settled(question) : nil)
-            if isSettled { continue }
+                .some(outputs.map { Self.settled(question, $0) })
+            if outputs != nil { continue }
             if let path = question.source,
                 seen.insert(Self.probeKey(path, job.asset.timing)).inserted
             {
@@ -285,13 +285,16 @@ package struct BatchPlanner {
 
     /// What is said of a job that has nothing to do; nil where it must be planned.
     private mutating func settle(_ job: JobSpec, in index: Int) -> BatchPlan.Settled? {
-        question(job, in: index).flatMap { memory.isSettled($0) ? Self.settled($0) : nil }
+        question(job, in: index).flatMap { question in
+            memory.settled(question).map { Self.settled(question, $0) }
+        }
     }
 
-    private static func settled(_ question: SettledQuestion) -> BatchPlan.Settled {
+    private static func settled(
+        _ question: SettledQuestion, _ outputs: [BatchPlan.Output]
+    ) -> BatchPlan.Settled {
         BatchPlan.Settled(
-            id: question.job.id.value, base: question.job.base, file: question.file.path,
-            outputs: question.outputs)
+            id: question.job.id.value, base: question.job.base, file: question.file.path, outputs: outputs)
     }
 
     /// What to ask the memory about a job; nil where it must be planned anyway.
@@ -300,12 +303,13 @@ package struct BatchPlanner {
         guard !job.isTemplate else { return nil }
         var question = SettledQuestion(file: file, job: job, source: nil, outputs: [])
         for output in job.outputs {
-            // Which files these are, the source tells.
-            if output.namesEachImage || output.images?.sheet?.index != nil { return nil }
             guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
                 return nil
             }
-            question.outputs.append(BatchPlan.Output(id: output.id?.value, destination: path.path))
+            question.outputs.append(
+                SettledQuestion.Output(
+                    id: output.id?.value, destination: path.path,
+                    hasSeveralFiles: output.namesEachImage || output.images?.sheet?.index != nil))
         }
         switch job.asset.source {
         case .file(let written): question.source = file.absolutePath(written)

@@ -1,0 +1,73 @@
+internal import ExactStrings
+package import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Locking
+internal import Media
+internal import FileSystem
+internal import Publishing
+
+/// What is up to date by what the job file says, before its source is even looked into.
+extension RunState {
+    /// See `PlanMemory`.
+    package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? {
+        let file = question.file.path
+        guard let spec = specs[file.exact] else { return nil }
+        var text = "\(spec)\n"
+        // Who asks for content has it taken, once.
+        if mode == .content { text += "content\n" }
+        if let source = question.source {
+            guard let word = FileIdentity.word(path: source) else { return nil }
+            text += "\(source)\n\(word)\n"
+        }
+        var settled: [BatchPlan.Output]? = isForced || question.outputs.isEmpty ? nil : []
+        for output in question.outputs {
+            let name = OutputTask.name(job: question.job.id.value, output: output.id)
+            var hasher = SHA256Hasher()
+            hasher.update("\(text)\(name)\n\(output.destination)\n")
+            let shortcut = hasher.finish()
+            shortcuts.withLock { $0.asked[JobKey(file: file, id: name)] = shortcut }
+            guard settled != nil else { continue }
+            guard let files = files(of: output, name, shortcut, in: file), let first = files.first else {
+                settled = nil
+                continue
+            }
+            let others = files.dropFirst()
+            settled?.append(
+                BatchPlan.Output(
+                    id: output.id, destination: first, others: others.isEmpty ? nil : Array(others)))
+        }
+        return settled
+    }
+
+    /// The files of an output as they were published, where all of them are so still.
+    private func files(
+        of output: SettledQuestion.Output, _ name: String, _ shortcut: String, in file: String
+    ) -> [String]? {
+        guard let first = record(file, name), let place = folders[file.exact] else { return nil }
+        var count = 1
+        if output.hasSeveralFiles {
+            guard let known = Self.count(in: first.shortcut, behind: shortcut) else { return nil }
+            count = known
+        } else if first.shortcut != shortcut || first.destination.exact != output.destination.exact {
+            return nil
+        }
+        var files: [String] = []
+        for part in 0..<count {
+            guard let record = part == 0 ? first : record(file, OutputTask.name(of: name, part: part)),
+                record.output == TemporaryFile.fingerprint(path: record.destination),
+                known[place]?.intents[record.destination.exact]?.output != record.output
+            else { return nil }
+            files.append(record.destination)
+        }
+        return files
+    }
+
+    /// How many files an output has stands behind its shortcut: it is whole.
+    static func shortcut(_ shortcut: String, ofFiles count: Int) -> String { "\(shortcut) \(count)" }
+
+    private static func count(in kept: String, behind shortcut: String) -> Int? {
+        guard kept.hasPrefix(shortcut + " ") else { return nil }
+        return Int(kept.dropFirst(shortcut.count + 1)).flatMap { (1...10_000).contains($0) ? $0 : nil }
+    }
+}
