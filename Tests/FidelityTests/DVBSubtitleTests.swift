@@ -84,8 +84,9 @@ import Testing
         try write(pages(whole: false), to: "s.ts", in: scratch)
         let wanted = try shown("whole.ts", in: scratch)
         #expect(wanted.count == 50 && Set(wanted).count >= 4, "\(wanted)")
-        // ffmpeg shows no region that an update doesn't draw anew: what comes first is looked at, until the next set.
-        for (start, until) in [(0.48, 0.8), (0.88, 1.2), (1.28, 1.6), (1.68, 2.0)] {
+        // ffmpeg shows no region that an update doesn't draw again: what comes first is looked at, until the next set. That of 7.1 leaves
+        // the last frame out.
+        for (start, until) in [(0.48, 0.8), (0.88, 1.2), (1.28, 1.6), (1.68, 1.96)] {
             _ = try success(
                 try await run(
                     """
@@ -95,8 +96,9 @@ import Testing
                     """, in: scratch.path))
             let (first, last) = (Int((start * 25).rounded()), Int((until * 25).rounded()))
             // ffmpeg puts what comes at 0 on the second frame.
-            let got = try shown("o.mkv", in: scratch)[1..<last - first]
-            #expect(got == wanted[first + 1..<last], "\(start)")
+            let all = try shown("o.mkv", in: scratch)
+            try #require(all.count >= last - first, "\(start): \(all.count) frames")
+            #expect(all[1..<last - first] == wanted[first + 1..<last], "\(start)")
         }
     }
 }
