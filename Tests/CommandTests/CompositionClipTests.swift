@@ -88,6 +88,27 @@ import Testing
         #expect(wrong.contains("`rotate`"), "\(wrong)")
     }
 
+    /// The smooth edges of text are of its color: white text on white is not seen, rotated or not.
+    @Test(arguments: ["white", "#ffffff"]) func textHasNoFringes(_ color: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=white:s=160x96:r=5:d=1,format=yuv420p", "-c:v", "ffv1",
+            scratch.file("w.mkv"))
+        for rotate in [0, 17] {
+            try scratch.write(
+                job(
+                    "{ sequence: [ ./w.mkv ], layers: [ { text: Hamburg, color: \"\(color)\", size: 30, place: { rotate: \(rotate) } } ] }",
+                    tracks: "[ { video: first, encode: { codec: ffv1 } } ]"), to: "jobs.yaml")
+            let run = try tandem("run", "--force", "jobs.yaml", in: scratch)
+            try #require(run.status == 0, "\(run.errors)")
+            try ffmpeg(
+                "-i", scratch.file("o.mkv"), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray",
+                scratch.file("o.gray"))
+            let darkest = try Data(contentsOf: URL(filePath: scratch.file("o.gray"))).min() ?? 0
+            #expect(darkest >= 252, "\(rotate): \(darkest)")
+        }
+    }
+
     /// One chapter for each clip, where it stands; nothing else has clips.
     @Test func eachClipCanBeAChapter() throws {
         let scratch = try folder()

@@ -76,6 +76,31 @@ import Testing
         #expect(run.errors.contains("the source ends at 6 s"), "\(run.errors)")
     }
 
+    /// What is counted from the end, or is a share of all, is exact.
+    @Test func timesFromTheEndAreExact() throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=2", "-f", "lavfi", "-i", "sine=d=3:r=48000",
+            "-c:v", "libx264", "-g", "25", "-c:a", "aac", scratch.file("s.ts"))
+        let whole = try Judge(scratch.file("s.ts")).samples(channels: 1, rate: 48_000).count
+        for (range, samples) in [
+            ("start: -1s", 48_000), ("end: -1s", whole - 48_000), ("start: 50%", whole / 2),
+            ("duration: 25%", whole / 4),
+        ] {
+            _ = try made(
+                "asset: ./s.ts, range: { \(range) }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: { path: o.flac, if_exists: replace }",
+                in: scratch)
+            let found = try Judge(scratch.file("o.flac")).samples(channels: 1, rate: 48_000).count
+            #expect(abs(found - samples) <= 1, "\(range): \(found) of \(samples)")
+        }
+        try scratch.write(
+            "version: 1\njobs: { it: { asset: ./s.ts, images: { every: 0.5s }, destination: \"o-${image.number}.png\" } }\n",
+            to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(scratch.contents.count { $0.hasPrefix("o-") } == 7, "\(scratch.contents)")
+    }
+
     /// A still of the last frame, by its time.
     @Test(arguments: sources.indices) func stillsPastTheGuessAreThere(_ index: Int) throws {
         let scratch = try Scratch()

@@ -372,8 +372,10 @@ extension Judge {
                       it: { asset: ./s.mkv, range: { start: \(start), end: \(end)s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             let (first, last) = (Int((start * 25).rounded()), Int((end * 25).rounded()))
-            // ffmpeg puts what comes at 0 on the second frame.
-            #expect(try shown("o.mkv").dropFirst() == source[first + 1..<last], "\(start) to \(end)")
+            // ffmpeg puts what comes at 0 on the second frame, and that of 7.1 may leave the last frame out.
+            let got = try shown("o.mkv").dropFirst()
+            #expect(got.count >= last - first - 2, "\(start) to \(end): \(got.count) frames")
+            #expect(got.elementsEqual(source[first + 1..<last].prefix(got.count)), "\(start) to \(end)")
         }
     }
 }

@@ -4,14 +4,16 @@ internal import LibAV
 internal import Media
 
 /// Tells whether what a job asks for depends on where a source ends that doesn't say how long it is. Such a source is
-/// measured, whatever its `timing`: copied frames can't be cut at a guess, and a guess is no reason to refuse a range.
+/// measured, whatever its `timing`: copied frames can't be cut at a guess, times from the end are none from a guessed one, and a guess
+/// is no reason to refuse a range.
 struct GuessedLength {
     let source: SourceDescription
     let job: JobSpec
 
     var matters: Bool {
         guard source.isDurationGuessed else { return false }
-        return job.ranges.contains(where: reaches) || job.outputs.contains(where: hasStillPastEnd)
+        return job.ranges.contains { countsFromEnd($0) || reaches($0) }
+            || job.outputs.contains { $0.durationLimit.map(countsFromEnd) ?? false || stillsDepend($0) }
     }
 
     /// A range that is re-encoded goes on to the source's own end where that is asked for; a copied one ends where it says.
@@ -31,10 +33,34 @@ struct GuessedLength {
         return start + length > source.duration || cutsPackets && start + length == source.duration
     }
 
-    private func hasStillPastEnd(_ output: OutputSpec) -> Bool {
-        guard job.ranges.isEmpty, case .at(let times)? = output.images?.selection else { return false }
-        return times.contains {
-            if case .absolute(let time) = $0.value { time > source.duration } else { false }
+    private func countsFromEnd(_ range: RangeSpec) -> Bool {
+        [range.start, range.end, range.duration].contains { $0.map(countsFromEnd) ?? false }
+    }
+
+    private func countsFromEnd(_ time: Located<TimeExpression>) -> Bool {
+        switch time.value {
+        case .fromEnd, .percent: true
+        case .absolute, .end, .frames, .chapter: false
         }
+    }
+
+    /// How many stills there are, or where one is; of a range its own end tells.
+    private func stillsDepend(_ output: OutputSpec) -> Bool {
+        guard job.ranges.isEmpty || job.ranges.contains(where: isOpen) else { return false }
+        switch output.images?.selection {
+        case .at(let times)?:
+            return times.contains { written in
+                guard case .absolute(let time) = written.value else { return countsFromEnd(written) }
+                return time > source.duration
+            }
+        case .every?, .count?: return true
+        case .keyFrames?, .scenes?, nil: return false
+        }
+    }
+
+    private func isOpen(_ range: RangeSpec) -> Bool {
+        guard let end = range.end else { return range.duration == nil }
+        if case .end = end.value { return true }
+        return false
     }
 }

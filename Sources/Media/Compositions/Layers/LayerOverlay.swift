@@ -139,7 +139,8 @@ extension TextLayer {
             [
                 FilterStep(
                     "color",
-                    ["color": "black@0", "size": "\(canvas.size)", "rate": "\(rate.num)/\(rate.den)"]),
+                    // Of the text's own color: its smooth edges are neither darker nor lighter than it.
+                    ["color": "\(color)@0", "size": "\(canvas.size)", "rate": "\(rate.num)/\(rate.den)"]),
                 FilterStep("format", ["pix_fmts": "rgba"]),
                 FilterStep(
                     "drawtext",
