@@ -179,10 +179,24 @@ internal import Testing
             #expect(scratch.contents.contains(file))
         }
         #expect(try planned() == [])
+        // A file in the place of another one of its output is not that one, whatever it says of itself.
+        let whole = try Data(contentsOf: URL(filePath: scratch.file("0001.png")))
+        try scratch.shell("mv 0001.png x; mv 0002.png 0001.png; mv x 0002.png")
+        #expect(try planned() == ["each"])
+        #expect(try Data(contentsOf: URL(filePath: scratch.file("0001.png"))) == whole)
+        try scratch.shell("cp --preserve=all both-0001.png both-0003.png; rm -r .tandem")
+        #expect(try tandem("explain", "jobs.yaml", "both", in: scratch).text.contains("both/stills: runs"))
+        #expect(try planned().count == 4)
+        let known = try scratch.shell("md5sum both-*.png | cut -d' ' -f1 | sort -u | wc -l")
+        #expect(known.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
+        #expect(try planned() == [])
         // What a run that was killed had not come to say is looked for.
         try scratch.shell("sqlite3 .tandem/state.sqlite \"UPDATE jobs SET shortcut = '' WHERE id = 'each'\"")
         #expect(try planned() == ["each"])
+        // What a killed run left goes, too.
+        try scratch.shell("cp 0001.png .0001.png.0123456789abcdef.part")
         #expect(try planned() == [])
+        #expect(!scratch.contents.contains { $0.hasSuffix(".part") }, "\(scratch.contents)")
         // The files of stills that nobody looked for are theirs still.
         try scratch.write(
             "version: 1\njobs: { other: { asset: in/a.mp4, images: { at: 0s }, destination: 0002.png } }\n",

@@ -23,9 +23,17 @@ package struct OutputTask: Codable, Hashable, Sendable {
 
     /// The name of the output that a file's name is of.
     package static func whole(_ name: String) -> String {
-        guard let mark = name.lastIndex(of: "#") else { return name }
+        numbered(name).map { String($0.whole) } ?? name
+    }
+
+    /// Which of an output's files a file's name means.
+    package static func part(of name: String) -> Int { numbered(name).map { $0.number - 1 } ?? 0 }
+
+    private static func numbered(_ name: String) -> (whole: Substring, number: Int)? {
+        guard let mark = name.lastIndex(of: "#") else { return nil }
         let number = name[mark...].dropFirst()
-        return !number.isEmpty && number.allSatisfy(\.isWholeNumber) ? String(name[..<mark]) : name
+        guard number.allSatisfy(\.isWholeNumber), let number = Int(number), number > 0 else { return nil }
+        return (name[..<mark], number)
     }
 
     /// The name of a file of an output, of the one that has the output's own name the first.

@@ -5,6 +5,7 @@ internal import JobPlan
 internal import LibAV
 internal import JobSpec
 internal import Media
+internal import Publishing
 internal import Synchronization
 
 /// Whether a job can begin.
@@ -70,6 +71,14 @@ extension BatchRunner {
     struct Room {
         var fills: [RunPolicy.FreeSpace]
         var lack: String?
+    }
+
+    /// What killed runs left where an output goes is removed, once a folder.
+    func collectDeadParts(beside destination: String) {
+        let (folder, _) = Self.split(destination)
+        if cleaned.insert(folder.exact).inserted {
+            _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])
+        }
     }
 
     /// A file that was not foretold, since the source is another than was thought, where another output goes.

@@ -85,7 +85,7 @@ package actor BatchRunner {
     private var isCancelled = false
     private let begun = DispatchTime.now()
     /// Folders in which what dead runs left was looked for.
-    private var cleaned: Set<ExactString> = []
+    var cleaned: Set<ExactString> = []
     let namesByFolder: [ExactString: Set<String>]
     /// Seconds of work, as far as they can be foretold: for telling how long the rest takes.
     private let workInAll: Double
@@ -112,7 +112,8 @@ package actor BatchRunner {
         queue = JobQueue(plan, work: work)
         workInAll = plan.jobs.reduce(0) { $0 + work($1) }
         var names: [ExactString: Set<String>] = [:]
-        for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) {
+        let settled = plan.settled.flatMap(\.outputs).flatMap(\.files)
+        for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) + settled {
             let (folder, name) = Self.split(path)
             names[folder.exact, default: []].insert(name)
         }
@@ -133,7 +134,10 @@ package actor BatchRunner {
 
     /// Runs everything; returns what became of each job, in the order they ended.
     package func run() async -> [JobRecord] {
-        for settled in plan.settled { note(settled) }
+        for settled in plan.settled {
+            for output in settled.outputs { collectDeadParts(beside: output.destination) }
+            note(settled)
+        }
         for refusal in plan.refusals { refuse(refusal) }
         admit()
         await withCheckedContinuation { continuation in
@@ -307,12 +311,7 @@ package actor BatchRunner {
     }
 
     private func launch(_ plan: JobPlan, _ cost: JobCost, _ room: Room) {
-        for output in plan.outputs {
-            let (folder, _) = Self.split(output.destination)
-            if cleaned.insert(folder.exact).inserted {
-                _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])
-            }
-        }
+        for output in plan.outputs { collectDeadParts(beside: output.destination) }
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0
         begin(

@@ -63,10 +63,7 @@ struct OutputPublisher {
     /// What is at the destination was made by just this plan, and is not to be made anew.
     var isMadeAlready: Bool {
         guard let digest, state?.isForced == false else { return false }
-        return (DestinationPath.mark(at: output.destination)?.digest).map {
-            digest.standing(of: $0) != .other
-        }
-            ?? false
+        return (RunState.mark(of: task)?.digest).map { digest.standing(of: $0) != .other } ?? false
     }
 
     /// Brings a finished file to disk with everything that it is to have, but its name.

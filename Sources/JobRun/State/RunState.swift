@@ -162,10 +162,15 @@ package final class RunState: PlanMemory, Sendable {
 
     /// See `PlanMemory`.
     package func isMade(by task: OutputTask) -> Bool {
-        guard let mark = DestinationPath.mark(at: task.output.destination), !mark.digest.isEmpty else {
-            return false
-        }
+        guard let mark = Self.mark(of: task), !mark.digest.isEmpty else { return false }
         return digest(of: task).map { $0.standing(of: mark.digest) != .other } ?? false
+    }
+
+    /// What a file says of itself; nil where it is another of an output's files, put in its place.
+    static func mark(of task: OutputTask) -> DestinationPath.Mark? {
+        DestinationPath.mark(at: task.output.destination).flatMap {
+            OutputTask.part(of: $0.job) == task.part ? $0 : nil
+        }
     }
 
     /// See `PlanMemory`.
@@ -200,7 +205,7 @@ package final class RunState: PlanMemory, Sendable {
         let intended = intended(task, output: now)
         // Which of two that look the same it is, nobody knows.
         if intended == "" { return (digest, .other) }
-        var kept = [intended, DestinationPath.mark(at: task.output.destination)?.digest].compactMap { $0 }
+        var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0 }
         if let record = record(task.file, task.name),
             record.destination.exact == task.output.destination.exact,
             record.output == now

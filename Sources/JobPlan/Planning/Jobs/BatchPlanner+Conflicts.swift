@@ -132,22 +132,29 @@ extension BatchPlanner {
         }
     }
 
-    /// The files of outputs of stills, those that are up to date included.
+    /// The files of outputs of stills that their sources name, those that are up to date included: where a sheet goes stands in
+    /// the job file.
     private var stills: [(job: JobKey, name: String, place: SourceRange, files: [String])] {
-        let planned = order.flatMap(\.tasks).filter { $0.output.images != nil }.map { task in
-            (
+        let planned = order.flatMap(\.tasks).filter(\.output.hasSeveralFiles).map { task in
+            let files = task.output.files
+            return (
                 JobKey(file: task.file, id: task.job), task.name, task.output.destinationLocation,
-                task.output.files
+                task.output.images?.sheet == nil ? files : Array(files.dropFirst())
             )
         }
         var kept: [(JobKey, String, SourceRange, [String])] = []
         for (key, job) in settled {
-            for output in job.outputs where output.others != nil {
+            for output in job.outputs {
                 guard let position = positions[key],
-                    let place = files[key.file].jobs[position].output(output.id)?.destination.path.range
+                    let spec = files[key.file].jobs[position].output(output.id),
+                    spec.namesEachImage || output.others != nil
                 else { continue }
-                let name = OutputTask.name(job: job.id, output: output.id)
-                kept.append((JobKey(file: job.file, id: job.id), name, place, output.files))
+                kept.append(
+                    (
+                        JobKey(file: job.file, id: job.id),
+                        OutputTask.name(job: job.id, output: output.id), spec.destination.path.range,
+                        spec.namesEachImage ? output.files : output.others ?? []
+                    ))
             }
         }
         return planned + kept.sorted { $0.2 < $1.2 }
