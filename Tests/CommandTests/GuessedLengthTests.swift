@@ -101,6 +101,26 @@ import Testing
         #expect(scratch.contents.count { $0.hasPrefix("o-") } == 7, "\(scratch.contents)")
     }
 
+    /// Behind a seek into a program stream parts of packets come first.
+    @Test(arguments: ["mp2", "ac3"]) func copiesOfProgramStreamsBeginAnywhere(_ codec: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=3", "-f", "lavfi", "-i",
+            "aevalsrc=0.5*sin(t*t*900):d=3:s=48000", "-c:v", "mpeg2video", "-g", "12", "-bf", "2", "-b:v",
+            "500k",
+            "-c:a", codec, scratch.file("s.mpg"))
+        let all = try Judge(scratch.file("s.mpg")).packetHashes("a:0")
+        for start in ["0.4", "1", "1.1", "1.5", "1.8", "2.3"] {
+            _ = try made(
+                "asset: ./s.mpg, range: { start: \(start)s, end: 2.7s }, cut: keyframe, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: { path: o.mkv, if_exists: replace }",
+                in: scratch)
+            let copied = try Judge(scratch.file("o.mkv")).packetHashes("a:0")
+            let first = try #require(
+                all.firstIndex(of: copied.first ?? ""), "\(start): its first packet is none of the source's")
+            #expect(Array(all[first...].prefix(copied.count)) == copied, "\(start)")
+        }
+    }
+
     /// A still of the last frame, by its time.
     @Test(arguments: sources.indices) func stillsPastTheGuessAreThere(_ index: Int) throws {
         let scratch = try Scratch()

@@ -171,6 +171,8 @@ final class PassthroughProducer: SampleProducer {
         guard let lastDTS, dts <= lastDTS, track.mediaType == .video || dts < lastDTS,
             track.mediaType == .video || track.mediaType == .audio
         else { return dts }
+        // Behind a seek a program stream begins in the middle of a packet, whose parts have made-up times: they are before the range.
+        if !hasBegun, track.mediaType == .audio { return dts }
         // A leap is told as one.
         let back = MediaTime(ticks: lastDTS - dts, timeBase: timeBase)
         if back > TimeBounds.backstep { return dts }
