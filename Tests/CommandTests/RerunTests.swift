@@ -75,6 +75,20 @@ internal import Testing
         }
     }
 
+    /// A time is the same however it is written.
+    @Test func timesAreComparedByWhatTheyAre() throws {
+        let scratch = try folder()
+        try scratch.write(spec("range: { start: 0.2s, end: 0.5s }"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        for range in [
+            "start: 200ms, end: 500ms", "start: 0.20, end: \"0:00.50\"", "start: 0.2s, duration: 0.3s",
+        ] {
+            try scratch.write(spec("range: { \(range) }"), to: "jobs.yaml")
+            let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
+            #expect(why.text == "one: up to date\n", "\(range): \(why.text)")
+        }
+    }
+
     /// An expectation that is new is judged on the output that is there, with its state and without.
     @Test(arguments: [false, true]) func newExpectationsAreJudged(isStateLost: Bool) throws {
         let scratch = try folder()

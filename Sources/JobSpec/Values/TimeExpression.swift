@@ -83,7 +83,8 @@ package enum TimeExpression: Hashable, Sendable {
         var scale = divisor
         for _ in 0..<places { scale *= 10 }
         guard scale <= Int64(Int32.max) else { return nil }
-        let time = MediaTime(value: digits, timescale: Int32(scale))
+        // However it is written, it is one time: nothing is made again for a zero behind the point.
+        let time = MediaTime(value: digits, timescale: Int32(scale)).reduced
         return time.seconds <= 1e9 ? time : nil
     }
 }

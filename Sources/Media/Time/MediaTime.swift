@@ -47,6 +47,9 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         timescale = Int32(clamping: den)
     }
 
+    /// The same in its lowest terms.
+    package var reduced: MediaTime { MediaTime(Int128(value), Int128(timescale)) }
+
     /// 0 s.
     public static let zero = MediaTime(value: 0, timescale: 1)
 
@@ -117,7 +120,7 @@ extension MediaTime: Comparable, Hashable {
     }
     /// The same for equal numbers.
     public func hash(into hasher: inout Hasher) {
-        let reduced = MediaTime(Int128(value), Int128(timescale))
+        let reduced = reduced
         hasher.combine(reduced.value)
         hasher.combine(reduced.timescale)
     }
