@@ -121,6 +121,20 @@ import Testing
         }
     }
 
+    /// libavformat doesn't say where a program stream of one frame begins.
+    @Test(arguments: [1, 2, 3]) func shortProgramStreamsBeginAtZero(_ frames: Int) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25", "-frames:v", "\(frames)", "-c:v", "mpeg2video",
+            scratch.file("s.mpg"))
+        let output = try made(
+            "asset: ./s.mpg, tracks: [ { video: first, encode: { codec: h264 } } ], destination: o.mp4",
+            in: scratch)
+        #expect(try output.frames().times == (0..<frames).map { Double($0) / 25 })
+        let probe = try tandem("probe", "s.mpg", in: scratch).text
+        #expect(probe.contains(" 0 s to \([0, 0.04, 0.08, 0.12][frames]) s"), "\(probe)")
+    }
+
     /// A still of the last frame, by its time.
     @Test(arguments: sources.indices) func stillsPastTheGuessAreThere(_ index: Int) throws {
         let scratch = try Scratch()

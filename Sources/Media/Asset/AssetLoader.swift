@@ -41,8 +41,6 @@ struct AssetLoader {
             }
             streams.append(stream)
         }
-        let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams)
-
         // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.
         let isHeaderUnreliable = demuxer.isDurationGuessed || movie?.isFragmented == true
         var measured: [Int: TrackMeasurement] = [:]
@@ -50,10 +48,14 @@ struct AssetLoader {
         let kinds = Set(streams.filter { !$0.isAttachedPicture }.map(\.parameters.mediaType))
         // Bare streams say none either.
         let isBare = demuxer.duration == nil && !hasOwnZero
-        if timing == .precise || isHeaderUnreliable || isBare || kinds == [.subtitle] {
+        // Of a program stream with one frame libavformat doesn't say where it begins.
+        let hasNoStart =
+            container.guessesLengths && streams.allSatisfy { !Self.tellsZero($0) || $0.startTime == nil }
+        if timing == .precise || isHeaderUnreliable || isBare || hasNoStart || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(
                 demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
         }
+        let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams, measured)
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
         var tracks: [AssetTrack] = []
         for stream in streams {
@@ -140,11 +142,18 @@ struct AssetLoader {
     }
 
     /// The earliest start of any track, for formats whose clocks begin anywhere.
-    private static func earliestStart(_ streams: [StreamInfo]) -> MediaTime {
-        streams.compactMap { stream in
-            stream.isAttachedPicture || stream.parameters.mediaType == .data
-                ? nil : stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
+    private static func earliestStart(
+        _ streams: [StreamInfo], _ measured: [Int: TrackMeasurement]
+    ) -> MediaTime {
+        streams.filter(tellsZero).compactMap { stream in
+            (stream.startTime ?? measured[stream.index]?.firstShown).map {
+                MediaTime(ticks: $0, timeBase: stream.timeBase)
+            }
         }.min() ?? .zero
+    }
+
+    private static func tellsZero(_ stream: StreamInfo) -> Bool {
+        !stream.isAttachedPicture && stream.parameters.mediaType != .data
     }
 
     private static func chapter(_ chapter: ChapterInfo, timeZero: MediaTime) -> AssetChapter {
