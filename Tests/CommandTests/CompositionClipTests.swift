@@ -109,6 +109,34 @@ import Testing
         }
     }
 
+    /// What of an image can't be seen has no color that is seen: a white disc on white stays so, scaled, rotated, or both.
+    @Test(arguments: [
+        "left: 10", "left: 10, width: 33", "left: 10, rotate: 17", "left: 10, width: 33, rotate: -40",
+    ])
+    func imagesHaveNoFringes(_ place: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=white:s=160x96:r=5:d=1,format=yuv420p", "-c:v", "ffv1",
+            scratch.file("w.mkv"))
+        let inside = "if(lt(hypot(X-40,Y-40),30),255,0)"
+        try ffmpeg(
+            "-f", "lavfi", "-i",
+            "nullsrc=s=80x80,format=rgba,geq=r='\(inside)':g='\(inside)':b='\(inside)':a='\(inside)'",
+            "-frames:v", "1", scratch.file("disc.png"))
+        try scratch.write(
+            job(
+                "{ sequence: [ ./w.mkv ], layers: [ { asset: ./disc.png, place: { \(place) } } ] }",
+                tracks: "[ { video: first, encode: { codec: ffv1 } } ]"), to: "jobs.yaml")
+        let run = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(run.status == 0, "\(run.errors)")
+        try ffmpeg(
+            "-i", scratch.file("o.mkv"), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray",
+            scratch.file("o.gray"))
+        let darkest = try Data(contentsOf: URL(filePath: scratch.file("o.gray"))).min() ?? 0
+        print("measured: a white disc on white, \(place): \(darkest)")
+        #expect(darkest >= 250)
+    }
+
     /// One chapter for each clip, where it stands; nothing else has clips.
     @Test func eachClipCanBeAChapter() throws {
         let scratch = try folder()

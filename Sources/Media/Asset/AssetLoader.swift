@@ -55,7 +55,7 @@ struct AssetLoader {
             measured = try TrackMeasurement.measure(
                 demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
         }
-        let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams, measured)
+        let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams, hasNoStart ? measured : [:])
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
         var tracks: [AssetTrack] = []
         for stream in streams {

@@ -30,7 +30,23 @@ extension VideoOutputSettings {
             // What fills it goes past the scaler, or through it alone.
             innerSize = inner == target ? nil : inner
         }
+        let scaled = innerSize ?? target
+        if box != nil, track.pixelFormat.isRGB, track.pixelFormat.hasAlpha,
+            (Double(scaled.width), Double(scaled.height)) != (width, height)
+        {
+            filters = FilterChain(Self.scalingWithAlpha(to: scaled))
+        }
         become(canvas.color, of: track)
+    }
+
+    /// Scales images that let something through: what can't be seen has a color too, often black, and is not to be mixed into what can.
+    private static func scalingWithAlpha(to size: PixelSize) -> [FilterStep] {
+        let planes = FilterStep("format", ["pix_fmts": "gbrap|gbrap10le|gbrap12le|gbrap16le"])
+        return [
+            planes, FilterStep("premultiply", ["inplace": "1"]),
+            .scale(to: size, [MetadataEntry(key: "flags", value: "bicubic")]), planes,
+            FilterStep("unpremultiply", ["inplace": "1"]),
+        ]
     }
 
     /// What the numbers of a track's frames become.

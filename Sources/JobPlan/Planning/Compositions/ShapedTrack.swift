@@ -28,7 +28,10 @@ struct ShapedTrack {
     func settings(on canvas: Canvas, fit: FrameFit, box: PixelSize? = nil) -> VideoOutputSettings {
         var settings = VideoOutputSettings(track, on: canvas, fit: fit, box: box)
         guard !isPlain else { return settings }
-        (settings.crop, settings.turn, settings.filters) = (own.crop, own.turn, own.filters)
+        (settings.crop, settings.turn) = (own.crop, own.turn)
+        if let filters = own.filters {
+            settings.filters = filters.followed(by: settings.filters?.steps ?? [])
+        }
         (settings.filtered, settings.deinterlacing) = (own.filtered, own.deinterlacing)
         return settings
     }

@@ -38,9 +38,18 @@ final class LayerRotation {
     /// The frame rotated: as large as it is then.
     func rotate(_ frame: consuming Frame) throws(AVError) -> Frame {
         defer { count += 1 }
-        let whole = angle % 90_000 == 0 ? frame : try edged(frame)
-        return try filter.frame(of: whole, at: count) { frame throws(AVError) in
-            try Self.graph(steps, like: frame)
+        if angle % 90_000 == 0 {
+            return try filter.frame(of: frame, at: count) { frame throws(AVError) in
+                try Self.graph(steps, like: frame)
+            }
+        }
+        // What can't be seen has a color too, which is not to be mixed into what can.
+        return try filter.frame(of: try edged(frame), at: count) { frame throws(AVError) in
+            try Self.graph(
+                [
+                    FilterStep("format", ["pix_fmts": "yuva444p"]),
+                    FilterStep("premultiply", ["inplace": "1"]),
+                ] + steps + [FilterStep("unpremultiply", ["inplace": "1"])], like: frame)
         }
     }
 
