@@ -10,7 +10,8 @@ struct CleanCommand: ParsableCommand {
         commandName: "clean",
         abstract: "Lists outputs that were published and are no longer asked for; removes them with --yes.",
         discussion: """
-            What is asked for is told by the job files as they are now, with this --set and this environment. An output that \
+            What is asked for is told by the job files as they are now, with this --set and this environment; of stills that are \
+            named by ${image.number} or ${image.time}, which their sources tell, it is what was made last. An output that \
             somebody changed since it was published, or that is a source, is never listed and never removed.
             """)
 
