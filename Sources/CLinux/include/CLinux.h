@@ -34,8 +34,9 @@ void tandem_limit_arenas(int count);
 // need: of a thousand short clips 40 times fewer pages had to be mapped again, a sixth of its time. What is remembered of a
 // file may come to lie where a frame was, and the next frame no longer fits there: so what is free between is given back now
 // and then (measured: a worker that made posters of 720p took 930 MiB in the end, where it needs 95), and larger frames are
-// mapped by themselves (of 720p too, posters would take a tenth longer). Never where anything is encoded: x264 with B-frames and mbtree reads what it never
-// wrote, and in memory that a job before it used the same job came out otherwise (measured: 5 different outputs of 6).
+// mapped by themselves (of 720p too, posters would take a tenth longer). Never where anything is encoded: x264 with B-frames
+// and mbtree reads what it never wrote, and in memory that a job before it used the same job came out otherwise (measured: 5
+// different outputs of 6).
 void tandem_tune_allocator(int keeps);
 
 // Heaps of threads are laid out as a whole, of which only what is used takes memory. Before threads allocate.

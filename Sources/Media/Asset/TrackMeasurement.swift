@@ -94,7 +94,10 @@ struct TrackMeasurement: Sendable {
         let length = max(1, packet.duration)
         following = max(following, packet.dts + length)
         saysTimes = saysTimes || packet.pts != noTimestamp
-        if codec.isBidirectional(packet) { return }
+        // Nothing is looked into where every packet says its time, or none does.
+        guard saysTimes, reference != nil || packet.pts == noTimestamp, !codec.isBidirectional(packet) else {
+            return
+        }
         reference = packet.pts == noTimestamp ? (packet.dts, length) : nil
     }
 
