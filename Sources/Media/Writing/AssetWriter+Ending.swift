@@ -67,7 +67,7 @@ extension AssetWriter {
                 }
                 try self.muxer?.finish(flushing: !self.container.endsWithTrailer)
                 self.muxer = nil
-                try self.correctEditLists()
+                try self.correctIndex()
                 if let limit = self.fileLengthLimit, self.output.size > limit {
                     throw MediaError.overLimit(size: self.output.size, limit: limit)
                 }
@@ -112,20 +112,21 @@ extension AssetWriter {
         try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!)
     }
 
-    private func correctEditLists() throws {
+    private func correctIndex() throws {
         guard container.hasEditLists else { return }
         let scale = Rational(1, movieTimescale)
         let patches = zip(inputs, tracks).enumerated().map { index, pair in
             let (input, track) = pair
-            var patch = EditListPatcher(mediaTimescale: Int64(track.timeBase.den))
+            var patch = MoviePatcher(mediaTimescale: Int64(track.timeBase.den))
             if let hidden = input.ending.delay {
                 let unit = track.packetTimeBase
                 patch.start = (unit.rescale(hidden.delay, to: scale), unit.rescale(hidden.padding, to: scale))
             }
             patch.end = pacer?.end(of: index).map { track.timeBase.rescale($0, to: scale) }
             patch.shownEnd = input.shownEnd?.ticks(in: scale)
+            patch.hasInBandSets = input.ending.hasOtherParameterSets
             return patch
         }
-        try EditListPatcher.apply(patches, to: output.descriptor)
+        try MoviePatcher.apply(patches, to: output.descriptor)
     }
 }

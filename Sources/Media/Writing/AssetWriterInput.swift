@@ -101,6 +101,10 @@ public final class AssetWriterInput: @unchecked Sendable {
             for place in packetStages.indices {
                 try packetStages[place].finish { packet in try push(packet, from: place + 1, to: writer) }
             }
+            if let entry = packetStages.lazy.compactMap({ $0 as? HEVCSampleEntry }).first, entry.hasOtherSets
+            {
+                recorded.withLock { $0.hasOtherParameterSets = true }
+            }
             try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
             if let stage = stage as? AudioEncoderStage {
                 recorded.withLock {
@@ -371,6 +375,8 @@ struct TrackEnding: Sendable {
     var statistics: String?
     var filledSamples = 0
     var captionsLeft = 0
+    /// Packets of HEVC had parameter sets that the sample entry lacks.
+    var hasOtherParameterSets = false
 }
 
 /// Turns samples into packets; confined to the appending queue.

@@ -2,9 +2,10 @@ internal import Glibc
 internal import LibAV
 internal import FileSystem
 
-/// Says in a finished mp4 or mov what libavformat 5.1 can't: that a track begins late *and* has an encoder's delay to
-/// hide, and where a track of a fragmented file ends. The muxer's entries are rewritten in place, the same size.
-struct EditListPatcher {
+/// Corrects a track of a finished mp4 or mov where libavformat 5.1 can't: a track that begins late *and* has an encoder's delay to hide, the
+/// end of a track of a fragmented file, and the codec tag of HEVC whose packets turned out to have parameter sets of their own. The muxer's
+/// entries are rewritten in place, the same size.
+struct MoviePatcher {
     /// How late the track begins, and what of it is the encoder's delay; the muxer wrote [empty, everything].
     var start: (delay: Int64, padding: Int64)?
     /// Where the track ends on the movie's time line; the muxer knows it of a file in one piece alone, and leaves 0 in
@@ -13,13 +14,16 @@ struct EditListPatcher {
     /// Where what is shown ends on the movie's time line, if frames follow that are only there to decode others.
     var shownEnd: Int64?
 
+    /// Parameter sets of HEVC come in its packets: `hev1`, and a record that doesn't claim to have all of them.
+    var hasInBandSets = false
+
     /// Units a second of the track's own media.
     let mediaTimescale: Int64
 
     init(mediaTimescale: Int64) { self.mediaTimescale = mediaTimescale }
 
-    /// Rewrites the edit lists of a file's tracks, in their order.
-    static func apply(_ patches: [EditListPatcher], to descriptor: Int32) throws {
+    /// Rewrites a file's tracks, in their order.
+    static func apply(_ patches: [MoviePatcher], to descriptor: Int32) throws {
         guard patches.contains(where: { $0.isNeeded }) else { return }
         guard let source = FileSource(borrowing: descriptor), var movie = MovieInspector(source) else {
             throw MediaError.misuse("the output has no edit list to correct")
@@ -29,17 +33,33 @@ struct EditListPatcher {
                 throw MediaError.misuse("the output has no edit list to correct")
             }
             try patch.apply(to: &movie.tracks[index], of: movie, descriptor: descriptor)
+            if patch.hasInBandSets { try patch.markInBandSets(of: movie.tracks[index], source, descriptor) }
         }
         guard patches.contains(where: { $0.shownEnd != nil }), let whole = movie.duration else { return }
         let longest = movie.tracks.compactMap(\.duration?.value).max() ?? whole.value
         try write(big(longest, whole.size), at: whole.offset, to: descriptor)
     }
 
-    private var isNeeded: Bool { start != nil || end != nil || shownEnd != nil }
+    private var isNeeded: Bool { changesEdits || hasInBandSets }
+    private var changesEdits: Bool { start != nil || end != nil || shownEnd != nil }
+
+    private func markInBandSets(
+        of track: MovieInspector.Track, _ source: FileSource, _ descriptor: Int32
+    ) throws {
+        guard let tag = track.codecTagOffset, let at = track.hevcRecordOffset,
+            let count = source.bytes(at: at - 8, 4).map({
+                Int($0[0]) << 24 | Int($0[1]) << 16 | Int($0[2]) << 8 | Int($0[3])
+            }),
+            count > 8, let record = source.bytes(at: at, count - 8), let headers = HEVCHeaders(record)
+        else { throw MediaError.misuse("the output has no sample entry to correct") }
+        try Self.write(headers.configurationRecord, at: at, to: descriptor)
+        try Self.write(Array(HEVCSampleEntry.inBandTag.utf8), at: tag, to: descriptor)
+    }
 
     private func apply(
         to track: inout MovieInspector.Track, of movie: MovieInspector, descriptor: Int32
     ) throws {
+        guard changesEdits else { return }
         var entries = track.edits.map { (duration: Int64(clamping: $0.duration), time: $0.mediaTime) }
         if let start {
             guard entries.count == 2, entries[0].time == -1, entries[1].time == 0,
@@ -89,7 +109,7 @@ struct EditListPatcher {
 
     private static func write(_ bytes: [UInt8], at offset: Int64, to descriptor: Int32) throws {
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
-            throw SystemError("writing the edit list", errno: errno)
+            throw SystemError("correcting the index", errno: errno)
         }
     }
 
