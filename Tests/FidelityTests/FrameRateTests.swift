@@ -83,4 +83,90 @@ import Testing
             #expect(try numbers(scratch.file("o.mp4")) == Array(0..<50), "\(name)")
         }
     }
+
+    /// Matroska counts milliseconds: without a stated rate, readers take 29.97 for 1000/33.
+    @Test(arguments: ["mkv", "mp4"]) func nominalRate_ofCopiesIntoMatroska_isStated(_ source: String)
+        async throws
+    {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=30000/1001:d=8", "-c:v", "libx264", "-g", "30",
+            "-preset",
+            "ultrafast", "-bf", "2", scratch.file("s.\(source)"))
+        let records = try await run(
+            """
+            version: 1
+            jobs:
+              copied:
+                asset: ./s.\(source)
+                tracks: [ { video: first, copy: true } ]
+                destination: copied.mkv
+                expect: { video: { frame_rate: 29.97 } }
+              cut:
+                asset: ./s.\(source)
+                range: { start: 1.1s, end: 6s }
+                cut: smart
+                tracks: [ { video: first, copy: true } ]
+                destination: cut.mkv
+                expect: { video: { frame_rate: 29.97 } }
+              joined:
+                composition: [ ./s.\(source), ./s.\(source) ]
+                cut: smart
+                tracks: [ { video: first, copy: true } ]
+                destination: joined.mkv
+                expect: { video: { frame_rate: 29.97 } }
+            """, in: scratch.path)
+        for id in ["copied", "cut", "joined"] {
+            _ = try success(records, id)
+            let stream = try Judge(scratch.file("\(id).mkv")).stream("v:0", "avg_frame_rate,r_frame_rate")
+            #expect(stream["avg_frame_rate"] as? String == "30000/1001", "\(id)")
+        }
+    }
+
+    /// A stated rate would give every frame the same length.
+    @Test func nominalRate_ofVariableSource_isNotStated() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-vf", "select='not(mod(n,5))+lt(n,40)'",
+            "-fps_mode", "passthrough", "-c:v", "libx264", "-bf", "0", scratch.file("s.mp4"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  copied: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: copied.mkv }
+                """, in: scratch.path))
+        let data = try Data(contentsOf: URL(filePath: scratch.file("copied.mkv")))
+        // DefaultDuration, by its id and the length of its value.
+        #expect(!data.prefix(4096).contains([0x23, 0xe3, 0x83, 0x84]))
+    }
+
+    /// The first decoding times lie a frame apart, as those that follow.
+    @Test func decodingTimes_ofSmartCut_areAFrameApart() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=30000/1001:d=6", "-c:v", "libx264", "-g", "30",
+            "-preset",
+            "ultrafast", "-bf", "2", "-video_track_timescale", "30000", scratch.file("s.mp4"))
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  cut:
+                    asset: ./s.mp4
+                    range: { start: 1.1s, end: 4s }
+                    cut: smart
+                    tracks: [ { video: first, copy: true } ]
+                    destination: cut.mp4
+                """, in: scratch.path))
+        let json = try Judge(scratch.file("cut.mp4")).probe([
+            "-select_streams", "v:0", "-show_entries", "packet=dts",
+        ])
+        let times = try #require(json["packets"] as? [[String: Any]]).compactMap { $0["dts"] as? Int }
+        let deltas = Set(zip(times.dropFirst(), times).map { $0 - $1 })
+        #expect(times.count > 80)
+        // The first frame is the one on screen where the range begins, and lasts from there.
+        #expect(deltas.allSatisfy { $0 <= 1001 }, "\(deltas)")
+    }
 }

@@ -63,6 +63,12 @@ import Testing
         #expect(isTold)
     }
 
+    @Test func firstTimes_withoutLeadingFrames_areAFrameApart() {
+        var clock = DTSGenerator(delay: 2, step: 1001, hasLeadingFrames: false)
+        let times: [Int64] = [0, 3003, 1001, 2002, 6006, 4004, 5005].map { $0 + 100 }
+        #expect(times.map { clock.time(of: $0) } == [-1902, -901, 100, 1101, 2102, 3103, 4104])
+    }
+
     @Test func leadingFramesOfAnOpenGroupHaveRoom() throws {
         var clock = DTSGenerator(delay: 2, step: 40)
         for pts: Int64 in [80, 0, 40, 120] {

@@ -27,6 +27,9 @@ public struct FormatDescription: Sendable {
     public let pixelFormat: PixelFormat
     /// What the numbers of the frame mean.
     public let color: ColorDescription
+    /// Frames per second of video in which all frames last equally long, as far as container and probe can tell; nil otherwise. Containers
+    /// that state a rate (Matroska) state this one of a copy.
+    public private(set) var constantFrameRate: Rational?
     /// Coded as fields; nil where unknown.
     public let isInterlaced: Bool?
     /// Which of two fields comes first; nil for whole frames, and where unknown.
@@ -52,6 +55,16 @@ public struct FormatDescription: Sendable {
     init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {
         self.init(
             stream.parameters, pixelAspectRatio: stream.sampleAspectRatio, cleanAperture: cleanAperture)
+        constantFrameRate = Self.constantFrameRate(of: stream)
+    }
+
+    /// The base rate, the lowest at which the time of every frame can be represented, where it is the average rate as well
+    /// (`r_frame_rate`, `avg_frame_rate`). A track whose last frame is cut short averages slightly more.
+    private static func constantFrameRate(of stream: StreamInfo) -> Rational? {
+        guard stream.parameters.mediaType == .video, !stream.isAttachedPicture,
+            let base = stream.baseFrameRate, let average = stream.averageFrameRate
+        else { return nil }
+        return abs(average.double / base.double - 1) < 0.001 ? base : nil
     }
 
     /// Compressed video that a program makes or has by itself, for an input that writes packets as they are

@@ -51,7 +51,8 @@ final class SmartCutProducer: SampleProducer {
         codec = bitstream.codec
         carriesSets = bitstream.framing == .startCodes
         let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
-        clock = DTSGenerator(delay: cut.reorderDelay, step: max(1, nominal))
+        // Leading frames of an open group are re-encoded with the head.
+        clock = DTSGenerator(delay: cut.reorderDelay, step: max(1, nominal), hasLeadingFrames: false)
         switch bitstream.codec {
         case .h264:
             let headers = try cut.headers(of: parameters)

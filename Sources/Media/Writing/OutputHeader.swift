@@ -92,6 +92,10 @@ struct OutputHeader {
         // mov's muxer finds no tag for data by itself; in Matroska the profile of some codecs stands there alone.
         let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.traits.saysProfileInTag
         if isTagged { tag = parameters.codecTag }
+        // The muxer of mov would choose codec tags by it (XDCAM's).
+        if case .passthrough(let format, _) = input.settings, container.storesFrameRate {
+            rate = format.constantFrameRate
+        }
         // A timecode counts frames: their rate is nothing else's business.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         // Of a copy the container's word counts, as it does in its source.
