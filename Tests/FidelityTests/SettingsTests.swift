@@ -111,7 +111,7 @@ import Publishing
     /// does, and what described its light is left.
     @Test(
         arguments: ["smpte2084", "arib-std-b67"],
-        ["color: { primaries: bt709, transfer: bt709, matrix: bt709 }", "color: sdr"])
+        ["color: { primaries: bt709, transfer: bt709, matrix: bt709 }, pixel_format: yuv420p", "color: sdr"])
     func highDynamicRangeIsMapped(_ transfer: String, _ color: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -122,12 +122,13 @@ import Publishing
             "-color_primaries", "bt2020", "-color_trc", transfer, "-colorspace", "bt2020nc", "-color_range",
             "tv",
             "-tag:v", "hvc1", scratch.file("a.mp4"))
-        _ = try success(try await run(job("\(color), pixel_format: yuv420p"), in: scratch.path))
+        _ = try success(try await run(job(color), in: scratch.path))
         let stream = try Judge(scratch.file("o.mp4")).stream(
             "v:0", "pix_fmt,color_space,color_transfer,color_primaries")
         for key in ["color_space", "color_transfer", "color_primaries"] {
             #expect(stream[key] as? String == "bt709", "\(key)")
         }
+        #expect(stream["pix_fmt"] as? String == "yuv420p")
         #expect((stream["side_data_list"] as? [[String: Any]] ?? []).isEmpty)
         let chain =
             "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=709,tonemap=hable:desat=0,zscale=transfer=709:matrix=709:range=limited,format=yuv420p"

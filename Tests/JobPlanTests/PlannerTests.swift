@@ -39,6 +39,73 @@ import Publishing
         #expect(result.plan.jobs.count == 1)
     }
 
+    /// The note on H.264 that few players play names the shortest remedy, and the remedy works.
+    @Test(arguments: [
+        ("hdr.mkv", "", "`color: sdr`"), ("hdr.mkv", ", color: sdr", nil),
+        ("ten.mkv", "", "`pixel_format: yuv420p`"),
+        ("ten.mkv", ", pixel_format: yuv420p", nil),
+    ])
+    func h264ThatFewPlay_noteNamesRemedy(_ source: String, _ settings: String, _ remedy: String?) throws {
+        let scratch = try Scratch()
+        let color =
+            source == "hdr.mkv"
+            ? ["-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc"] : []
+        try ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-pix_fmt", "yuv420p10le", "-c:v",
+                "ffv1",
+            ] + color
+                + [scratch.file(source)])
+        let result = try plan(
+            """
+            version: 1
+            jobs:
+              one: { asset: ./\(source), tracks: [ { video: first, encode: { codec: h264\(settings) } } ], destination: out.mp4 }
+            """, in: scratch)
+        let output = try #require(result.plan.jobs.first?.outputs.first, "\(result.diagnostics.diagnostics)")
+        let notes = output.notes.filter { $0.contains("not played") }
+        #expect(notes.count == (remedy == nil ? 0 : 1), "\(output.notes)")
+        if let remedy { #expect(notes.first?.contains(remedy) == true, "\(notes)") }
+    }
+
+    /// A silent output of a source with audio is rarely meant; a source without audio can't be anything else.
+    @Test(arguments: [
+        ("- { audio: { language: fra }, encode: { codec: aac }, optional: true }", "a.mkv", true),
+        ("- { audio: { language: fra }, encode: { codec: aac }, optional: true }", "silent.mkv", false),
+        (
+            "- { audio: { language: fra }, encode: { codec: aac }, optional: true }\n      - { audio: first, encode: { codec: aac } }",
+            "a.mkv", false
+        ),
+        ("- { subtitle: all, copy: true, optional: true }", "a.mkv", false),
+    ])
+    func optionalSelection_thatLeavesSourceSilent_isWarned(_ rule: String, _ source: String, _ isWarned: Bool)
+        throws
+    {
+        let scratch = try Scratch()
+        let video = ["-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1"]
+        try ffmpeg(
+            video + [
+                "-f", "lavfi", "-i", "sine=duration=1", "-metadata:s:a:0", "language=eng",
+                scratch.file("a.mkv"),
+            ])
+        try ffmpeg(video + [scratch.file("silent.mkv")])
+        let result = try plan(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./\(source)
+                tracks:
+                  - { video: first, copy: true }
+                  \(rule)
+                destination: out.mkv
+            """, in: scratch)
+        #expect(!result.diagnostics.hasErrors, "\(result.diagnostics.diagnostics)")
+        let warnings = result.diagnostics.diagnostics.filter { $0.rule == .noSuchTrack }
+        #expect(warnings.map(\.severity) == (isWarned ? [.warning] : []), "\(warnings)")
+        #expect(warnings.allSatisfy { $0.range.line == 7 })
+    }
+
     /// Every source track is accounted for, and the plan survives a trip through JSON.
     @Test func theLedgerIsCompleteAndThePlanIsAValue() throws {
         let scratch = try Scratch()

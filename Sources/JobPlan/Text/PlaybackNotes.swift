@@ -32,9 +32,8 @@ enum PlaybackNotes {
             parts.append("HDR (\(color.transfer ?? ""))")
         }
         guard !parts.isEmpty else { return nil }
+        let remedy = color.isHighRange ? "color: sdr" : "pixel_format: yuv420p"
         return
-            "\(name) with \(parts.joined(separator: ", ")) isn't played by browsers and most hardware: `pixel_format: yuv420p`"
-            + (parts.last?.hasPrefix("HDR") == true ? " and `color: { transfer: bt709, … }`" : "")
-            + ", or another codec, is"
+            "\(name) with \(parts.joined(separator: ", ")) is not played by browsers and most hardware decoders; `encode` with `\(remedy)`, or use another codec"
     }
 }

@@ -64,8 +64,8 @@ struct ExpectationJudge {
         case .property(let type, let name, let value):
             guard let track = type == .video ? video : audio else { return ("no \(type.rawValue)", false) }
             let found = Self.property(name, of: track) ?? "unknown"
-            if name == "frame_rate", let rate = track.nominalFrameRate {
-                return (found, Self.isRate(rate, value, over: track.timeRange.duration))
+            if name == "frame_rate", let rate = Self.measuredFrameRate(of: track) {
+                return (Self.text(rate), Self.isRate(rate, value, over: track.timeRange.duration))
             }
             return (found, found == value)
         case .loudness(let wanted, let within):
@@ -146,10 +146,21 @@ struct ExpectationJudge {
         return known
     }
 
+    /// Frames per second by the number and the times of the track's frames. What libavformat makes of rounded times may be another rate
+    /// (1000/33 for 29.97 in Matroska's milliseconds).
+    private static func measuredFrameRate(of track: AssetTrack) -> Double? {
+        guard let count = track.sampleCount, count > 0, track.timeRange.duration > .zero else {
+            return track.nominalFrameRate?.double
+        }
+        return Double(count) / track.timeRange.duration.seconds
+    }
+
+    private static func text(_ rate: Double) -> String { "\((rate * 1000).rounded() / 1000)" }
+
     /// A range that begins or ends inside a frame has one more than its length tells.
-    private static func isRate(_ rate: Rational, _ wanted: String, over length: MediaTime) -> Bool {
+    private static func isRate(_ rate: Double, _ wanted: String, over length: MediaTime) -> Bool {
         guard let wanted = Quantity.frameRate(wanted) else { return false }
-        return abs(rate.double - wanted.double) * length.seconds <= 1.01
+        return abs(rate - wanted.double) * length.seconds <= 1.01
     }
 
     private static func property(_ name: String, of track: AssetTrack) -> String? {

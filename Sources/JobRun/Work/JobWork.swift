@@ -278,7 +278,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                     of: output), at: output.location)
         }
         let losses: [String]
-        switch OutputVerifier(
+        switch try OutputVerifier(
             task: task, reports: reports, cutEvidence: written.evidence, stop: stop, environment: environment,
             isCancelled: isCancelled
         ).verdict(path: file.reopenPath) {

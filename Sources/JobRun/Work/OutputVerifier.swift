@@ -25,12 +25,14 @@ struct OutputVerifier {
     }
 
     /// Reopens the output and looks.
-    func verdict(path: String) -> Verdict {
+    ///
+    /// - Throws: `CancellationError` when it is cancelled meanwhile.
+    func verdict(path: String) throws -> Verdict {
         var losses: [String] = []
-        return problem(path: path, losses: &losses).map { .wrong($0) } ?? .whole(losses: losses)
+        return try problem(path: path, losses: &losses).map { .wrong($0) } ?? .whole(losses: losses)
     }
 
-    private func problem(path: String, losses: inout [String]) -> String? {
+    private func problem(path: String, losses: inout [String]) throws -> String? {
         // Of copied packets the number counts; where audio ends is told by what its codec says of itself.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(
@@ -79,11 +81,56 @@ struct OutputVerifier {
             {
                 return "output track \(index), cut smartly: \(problem)"
             }
+            if let problem = try decodingProblem(planned, tracks[index], of: output) {
+                return "output track \(index): \(problem)"
+            }
         }
         let readBack = ReadBack(plan: plan, contents: contents, tracks: tracks)
         if let problem = readBack.problem { return problem }
         losses = readBack.losses
         return nil
+    }
+
+    /// The reason why the beginning or the last group of a track can't be decoded, where its source can.
+    private func decodingProblem(
+        _ planned: TrackPlan, _ track: AssetTrack, of output: Asset
+    ) throws -> String? {
+        let check = DecodingCheck(output, track: track, isCancelled: isCancelled)
+        let isEncoded = if case .encode = planned.action { true } else { false }
+        let groups: [DecodingCheck.Group] =
+            track.mediaType == .video ? [.first, .last(notAfter: track.timeRange.end)] : [.first]
+        for group in groups {
+            do {
+                guard let problem = try check.problem(of: group, isStrict: isEncoded),
+                    try isEncoded || isIntact(planned, group)
+                else { continue }
+                return "its \(group.name) can't be decoded: \(problem)"
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                return "its \(group.name) can't be read back: \(error)"
+            }
+        }
+        return nil
+    }
+
+    /// Whether the source's own packets of a group decode: what is damaged there stays damaged in a copy, and is no fault of the file.
+    private func isIntact(_ planned: TrackPlan, _ group: DecodingCheck.Group) throws -> Bool {
+        guard case .file(let path, _) = task.input.source else { return true }
+        let source = Asset(.file(path), timing: .fast, environment: environment)
+        guard
+            let original = try source.loadSynchronously().tracks.first(where: {
+                $0.index == planned.source.index
+            })
+        else { return true }
+        let start = task.input.range?.start ?? .zero
+        let same: DecodingCheck.Group =
+            switch group {
+            case .first: start > .zero ? .last(notAfter: start) : .first
+            case .last(let time): .last(notAfter: start + time)
+            }
+        return try DecodingCheck(source, track: original, isCancelled: isCancelled)
+            .problem(of: same, isStrict: false) == nil
     }
 
     private func cutProblem(

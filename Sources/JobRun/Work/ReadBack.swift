@@ -30,6 +30,11 @@ struct ReadBack {
         for (index, planned) in plan.tracks.enumerated() {
             losses += lostTags(planned.metadata, tracks[index].metadata, of: tracks[index])
                 .filter { !isAsked($0.key, of: planned) }.map { "output track \(index) \(Self.lacks($0))" }
+            if case .copy = planned.action, tracks[index].format.codecTag == "hev1" {
+                losses.append(
+                    "output track \(index) is HEVC with parameter sets in its packets (`hev1`), which Apple's players don't play: its parameter sets change, or can't be read"
+                )
+            }
             if case .encode(let encoding) = planned.action {
                 losses += lostColor(encoding, tracks[index]).filter { !encoding.askedColor.contains($0.key) }
                     .map { "output track \(index) \(Self.lacks($0))" }

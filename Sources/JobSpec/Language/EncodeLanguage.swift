@@ -62,7 +62,7 @@ extension Language {
                 default: "auto where frames are scaled, cropped or rotated, off otherwise"),
             KeyInfo(
                 "color", .oneOf([.word(["sdr"]), .mapping(color)]),
-                "What the frame's numbers mean. `sdr`: frames of high dynamic range become bt709, their tones mapped; others stay as they are.",
+                "Color description of the frames. `sdr`: HDR frames are tone-mapped to BT.709, and become 8-bit 4:2:0 for H.264 unless `pixel_format` or `profile` is set; other frames are unchanged.",
                 default: "the source's"),
             KeyInfo(
                 "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),

@@ -65,7 +65,7 @@ extension Language {
             "chapters", chapters,
             "The source's, trimmed and shifted with the range; none; one for each clip of a composition; or these.",
             default: "keep"),
-        KeyInfo("limit", .mapping(limit), "Where the output stops at the latest."),
+        KeyInfo("limit", .mapping(limit), "Truncates the output at a duration or a file size."),
         KeyInfo(
             "leftover", .word(Leftover.allCases.map(\.rawValue)),
             "Source tracks that no rule selects: listed, warned of, or an error.", default: "drop"),

@@ -115,11 +115,13 @@ package enum Language {
         ], alternatives: [.atMostOne(["end", "duration"])])
 
     static let limit = MappingType(
-        "limit", "`limit`", "Where the output stops, cleanly, whatever the source still has.",
+        "limit", "`limit`", "Truncates the output cleanly; the rest of the source is left out.",
         keys: [
-            KeyInfo("duration", timeOrNumber, "How long the output is at most."),
+            KeyInfo("duration", timeOrNumber, "Maximum duration of the output."),
             KeyInfo(
-                "size", bytes, "How large its file is at most: all tracks end together where no more fits."),
+                "size", bytes,
+                "Maximum file size. All tracks end together where no more fits: the source is truncated, not encoded to fit."
+            ),
         ],
         alternatives: [.atLeastOne(["duration", "size"])])
 

@@ -119,6 +119,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         }
         try check(avcodec_parameters_copy(stream.pointee.codecpar, parameters.raw), "avcodec_parameters_copy")
         stream.pointee.codecpar.pointee.codec_tag = tag(for: parameters, forced: codecTag)
+        keepMuxerFromGuessing(stream.pointee.codecpar)
         stream.pointee.time_base = timeBase.av
         if let frameRate { stream.pointee.avg_frame_rate = frameRate.av }
         if let sampleAspectRatio {
@@ -145,6 +146,15 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
             }
         }
         return Int(stream.pointee.index)
+    }
+
+    /// Hides the pixel format of H.264 from the mov muxer, which would choose a tag of AVC-Intra (`ai1q`) wherever pixel format, size and
+    /// rate are those of an AVC-Intra class, whatever tag is set (`mov_get_h264_codec_tag`). Readers take packets under such a tag for
+    /// Annex B, and decode nothing. AVC-Intra that is copied keeps its tag.
+    private func keepMuxerFromGuessing(_ parameters: UnsafeMutablePointer<AVCodecParameters>) {
+        guard parameters.pointee.codec_id == AV_CODEC_ID_H264 else { return }
+        let isAVCIntra = parameters.pointee.codec_tag & 0xffff == 0x6961  // "ai", in the order of a file's bytes
+        if !isAVCIntra { parameters.pointee.format = AV_PIX_FMT_NONE.rawValue }
     }
 
     /// Adds a cover as a stream of its own, after all others; its one packet is written right after the header.

@@ -12,6 +12,9 @@ struct MovieInspector: Sendable {
         var editListOffset: Int64?
         var editListVersion: UInt8 = 0
         var cleanAperture: CleanAperture?
+        /// Offsets in the file of the first sample entry's four-character code, and of its HEVC configuration record.
+        var codecTagOffset: Int64?
+        var hevcRecordOffset: Int64?
         /// How long it is shown, in the movie's time scale, as its header says.
         var duration: HeaderDuration?
         /// Some of its samples stand under other headers than the first ones in the file (`stsd`), which are all that
@@ -108,6 +111,7 @@ struct MovieInspector: Sendable {
                             let entries = table.box.children()
                             for entry in entries where entry.type == "stsd" {
                                 track.cleanAperture = parseSampleDescription(entry.box)
+                                locateCodec(in: entry.box, of: &track)
                                 track.changesHeaders = Self.changesHeaders(
                                     entry.box, chunks: entries.first { $0.type == "stsc" }?.box)
                             }
@@ -169,6 +173,14 @@ struct MovieInspector: Sendable {
                 verticalOffset: Rational(v[6], v[7]))
         }
         return nil
+    }
+
+    private static func locateCodec(in table: Box, of track: inout Track) {
+        guard let first = table.children(from: 8).first else { return }
+        // The code is the second half of the entry's head.
+        track.codecTagOffset = first.box.fileOffset(of: -4)
+        let record = first.box.children(from: 78).first { $0.type == "hvcC" }
+        track.hevcRecordOffset = record?.box.fileOffset(of: 0)
     }
 
     /// A window on bytes; every access is checked.

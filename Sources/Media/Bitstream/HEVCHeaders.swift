@@ -9,6 +9,22 @@ struct HEVCHeaders: Hashable {
     /// How the units of packets stand beside such headers.
     let framing: NALFraming
 
+    /// The record, which states that it has all parameter sets (`array_completeness`).
+    var completeRecord: [UInt8] {
+        var record = configurationRecord
+        var position = 23
+        for _ in 0..<(record.count > 22 ? record[22] : 0) {
+            guard position + 3 <= record.count else { break }
+            if (32...34).contains(record[position] & 0x3f) { record[position] |= 0x80 }
+            let count = Int(record[position + 1]) << 8 | Int(record[position + 2])
+            position += 3
+            for _ in 0..<count where position + 2 <= record.count {
+                position += 2 + (Int(record[position]) << 8 | Int(record[position + 1]))
+            }
+        }
+        return record
+    }
+
     /// Reads `hvcC`, or parameter sets behind start codes; nil where there are none.
     init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {

@@ -92,6 +92,8 @@ public struct ContainerModel: Sendable {
     public var saysColorAsAWhole = false
     /// It says their range too.
     public var saysColorRange = false
+    /// Its tracks state a nominal frame rate (Matroska's DefaultDuration), without which readers guess one from times in milliseconds.
+    var storesFrameRate = false
     /// It can hold chapters.
     public var hasChapters = true
     /// Codecs of audio beside which it can hold them; nil for all.
@@ -197,6 +199,7 @@ extension ContainerModel {
         model.takesZeroForNoTime = true
         model.languageForm = .threeLetters
         model.framing = .movie
+        model.packetStages = { parameters, _ in HEVCSampleEntry(parameters).map { [$0] } ?? [] }
         model.metadataKeys = [
             "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright",
             "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
@@ -215,6 +218,7 @@ extension ContainerModel {
         model.soundTimeBase = Rational(1, 1000)
         // libavformat writes it for Opus alone.
         model.delayFields = ["opus"]
+        model.storesFrameRate = true
         model.delayedCodecs = ["opus"]
         // Of whole packets; Opus and MP3 say it themselves.
         model.hidesBeginningExcept = []

@@ -106,14 +106,14 @@ struct JobFileTemplate {
             "          preset: medium       # \(summary("preset", .videoEncode))",
             "          # size: x720         # \(summary("size", .videoEncode))",
         ]
-        if !["yuv420p", "yuvj420p"].contains("\(track.pixelFormat)") {
+        if !["yuv420p", "yuvj420p"].contains("\(track.pixelFormat)"), !track.color.isHighRange {
             lines.append(
                 "          pixel_format: yuv420p    # the source has \(track.pixelFormat), which many players don't play as H.264"
             )
         }
         if track.color.isHighRange, let transfer = track.color.transfer {
             lines.append(
-                "          color: { primaries: bt709, transfer: bt709, matrix: bt709 }    # the source is HDR (\(transfer)), which H.264 isn't played as"
+                "          color: sdr           # the source is HDR (\(transfer)), which few players show as H.264"
             )
         }
         if track.isInterlaced {

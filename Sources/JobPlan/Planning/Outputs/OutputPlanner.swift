@@ -218,7 +218,7 @@ struct OutputPlanner {
             if found.isEmpty {
                 let has = summary(of: rule.mediaType)
                 if rule.isOptional {
-                    reasons.note("optional \(rule.mediaType.rawValue) left out: \(has)")
+                    omit(rule, has: has)
                 } else {
                     reasons.error(
                         .noSuchTrack, "no \(rule.mediaType.rawValue) track matches: \(has)",
@@ -241,6 +241,22 @@ struct OutputPlanner {
                 at: container.range)
         }
         return chosen
+    }
+
+    /// An optional rule selects nothing. A silent output of a source with audio is rarely meant: that is a warning, anything else a note.
+    private mutating func omit(_ rule: TrackRule, has: String) {
+        let isSilent =
+            rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty
+            && !output.tracks.contains {
+                $0.mediaType == .audio
+                    && !description.tracks(of: .audio, matching: $0.selection.value).isEmpty
+            }
+        guard isSilent else {
+            return reasons.note("optional \(rule.mediaType.rawValue) omitted: \(has)")
+        }
+        reasons.diagnostics.warning(
+            .noSuchTrack, "the output has no audio: no track matches this optional selection; \(has)",
+            at: rule.selection.range)
     }
 
     private func summary(of type: MediaType) -> String {

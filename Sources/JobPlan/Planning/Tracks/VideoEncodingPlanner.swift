@@ -134,6 +134,13 @@ struct VideoEncodingPlanner {
 
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
+        // Where only 8 bits and 4:2:0 are played everywhere, a conversion to standard dynamic range makes that.
+        if spec.color?.isForHighRangeAlone == true, spec.profile == nil,
+            let plain = PixelFormat(named: "yuv420p"),
+            BitstreamTraits.of(encoder.codecName).playsPlainAs != nil, encoder.pixelFormats.contains(plain)
+        {
+            return plain
+        }
         let taken = spec.codec.value.composed?.frames.compactMap { PixelFormat(named: $0) }
         let formats = (taken ?? encoder.pixelFormats).filter { format in
             if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,

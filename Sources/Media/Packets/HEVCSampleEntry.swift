@@ -1,0 +1,53 @@
+internal import LibAV
+
+/// Makes copied HEVC a track whose parameter sets are in its sample entry (`hvc1`, ISO/IEC 14496-15), the only form that Apple's players
+/// accept. Packets of a transport stream get length prefixes. Sets that the packets repeat stay there.
+///
+/// A set that the sample entry doesn't have makes it a track with sets in its packets after all: `hasOtherSets`, upon which the writer
+/// changes the sample entry to `hev1`.
+final class HEVCSampleEntry: PacketStage {
+    /// The codec tag of a track whose parameter sets are in its sample entry.
+    static let tag = "hvc1"
+    /// The codec tag of a track whose packets have parameter sets that its sample entry lacks.
+    static let inBandTag = "hev1"
+
+    /// Whether a packet had a parameter set that isn't in the sample entry.
+    private(set) var hasOtherSets = false
+    private let headers: HEVCHeaders
+    private let known: Set<[UInt8]>
+
+    /// Nil of another codec, of headers that can't be read, and where the source's tag is one of Dolby Vision (`dvh1`).
+    init?(_ parameters: CodecParameters) {
+        guard parameters.traits.parameterSets == .hevc, parameters.codecTag?.hasPrefix("dv") != true,
+            let headers = HEVCHeaders(parameters.extradata)
+        else { return nil }
+        self.headers = headers
+        known = Set(headers.sets)
+    }
+
+    func parameters(of input: CodecParameters) throws -> CodecParameters {
+        try input.with(extradata: headers.completeRecord, level: nil, codecTag: Self.tag)
+    }
+
+    func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
+        guard headers.framing == .startCodes else {
+            packet.withBytes { bytes in
+                _ = headers.framing.forEach(in: bytes) { note($0) }
+            }
+            return try next(packet)
+        }
+        let own = CutBitstream(codec: .hevc, framing: .startCodes)
+        let bytes = packet.withBytes { bytes in
+            _ = headers.framing.forEach(in: bytes) { note($0) }
+            return own.framed(bytes, lengthSize: headers.lengthSize)
+        }
+        let framed = try Packet.of(bytes)
+        try framed.copyProperties(of: packet)
+        try next(framed)
+    }
+
+    private func note(_ unit: UnsafeRawBufferPointer) {
+        guard !hasOtherSets, (32...34).contains(unit[0] >> 1 & 0x3f) else { return }
+        hasOtherSets = !known.contains(Array(unit))
+    }
+}

@@ -1,0 +1,145 @@
+internal import LibAV
+
+/// Decodes a few packets of a track, to detect a file whose packets don't match its header: a codec tag, parameter sets or a packet
+/// framing that a muxer got wrong. Counts and times of such a file are right, and no player shows it.
+///
+/// Two groups of pictures are sampled of video, the first and the last, and the beginning of audio.
+package struct DecodingCheck: Sendable {
+    /// Which part of a track is sampled.
+    package enum Group: Sendable {
+        /// The beginning.
+        case first
+        /// The group whose keyframe is the last one not after `time`, on the asset's timeline.
+        case last(notAfter: MediaTime)
+
+        /// The group's name in messages.
+        package var name: String {
+            switch self {
+            case .first: "beginning"
+            case .last: "last group of pictures"
+            }
+        }
+    }
+
+    private let asset: Asset
+    private let track: AssetTrack
+    private let isCancelled: @Sendable () -> Bool
+
+    /// Packets that are decoded of a group of video: the keyframe, and frames predicted from it.
+    private static let videoPackets = 8
+    /// Frames of audio that show that packets match their header.
+    private static let audioFrames = 3
+    /// Packets of audio that are decoded at most: a codec with a bit reservoir or sync frames needs some before the first one decodes.
+    private static let audioPackets = 64
+
+    /// A check of one of the asset's tracks; `isCancelled` is called before every packet.
+    package init(_ asset: Asset, track: AssetTrack, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+        self.asset = asset
+        self.track = track
+        self.isCancelled = isCancelled
+    }
+
+    /// Whether the track is one that can be checked: samples that aren't coded can't be undecodable, and a codec without a decoder in this
+    /// build can only be copied.
+    package var isPossible: Bool {
+        guard case .file = asset.source, [.video, .audio].contains(track.mediaType),
+            !track.isAttachedPicture, !track.format.parameters.traits.isPCM
+        else { return false }
+        return track.format.parameters.isDecodable
+    }
+
+    /// The decoder's complaint about a group; nil when the group decodes, or has no packet.
+    ///
+    /// `isStrict`: every sampled frame must be intact. Otherwise a third of them is enough, since a copy may begin with frames that refer to
+    /// earlier ones.
+    package func problem(of group: Group, isStrict: Bool) throws -> String? {
+        guard isPossible, case .file(let path) = asset.source else { return nil }
+        let contents = try asset.loadSynchronously()
+        let source = try PacketSource(
+            track: track, of: SourceContainer(contents.container), path: path,
+            environment: asset.environment.sources)
+        if case .last(let time) = group {
+            let position = time + contents.timeZero
+            try source.seek(before: position.ticks(in: track.timeBase, rounding: .down))
+        }
+        return try problem(of: source, isStrict: isStrict)
+    }
+
+    private func problem(of source: PacketSource, isStrict: Bool) throws -> String? {
+        var sample = Sample(
+            decoder: try PacketDecoder.open(
+                track.format.parameters, timeBase: source.timeBase, threads: 1,
+                limits: asset.environment.sources.limits), frame: try Frame())
+        let isVideo = track.mediaType == .video
+        while sample.packets < (isVideo ? Self.videoPackets : Self.audioPackets) {
+            if isCancelled() { throw CancellationError() }
+            guard let packet = try source.next() else { break }
+            sample.decode(packet)
+            if sample.intactFrames == 0 { continue }
+            if isVideo ? sample.packets >= Self.videoPackets : sample.intactFrames >= Self.audioFrames {
+                break
+            }
+        }
+        if sample.packets == 0 { return nil }
+        sample.drain()
+        // Two packets may be the fields of one frame, and a packet may hold a frame that is never shown.
+        let fewest = isVideo ? (sample.packets + 2) / 3 : 1
+        if sample.intactFrames < fewest {
+            return sample.complaint ?? "\(sample.packets) packets decode to \(sample.intactFrames) frames"
+        }
+        return isStrict ? sample.complaint : nil
+    }
+
+    /// What a decoder made of some packets.
+    private struct Sample: ~Copyable {
+        let decoder: PacketDecoder
+        let frame: Frame
+        private(set) var packets = 0
+        private(set) var intactFrames = 0
+        /// The first error, or the first damaged frame.
+        private(set) var complaint: String?
+
+        init(decoder: consuming PacketDecoder, frame: consuming Frame) {
+            self.decoder = decoder
+            self.frame = frame
+        }
+
+        mutating func decode(_ packet: borrowing Packet) {
+            packets += 1
+            do throws(AVError) {
+                // A decoder that is full gives frames first.
+                while try !decoder.send(packet) { if !receive() { return } }
+            } catch {
+                note(error)
+            }
+            while receive() {}
+        }
+
+        mutating func drain() {
+            do throws(AVError) {
+                try decoder.sendEnd()
+            } catch {
+                note(error)
+            }
+            while receive() {}
+        }
+
+        /// Whether a frame came.
+        private mutating func receive() -> Bool {
+            do throws(AVError) {
+                guard case .ready = try decoder.receive(into: frame) else { return false }
+                if frame.isDamaged {
+                    complaint = complaint ?? "a frame is damaged"
+                } else {
+                    intactFrames += 1
+                }
+                return true
+            } catch {
+                note(error)
+                return false
+            }
+        }
+
+        private mutating func note(_ error: AVError) { complaint = complaint ?? error.description }
+    }
+}
