@@ -26,6 +26,9 @@ import Testing
             case .order: return .order(nil)
             case .audioForm: return .audioForm(nil)
             case .keyFrames, .scenes: return .keyFrames([])
+            case .frames(_, let ranges, let numbers):
+                return .frames(
+                    FramePositions(of: numbers, in: ranges, count: 1 << 40, every: Rational(1, 1000)))
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
             case .trial: return .verdict(.holds)

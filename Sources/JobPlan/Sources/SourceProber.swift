@@ -38,6 +38,9 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         /// When scenes of a track begin, at most so many: where a frame differs from the one before by more than `difference`
         /// thousandths. All its frames are decoded.
         case scenes(track: Int, difference: Int, limit: Int)
+        /// Where frames of a track of video lie, by number, in some ranges joined end to end; in the whole track where `ranges` is empty.
+        /// Packets are read as far as the last of them.
+        case frames(track: Int, ranges: [TimeRange], numbers: [Int64])
         /// Whether filters or an encoder take some settings; no source is looked into.
         case trial(SettingsTrial)
     }
@@ -84,6 +87,8 @@ package enum ProbeResponse: Codable, Sendable {
     case audioForm(AudioPacketForm?)
     /// When key frames or the first frames of scenes are shown, in order.
     case keyFrames([MediaTime])
+    /// Where frames lie that were requested by number.
+    case frames(FramePositions)
     /// What came of a trial.
     case verdict(SettingsTrial.Verdict)
 }
@@ -164,6 +169,14 @@ package struct LocalProber: SourceProber {
                 return .keyFrames(
                     try SceneDetector(asset: Asset(.file(path), environment: media), track: found).times(
                         difference: Double(difference) / 1000, limit: limit))
+            case .frames(let track, let ranges, let numbers):
+                let contents = try contents(path)
+                guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                    return .frames(FramePositions(positions: numbers.map { _ in nil }, count: 0))
+                }
+                return .frames(
+                    try contents.positions(
+                        of: numbers, in: ranges, of: found, path: path, environment: media))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
             case .clipCut(let track, let ranges, let tick, let encoder):
@@ -302,6 +315,18 @@ extension SourceProber {
                 path: path, matter: .scenes(track: track, difference: difference, limit: limit)))
         guard case .keyFrames(let times) = answer, times.count <= limit else { throw .notAnswered }
         return times
+    }
+
+    /// Where frames of a track of video lie, by number.
+    func frames(
+        _ numbers: [Int64], of track: Int, in ranges: [TimeRange], of path: String
+    ) throws(SourceProblem) -> FramePositions {
+        let answer = try answer(
+            ProbeRequest(path: path, matter: .frames(track: track, ranges: ranges, numbers: numbers)))
+        guard case .frames(let found) = answer, found.positions.count == numbers.count else {
+            throw .notAnswered
+        }
+        return found
     }
 
     /// How stretches of a track go into a cut of several sources; nil where the track is gone.

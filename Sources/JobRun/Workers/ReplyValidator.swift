@@ -18,6 +18,13 @@ enum ReplyValidator {
         case .keyFrames(let times):
             times.count <= 100_000 && times.allSatisfy { (.zero...longest).contains($0) }
                 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
+        case .frames(let found):
+            found.positions.count <= 100_000 && (0...1 << 50).contains(found.count)
+                && found.positions.allSatisfy { position in
+                    guard let position else { return true }
+                    return (.zero...longest).contains(position.start)
+                        && position.end.map { (position.start...longest).contains($0) } != false
+                }
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
         case .verdict(.becomes(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)

@@ -5,7 +5,11 @@ enum ReferenceGrammar {
     static let times = [
         ("90.5", "seconds; `90.5s` is the same"), ("1500ms", "milliseconds"),
         ("1:30.5", "minutes and seconds"),
-        ("00:01:30.500", "hours, minutes and seconds"), ("250f", "frames of the first selected video track"),
+        ("00:01:30.500", "hours, minutes and seconds"),
+        (
+            "250f",
+            "frame 250 of the first selected video track, counted from 0, or as a length 250 of its frames"
+        ),
         ("25%", "a share of the source's duration"), ("-5s", "before the end"), ("end", "the end"),
         ("chapter:2", "the start of the second chapter"),
     ]

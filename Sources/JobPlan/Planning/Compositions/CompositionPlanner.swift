@@ -211,7 +211,12 @@ struct CompositionPlanner {
             return TimeRange(start: .zero, duration: found.description.duration)
         }
         var sink = DiagnosticSink()
-        let range = RangeResolver(source: found.description, video: video).resolve(written, into: &sink)
+        // Of what a job has yet to publish, nothing but the rate is known.
+        let path: String? =
+            if case .file(let path) = found.source, found.awaited == nil { path } else { nil }
+        let range = RangeResolver(
+            source: found.description, frames: FrameLocator(track: video, path: path, prober: prober)
+        ).resolve(written, into: &sink)
         reasons.diagnostics.add(sink)
         return range
     }

@@ -73,7 +73,8 @@ extension BatchPlanner {
         _ description: SourceDescription, of source: InputPlan.Source, for job: JobSpec,
         into sink: inout DiagnosticSink
     ) -> SourceDescription? {
-        guard case .file(let path, _) = source, GuessedLength(source: description, job: job).matters
+        guard case .file(let path, _) = source,
+            GuessedLength(source: description, job: job, prober: prober).matters
         else { return description }
         return describe(path, .precise, at: job.asset.range, into: &sink)
     }

@@ -10,6 +10,8 @@ struct ChapterPlanner {
     /// One for each clip of a composition; nil where the source is none.
     let clips: [AssetChapter]?
     let ranges: [TimeRange]
+    /// Frame numbers are those of the first selected video track in what is read.
+    let frames: FrameLocator
     let duration: MediaTime
     let container: Located<ContainerType>
     /// Of the output's audio.
@@ -89,18 +91,34 @@ struct ChapterPlanner {
         return (chapters, kept.count)
     }
 
+    /// A chapter's start; nil where it can't be, which the reasons say.
+    private func time(
+        of start: Located<TimeExpression>, _ frames: FrameLocator, _ reasons: inout Reasons
+    ) -> MediaTime? {
+        if case .frames(let number) = start.value {
+            let number = Located(number, at: start.range)
+            guard let found = frames.position(of: number, in: ranges, into: &reasons.diagnostics)
+            else { return nil }
+            if let frame = found.position { return frame.start }
+            FrameLocator.reportMissing(number, of: found.count, in: ranges, into: &reasons.diagnostics)
+            return nil
+        }
+        if let time = OutputTime.resolve(start.value, duration: duration) { return time }
+        reasons.error(
+            .invalidValue, "a chapter's start is a time of the output: 1:30, 25%, 250f or -10s",
+            at: start.range)
+        return nil
+    }
+
     /// The job's own; nil where one of them can't be, which the reasons say.
     private func own(
         _ list: [(start: Located<TimeExpression>, title: String)], _ reasons: inout Reasons
     ) -> [AssetChapter]? {
         var starts: [MediaTime] = []
+        var frames = frames
+        guard frames.locate(list.map(\.start), in: ranges, into: &reasons.diagnostics) else { return nil }
         for entry in list {
-            guard let time = OutputTime.resolve(entry.start.value, duration: duration) else {
-                reasons.error(
-                    .invalidValue, "a chapter's start is a time of the output: 1:30, 25% or -10s",
-                    at: entry.start.range)
-                return nil
-            }
+            guard let time = time(of: entry.start, frames, &reasons) else { return nil }
             guard time >= .zero, time < duration else {
                 reasons.error(
                     .invalidRange, "the chapter begins at \(time) s, but the output ends at \(duration) s",

@@ -58,7 +58,11 @@ struct ExtentPlanner {
     consuming func decide(video: TrackDescription?, copied: TrackDescription?)
         -> Decision<PlannedExtent>
     {
-        let resolver = RangeResolver(source: description, video: video)
+        var resolver = resolver(video)
+        let ends = job.ranges.flatMap { [$0.start, $0.end].compactMap(\.self) }
+        guard resolver.frames.locate(ends, in: [], into: &reasons.diagnostics) else {
+            return Decision(nil, reasons)
+        }
         let asked = job.ranges.compactMap { resolver.resolve($0, into: &reasons.diagnostics) }
         if asked.count < job.ranges.count { return Decision(nil, reasons) }
         if asked.count > 1 { joined = asked } else { range = asked.first }
@@ -70,14 +74,22 @@ struct ExtentPlanner {
         return Decision(extent, reasons)
     }
 
+    private func resolver(_ video: TrackDescription?) -> RangeResolver {
+        RangeResolver(
+            source: description, frames: FrameLocator(track: video, source: source, prober: prober))
+    }
+
     /// How long the output is at most.
     private var lengthLimit: MediaTime?
 
     /// `limit` ends the range earlier.
     private mutating func limitDuration(video: TrackDescription?) {
         guard let limit = output.durationLimit else { return }
-        let resolver = RangeResolver(source: description, video: video)
-        guard let length = resolver.duration(limit, into: &reasons.diagnostics) else { return }
+        let whole = TimeRange(start: .zero, end: description.duration)
+        guard
+            let length = resolver(video).duration(
+                limit, ofAll: ranges.isEmpty ? [whole] : ranges, into: &reasons.diagnostics)
+        else { return }
         let start = range?.start ?? .zero
         let end = range?.end ?? description.duration
         guard length > .zero else {

@@ -9,17 +9,29 @@ internal import Media
 struct GuessedLength {
     let source: SourceDescription
     let job: JobSpec
+    let prober: any SourceProber
+
+    private var frames: FrameLocator {
+        FrameLocator(track: source.tracks(of: .video).first, path: nil, prober: prober)
+    }
 
     var matters: Bool {
         guard source.isDurationGuessed else { return false }
-        return job.ranges.contains { countsFromEnd($0) || reaches($0) }
+        return job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
             || job.outputs.contains { $0.durationLimit.map(countsFromEnd) ?? false || stillsDepend($0) }
+    }
+
+    /// The frames' own times decide, and the last of them may lie past the guess.
+    private func countsFrames(_ range: RangeSpec) -> Bool {
+        [range.start, range.end, range.duration].contains {
+            if case .frames? = $0?.value { true } else { false }
+        }
     }
 
     /// A range that is re-encoded goes on to the source's own end where that is asked for; a copied one ends where it says.
     private func reaches(_ range: RangeSpec) -> Bool {
         let cutsPackets = ![nil, .exact].contains(job.cut?.value)
-        let resolver = RangeResolver(source: source, video: source.tracks(of: .video).first)
+        let resolver = RangeResolver(source: source, frames: frames)
         var sink = DiagnosticSink()
         let start = range.start.map { resolver.time($0, into: &sink) ?? .zero } ?? .zero
         guard start < source.duration else { return true }

@@ -87,9 +87,13 @@ struct ImagePlanner {
         switch spec.selection {
         case .at(let written):
             var found: [(place: SourceRange, moment: Moment)] = []
+            guard let frames = frames(of: written) else { return nil }
             for one in written {
-                guard let time = time(of: one) else { continue }
-                found.append((one.range, Moment(time, aim: aim(of: one.value, at: time))))
+                if case .frames(let number) = one.value {
+                    if let moment = frames[number] { found.append((one.range, moment)) }
+                } else if let time = time(of: one) {
+                    found.append((one.range, Moment(time)))
+                }
             }
             guard found.count == written.count else { return nil }
             found.sort { $0.moment.time < $1.moment.time }
@@ -139,11 +143,27 @@ struct ImagePlanner {
         }
     }
 
-    /// A frame that is said by its number is looked for in its middle: containers round their times.
-    private func aim(of written: TimeExpression, at time: MediaTime) -> MediaTime? {
-        guard case .frames = written, let rate = track.frameRate else { return nil }
-        let middle = time + MediaTime(ticks: 1, timeBase: rate.inverted).multiplied(by: 1, dividedBy: 2)
-        return middle < span ? middle : nil
+    /// The frames that are requested by number, of what is read; nil where they can't be located, which is reported. A frame is looked for in
+    /// its middle: containers round their times.
+    private mutating func frames(of written: [Located<TimeExpression>]) -> [Int64: Moment]? {
+        let numbers = written.compactMap { one in
+            if case .frames(let number) = one.value { Located(number, at: one.range) } else { nil }
+        }
+        let locator = FrameLocator(track: track, source: source, prober: prober)
+        guard let found = locator.positions(of: numbers, in: extent.ranges, into: &reasons.diagnostics)
+        else { return nil }
+        var moments: [Int64: Moment] = [:]
+        for (number, position) in zip(numbers, found.positions) {
+            guard let position else {
+                FrameLocator.reportMissing(
+                    number, of: found.count, in: extent.ranges, into: &reasons.diagnostics)
+                continue
+            }
+            let length = max(.zero, (position.end ?? span) - position.start)
+            let middle = position.start + length.multiplied(by: 1, dividedBy: 2)
+            moments[number.value] = Moment(position.start, aim: middle < span ? middle : nil)
+        }
+        return moments
     }
 
     /// A time as written, of the range.
@@ -162,7 +182,8 @@ struct ImagePlanner {
             }
             return time
         }
-        let resolver = RangeResolver(source: timeline, video: track)
+        let resolver = RangeResolver(
+            source: timeline, frames: FrameLocator(track: track, source: source, prober: prober))
         guard let time = resolver.time(written, into: &reasons.diagnostics) else { return nil }
         guard time <= span || time - span <= resolver.slack else {
             reasons.error(

@@ -111,6 +111,8 @@ struct OutputPlanner {
                 ChapterPlanner(
                     spec: output.chapters, source: description.chapters, clips: composed?.chapters,
                     ranges: extent.ranges,
+                    frames: FrameLocator(
+                        track: first.map { tracks[$0].source }, source: source, prober: prober),
                     duration: duration, container: container,
                     codec: tracks.first { $0.source.mediaType == .audio }?.outputCodec
                 ).decide()) ?? []

@@ -6,18 +6,18 @@ internal import Media
 /// Turns a range as written into times of the source, and checks it against the source's length.
 struct RangeResolver {
     let source: SourceDescription
-    /// The first selected video track, for frames.
-    let video: TrackDescription?
+    /// Frame numbers are those of the first selected video track.
+    var frames: FrameLocator
 
     /// Nil where the range is wrong; the sink says why.
     func resolve(_ spec: RangeSpec, into sink: inout DiagnosticSink) -> TimeRange? {
         guard let start = spec.start.map({ time($0, into: &sink) }) ?? .some(.zero) else { return nil }
         var end = source.duration
         if let written = spec.end {
-            guard let time = time(written, into: &sink) else { return nil }
+            guard let time = time(written, isEnd: true, into: &sink) else { return nil }
             end = time
         } else if let written = spec.duration {
-            guard let time = duration(written, into: &sink) else { return nil }
+            guard let time = duration(written, from: start, into: &sink) else { return nil }
             end = start + time
         }
         let endPlace = spec.end?.range ?? spec.duration?.range ?? spec.range
@@ -51,19 +51,48 @@ struct RangeResolver {
     /// How far a header's duration may be off before a range past it is an error.
     var slack: MediaTime { MediaTime(value: source.isDurationExact ? 1 : 100, timescale: 1000) }
 
-    /// A length as written: like a time, without what only a position can be.
-    func duration(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
+    /// A length as written: like a time, without what only a position can be. A number of frames is as long as the frames from `start` on,
+    /// or all those of some ranges joined end to end, are shown.
+    func duration(
+        _ written: Located<TimeExpression>, from start: MediaTime = .zero, ofAll ranges: [TimeRange] = [],
+        into sink: inout DiagnosticSink
+    ) -> MediaTime? {
         switch written.value {
         case .chapter, .end, .fromEnd:
             sink.error(
                 .invalidValue, "a duration is a length, not a position in the source", at: written.range)
             return nil
+        case .frames(let count):
+            guard count > 0 else { return .zero }
+            let counted =
+                ranges.isEmpty ? [TimeRange(start: start, end: max(start, source.duration))] : ranges
+            // The frame that is no longer shown, or the end where the last one is.
+            guard
+                let found = frames.position(of: Located(count, at: written.range), in: counted, into: &sink)
+            else { return nil }
+            if let next = found.position { return next.start }
+            // A limit may exceed what there is.
+            guard found.count == count || !ranges.isEmpty else {
+                sink.error(
+                    .invalidRange,
+                    "\(count) frames are more than there are from \(start) s to the end: \(found.count)",
+                    at: written.range)
+                return nil
+            }
+            return ranges.isEmpty ? videoEnd - start : counted.reduce(.zero) { $0 + $1.duration }
         default: return time(written, into: &sink)
         }
     }
 
-    /// A place in the source as written.
-    func time(_ written: Located<TimeExpression>, into sink: inout DiagnosticSink) -> MediaTime? {
+    /// Where the last frame ends.
+    private var videoEnd: MediaTime {
+        min(frames.track?.timeRange.end ?? source.duration, source.duration)
+    }
+
+    /// A position in the source as written. As the end of a range, the number of frames is the end of the last one.
+    func time(
+        _ written: Located<TimeExpression>, isEnd: Bool = false, into sink: inout DiagnosticSink
+    ) -> MediaTime? {
         switch written.value {
         case .absolute(let time): return time
         case .end: return source.duration
@@ -78,14 +107,13 @@ struct RangeResolver {
             return source.duration - time
         case .percent(let share):
             return source.duration.multiplied(by: share, dividedBy: 100_000)
-        case .frames(let count):
-            guard let video, let rate = video.frameRate else {
-                sink.error(
-                    .invalidRange, "frames are counted on the first selected video track, and there is none",
-                    at: written.range)
-                return nil
-            }
-            return MediaTime(ticks: count, timeBase: rate.inverted)
+        case .frames(let number):
+            let number = Located(number, at: written.range)
+            guard let found = frames.position(of: number, in: [], into: &sink) else { return nil }
+            if let frame = found.position { return frame.start }
+            if isEnd, found.count == number.value { return videoEnd }
+            FrameLocator.reportMissing(number, of: found.count, in: [], into: &sink)
+            return nil
         case .chapter(let number):
             guard number <= source.chapters.count else {
                 let has = source.chapters.isEmpty ? "no chapters" : "\(source.chapters.count) chapters"

@@ -1,0 +1,89 @@
+internal import Diagnostics
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Turns frame numbers into times. Frames of a file have their own times, for which the file is read; those of a generated source, and of a file
+/// that another job has yet to publish, follow their rate.
+struct FrameLocator {
+    /// The first selected video track.
+    let track: TrackDescription?
+    /// The file that contains it; nil where the track is generated or predicted.
+    let path: String?
+    let prober: any SourceProber
+
+    init(track: TrackDescription?, path: String?, prober: any SourceProber) {
+        (self.track, self.path, self.prober) = (track, path, prober)
+    }
+
+    init(track: TrackDescription?, source: InputPlan.Source, prober: any SourceProber) {
+        let path: String? = if case .file(let path, _) = source { path } else { nil }
+        self.init(track: track, path: path, prober: prober)
+    }
+
+    /// Locates frames, counted in `ranges` joined end to end, or in the whole track. Nil where the source can't be read; the sink has the reason.
+    func positions(
+        of numbers: [Located<Int64>], in ranges: [TimeRange], into sink: inout DiagnosticSink
+    ) -> FramePositions? {
+        guard let place = numbers.first?.range else { return FramePositions(positions: [], count: 0) }
+        guard let track, path != nil || track.frameRate?.isPositive == true else {
+            sink.error(
+                .invalidRange, "frames are counted on the first selected video track, and there is none",
+                at: place)
+            return nil
+        }
+        guard let path else {
+            let frame = (track.frameRate ?? Rational(25, 1)).inverted
+            let count = track.timeRange.end.ticks(in: frame, rounding: .up)
+            return FramePositions(of: numbers.map(\.value), in: ranges, count: count, every: frame)
+        }
+        do throws(SourceProblem) {
+            return try prober.frames(numbers.map(\.value), of: track.index, in: ranges, of: path)
+        } catch {
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            return nil
+        }
+    }
+
+    /// What was located in one read of the source: positions in these ranges, by number.
+    private var located: (ranges: [TimeRange], frames: [Int64: FramePositions.Position?], count: Int64)?
+
+    /// Locates several frames in one read of the source, for later calls of `position`. Without numbers there is nothing to do; false where the
+    /// source can't be read, which is reported.
+    mutating func locate(
+        _ times: [Located<TimeExpression>], in ranges: [TimeRange], into sink: inout DiagnosticSink
+    ) -> Bool {
+        let numbers = times.compactMap { time in
+            if case .frames(let number) = time.value { Located(number, at: time.range) } else { nil }
+        }
+        guard !numbers.isEmpty else { return true }
+        guard let found = positions(of: numbers, in: ranges, into: &sink) else { return false }
+        let frames = Dictionary(zip(numbers.map(\.value), found.positions)) { first, _ in first }
+        located = (ranges, frames, found.count)
+        return true
+    }
+
+    /// Locates one frame.
+    func position(
+        of number: Located<Int64>, in ranges: [TimeRange], into sink: inout DiagnosticSink
+    ) -> (position: FramePositions.Position?, count: Int64)? {
+        if let located, located.ranges == ranges, let known = located.frames[number.value] {
+            return (known, located.count)
+        }
+        return positions(of: [number], in: ranges, into: &sink).flatMap { found in
+            found.positions.first.map { ($0, found.count) }
+        }
+    }
+
+    /// Reports a frame that doesn't exist.
+    static func reportMissing(
+        _ number: Located<Int64>, of count: Int64, in ranges: [TimeRange], into sink: inout DiagnosticSink
+    ) {
+        let whose = ranges.isEmpty ? "the video track" : "the range"
+        sink.error(
+            .invalidRange,
+            "there is no frame \(number.value): \(whose) has \(count) frame\(count == 1 ? "" : "s")"
+                + (count > 0 ? ", 0f to \(count - 1)f" : ""),
+            at: number.range)
+    }
+}

@@ -1,0 +1,31 @@
+import Diagnostics
+import JobPlan
+import JobSpec
+import TestSupport
+import Testing
+
+/// Frame numbers that a source doesn't have.
+@Suite struct FrameNumberPlanTests {
+    /// The position is reported, with what there is.
+    @Test(arguments: [
+        ("range: { start: 75f }", "there is no frame 75: the video track has 75 frames, 0f to 74f"),
+        ("range: { start: 1s, end: 76f }", "there is no frame 76: the video track has 75 frames, 0f to 74f"),
+        ("range: { start: 70f, duration: 6f }", "6 frames are more than there are from 2.8 s to the end: 5"),
+        (
+            "range: { start: 70f }, chapters: [ { start: 5f, title: x } ]",
+            "there is no frame 5: the range has 5 frames, 0f to 4f"
+        ),
+    ])
+    func framesThatAreNotThereAreErrors(_ keys: String, _ message: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=3", "-c:v", "libx264",
+            scratch.file("bare.h264"))
+        let yaml =
+            "version: 1\njobs:\n  one: { asset: ./bare.h264, \(keys), tracks: [ { video: first, encode: { codec: h264 } } ], destination: o.mp4 }\n"
+        let (file, sink) = decode(yaml, directory: scratch.path)
+        let result = BatchPlanner.plan([try #require(file)])
+        #expect(!sink.hasErrors)
+        #expect(result.diagnostics.diagnostics.map(\.message) == [message])
+    }
+}
