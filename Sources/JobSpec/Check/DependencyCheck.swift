@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import YAMLDocument
 
 /// Jobs that wait for each other, by what they read or by `needs`, must not do so in a circle.
 struct DependencyCheck {
@@ -15,9 +16,21 @@ struct DependencyCheck {
     func check(readings: [Int: [Located<String>]], jobs: [JobSpec]) {
         var edges = [[Edge]](repeating: [], count: definition.bases.count)
         for (job, ids) in readings { edges[job] = ids.compactMap { edge(to: $0, isReading: true) } }
-        for job in jobs where !job.needs.isEmpty {
+        var needs: [Int: [Located<String>]] = [:]
+        var read: Set<Int> = []
+        for job in jobs {
             guard let position = definition.positions[job.base] else { continue }
-            for need in job.needs {
+            read.insert(position)
+            if !job.needs.isEmpty { needs[position, default: []] += job.needs }
+        }
+        for position in edges.indices where !read.contains(position) {
+            let written = self.written(in: definition.bases[position])
+            if !written.needs.isEmpty { needs[position] = written.needs }
+            guard edges[position].isEmpty, let source = written.source else { continue }
+            edges[position] = [edge(to: source, isReading: true)].compactMap { $0 }
+        }
+        for (position, ids) in needs {
+            for need in ids {
                 guard let edge = edge(to: need, isReading: false),
                     !edges[position].contains(where: { $0.to == edge.to })
                 else { continue }
@@ -25,6 +38,22 @@ struct DependencyCheck {
             }
         }
         walk(edges)
+    }
+
+    /// The jobs that a job waits for which is wrong otherwise, as far as its text says: those in `needs`, and the one whose
+    /// output it reads.
+    private func written(
+        in job: BatchDefinition.Base
+    ) -> (needs: [Located<String>], source: Located<String>?) {
+        let node = JobExpander.respelled(job.node)
+        var scope = JobExpander.scope(definition, job.id.value, [], nil)
+        scope.isMatrixUnknown = true
+        let quiet = NodeReader()
+        func value(_ node: YAMLNode) -> YAMLNode { Substitution(scope: scope, reader: quiet).apply(to: node) }
+        let needs = node[key: "needs"].map { quiet.list(value($0)).compactMap { quiet.text($0, "") } }
+        let asset = node[key: "asset"].map(value)
+        let entry = asset?.text.flatMap { definition.assets[$0] }?.value ?? asset
+        return (needs ?? [], entry?[key: "job"].flatMap { quiet.text(value($0), "") })
     }
 
     private func edge(to id: Located<String>, isReading: Bool) -> Edge? {

@@ -4,7 +4,11 @@ internal import Media
 
 /// What this build's encoders say of the settings, without opening any media.
 enum EncodeCheck {
-    static func check(_ spec: inout VideoEncodeSpec, into sink: inout DiagnosticSink) {
+    /// Checks the settings against the codec and its encoder. `unknown`: keys that the job may give a value which the spec
+    /// doesn't have, because it can't be read.
+    static func check(
+        _ spec: inout VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
         let (codec, before) = (spec.codec.value, sink.errorCount)
         guard let encoder = encoder(spec.codec, into: &sink) else { return }
         rate(spec, into: &sink)
@@ -20,22 +24,29 @@ enum EncodeCheck {
                 help: "it takes \(encoder.pixelFormats.map(\.description).joined(separator: ", "))")
         }
         choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
-        picture(spec, into: &sink)
         color(spec, encoder: encoder, into: &sink)
         if let passes = spec.passes, passes.value == 2 {
             if !codec.takesTwoPasses {
                 sink.error(.codecSetting, "\(codec.name) has no second pass here", at: passes.range)
             } else if case .bitRate? = spec.rateControl?.value {
-                if codec.countsFramesInTwoPasses, spec.frameRate == nil {
+                if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
                     sink.error(
                         .missingKey,
                         "two passes of \(codec.name) need `frame_rate`: the encoder counts in frames",
                         at: passes.range)
                 }
-            } else {
+            } else if !unknown.contains("bitrate") {
+                let constant: String? =
+                    switch spec.rateControl?.value {
+                    case .crf: "crf"
+                    case .qp: "qp"
+                    case .lossless: "lossless"
+                    default: nil
+                    }
                 sink.error(
-                    .codecSetting, "two passes spend a `bitrate`; constant quality needs one",
-                    at: passes.range)
+                    .codecSetting,
+                    "`passes: 2` requires `bitrate`"
+                        + (constant.map { "; with `\($0)` one pass is enough" } ?? ""), at: passes.range)
             }
         }
         if let frames = spec.bFrames, let profile = spec.profile, profile.value == "baseline",
@@ -130,11 +141,14 @@ enum EncodeCheck {
         if let filters = spec.filters { spec.checks.append(check(filters, .audio)) }
     }
 
-    /// Geometry and filters that the file alone decides.
-    private static func picture(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+    /// Checks settings against each other, without the encoder; `codec` is nil where it is unknown. `unknown` as in `check`.
+    static func checkCombinations(
+        _ spec: VideoEncodeSpec, codec: CodecInfo?, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        if codec?.takesMaxBitRate != false { limits(spec, unknown: unknown, into: &sink) }
         if let fit = spec.fit {
             let isWhole = spec.size?.value.width != nil && spec.size?.value.height != nil
-            if !isWhole {
+            if !isWhole, !unknown.contains("size") {
                 sink.error(
                     .missingKey, "`fit` needs a `size` with both sides", at: fit.range,
                     notes: spec.size.map {
@@ -292,28 +306,43 @@ enum EncodeCheck {
                 }
             }
         }
-        if let maximum = spec.maxBitRate {
-            if !codec.takesMaxBitRate {
-                sink.error(.codecSetting, "\(codec.name) takes no `max_bitrate`", at: maximum.range)
-            } else if spec.bufferSize == nil {
-                sink.error(
-                    .missingKey, "`max_bitrate` needs `buffer_size`: over how many bits it is held",
-                    at: maximum.range)
+        if !codec.takesMaxBitRate {
+            for setting in [("max_bitrate", spec.maxBitRate), ("buffer_size", spec.bufferSize)] {
+                guard let value = setting.1 else { continue }
+                sink.error(.codecSetting, "\(codec.name) takes no `\(setting.0)`", at: value.range)
             }
-            if case .bitRate(let average)? = spec.rateControl?.value, average > maximum.value {
-                sink.error(.codecSetting, "`max_bitrate` is lower than `bitrate`", at: maximum.range)
-            }
-            switch spec.rateControl?.value {
-            case .qp, .lossless:
-                sink.error(
-                    .conflictingKeys, "`max_bitrate` has no effect with a constant quantiser",
-                    at: maximum.range)
-            default: break
-            }
-        } else if let buffer = spec.bufferSize {
-            sink.error(.missingKey, "`buffer_size` needs `max_bitrate`", at: buffer.range)
         }
     }
+
+    /// Checks `max_bitrate` and `buffer_size` against each other and against the rate control.
+    private static func limits(
+        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        guard let maximum = spec.maxBitRate else {
+            if let buffer = spec.bufferSize, !unknown.contains("max_bitrate") {
+                sink.error(.missingKey, "`buffer_size` requires `max_bitrate`", at: buffer.range)
+            }
+            return
+        }
+        if spec.bufferSize == nil, !unknown.contains("buffer_size") {
+            sink.error(
+                .missingKey,
+                "`max_bitrate` requires `buffer_size`, usually one to two seconds' worth (for example \(rateText(maximum.value)))",
+                at: maximum.range)
+        }
+        if case .bitRate(let average)? = spec.rateControl?.value, average > maximum.value {
+            sink.error(.codecSetting, "`max_bitrate` is lower than `bitrate`", at: maximum.range)
+        }
+        switch spec.rateControl?.value {
+        case .qp, .lossless:
+            sink.error(
+                .conflictingKeys, "`max_bitrate` has no effect with a constant quantiser", at: maximum.range)
+        default: break
+        }
+    }
+
+    /// A bit rate as a job file writes it.
+    private static func rateText(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
 
     private static func rates(_ codec: CodecInfo) -> String {
         var names: [String] = []

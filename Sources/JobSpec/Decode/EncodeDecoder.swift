@@ -6,13 +6,16 @@ internal import YAMLDocument
 /// Decodes `encode`, with named settings already under it.
 struct EncodeDecoder {
     let reader: NodeReader
+    /// The settings under it are unknown: whatever is not in the node may be in them.
+    var isPartial = false
 
     private func codec(_ entry: YAMLNode.Entry?, _ type: MediaType, at node: YAMLNode) -> Located<CodecInfo>?
     {
         guard let entry else {
-            // With `use` gone the settings might have had it.
-            reader.sink.error(
-                .missingKey, "the key `codec` is missing, here and in the settings", at: node.range)
+            if !isPartial {
+                reader.sink.error(
+                    .missingKey, "the key `codec` is missing, here and in the settings", at: node.range)
+            }
             return nil
         }
         guard let name = reader.text(entry.value, "`codec`") else { return nil }
@@ -87,10 +90,12 @@ struct EncodeDecoder {
     // MARK: Frames
 
     func video(_ node: YAMLNode) -> VideoEncodeSpec? {
-        guard let fields = reader.fields(node, as: Language.videoEncode) else { return nil }
-        let before = reader.sink.errorCount
+        let type = isPartial ? Language.videoEncode.partial("Settings") : Language.videoEncode
+        guard let fields = reader.fields(node, as: type) else { return nil }
         let codec = codec(fields["codec"], .video, at: node)
-        var spec = codec.map { VideoEncodeSpec(codec: $0, options: [], range: node.range) }
+        // The other settings are read, and checked against each other, without a codec too.
+        var spec = VideoEncodeSpec(
+            codec: codec ?? Located(CodecCatalog.stills[0], at: node.range), options: [], range: node.range)
         let rate = rateControl(fields)
         let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
         let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
@@ -107,38 +112,46 @@ struct EncodeDecoder {
         let aspect = reader.value(
             fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`", "it is written like 1:1 or 64/45"
         ) { Quantity.ratio($0) }
-        spec?.rateControl = rate
-        spec?.maxBitRate = maximum
-        spec?.bufferSize = buffer
-        spec?.passes = reader.integer("passes", of: fields)
-        spec?.bFrames = reader.integer("b_frames", of: fields)
-        spec?.preset = text(fields["preset"], "`preset`")
-        spec?.tune = text(fields["tune"], "`tune`")
-        spec?.profile = text(fields["profile"], "`profile`")
-        spec?.level = text(fields["level"], "`level`")
-        spec?.size = size
-        spec?.fit = fit
-        spec?.crop = fields["crop"].flatMap { crop($0.value) }
-        spec?.orientation = orientation(fields)
-        spec?.deinterlace = deinterlace
-        spec?.color = fields["color"].flatMap { color($0.value) }
-        spec?.pixelAspectRatio = aspect
-        spec?.filters = text(fields["filters"], "`filters`").flatMap {
+        spec.rateControl = rate
+        spec.maxBitRate = maximum
+        spec.bufferSize = buffer
+        spec.passes = reader.integer("passes", of: fields)
+        spec.bFrames = reader.integer("b_frames", of: fields)
+        spec.preset = text(fields["preset"], "`preset`")
+        spec.tune = text(fields["tune"], "`tune`")
+        spec.profile = text(fields["profile"], "`profile`")
+        spec.level = text(fields["level"], "`level`")
+        spec.size = size
+        spec.fit = fit
+        spec.crop = fields["crop"].flatMap { crop($0.value) }
+        spec.orientation = orientation(fields)
+        spec.deinterlace = deinterlace
+        spec.color = fields["color"].flatMap { color($0.value) }
+        spec.pixelAspectRatio = aspect
+        spec.filters = text(fields["filters"], "`filters`").flatMap {
             FilterCheck.read($0, .video, into: &reader.sink)
         }
-        spec?.pixelFormat = format
-        spec?.frameRate = frames
-        spec?.keyframeInterval = keyframeInterval(fields)
-        spec?.options = options(fields["options"])
-        guard var spec else { return nil }
-        if reader.sink.errorCount == before {
-            EncodeCheck.check(&spec, into: &reader.sink)
-        } else {
-            // What can't be read may be what the second pass would have spent.
-            if rate == nil { spec.passes = nil }
-            lookOn { EncodeCheck.check(&spec, into: &$0) }
-        }
+        spec.pixelFormat = format
+        spec.frameRate = frames
+        spec.keyframeInterval = keyframeInterval(fields)
+        spec.options = options(fields["options"])
+        let unknown = unknownKeys(
+            fields,
+            [
+                "size": size == nil, "fit": fit == nil, "bitrate": rate == nil, "buffer_size": buffer == nil,
+                "max_bitrate": maximum == nil, "frame_rate": frames == nil,
+            ])
+        EncodeCheck.checkCombinations(
+            spec, codec: codec?.value, unknown: unknown, into: &reader.sink)
+        guard codec != nil else { return nil }
+        EncodeCheck.check(&spec, unknown: unknown, into: &reader.sink)
         return spec
+    }
+
+    /// Keys of those that have no value in the spec, though the job may give them one: their value can't be read or isn't
+    /// known yet, or they may be in unknown settings.
+    private func unknownKeys(_ fields: Fields, _ unset: [String: Bool]) -> Set<String> {
+        Set(unset.filter { $0.value && (isPartial || fields.has($0.key)) }.keys)
     }
 
     private func rateControl(_ fields: Fields) -> Located<RateControl>? {
@@ -239,8 +252,8 @@ struct EncodeDecoder {
     // MARK: Audio
 
     func audio(_ node: YAMLNode) -> AudioEncodeSpec? {
-        guard let fields = reader.fields(node, as: Language.audioEncode) else { return nil }
-        let before = reader.sink.errorCount
+        let type = isPartial ? Language.audioEncode.partial("Settings") : Language.audioEncode
+        guard let fields = reader.fields(node, as: type) else { return nil }
         let codec = codec(fields["codec"], .audio, at: node)
         let rate = bitRate(fields["bitrate"], "`bitrate`")
         let quality = reader.thousandths("quality", of: fields)
@@ -257,8 +270,10 @@ struct EncodeDecoder {
         let gain = reader.value(
             fields.value("gain"), "`gain`", "it is written like -3dB or 2.5, from -60 to 60 dB"
         ) { Quantity.decibels($0) }
-        guard let codec else { return nil }
-        var spec = AudioEncodeSpec(codec: codec, options: options(fields["options"]), range: node.range)
+        // The other settings are read without a codec too.
+        var spec = AudioEncodeSpec(
+            codec: codec ?? Located(CodecCatalog.audio[0], at: node.range),
+            options: options(fields["options"]), range: node.range)
         spec.bitRate = rate
         spec.quality = quality
         spec.profile = text(fields["profile"], "`profile`")
@@ -271,21 +286,9 @@ struct EncodeDecoder {
         spec.filters = text(fields["filters"], "`filters`").flatMap {
             FilterCheck.read($0, .audio, into: &reader.sink)
         }
-        if reader.sink.errorCount == before {
-            EncodeCheck.check(&spec, into: &reader.sink)
-        } else {
-            lookOn { EncodeCheck.check(&spec, into: &$0) }
-        }
+        guard codec != nil else { return nil }
+        EncodeCheck.check(&spec, into: &reader.sink)
         return spec
-    }
-
-    /// What the encoder says of the rest, where something can't be read: what is missing may be just that.
-    private func lookOn(_ check: (inout DiagnosticSink) -> Void) {
-        var own = DiagnosticSink()
-        check(&own)
-        for diagnostic in own.diagnostics where diagnostic.rule != .missingKey {
-            reader.sink.add(diagnostic)
-        }
     }
 
     /// A count or a name.

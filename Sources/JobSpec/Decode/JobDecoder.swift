@@ -13,6 +13,8 @@ struct JobDecoder {
     let id: Located<String>
     let base: String
     let isTemplate: Bool
+    /// The node is a part of a job, such as `defaults`: no key is missing.
+    var isPartial = false
 
     /// Most outputs of a job: each has a file that is open while the job runs.
     static let mostOutputs = 32
@@ -23,7 +25,8 @@ struct JobDecoder {
         var scope = scope
         scope.makesImages = parts.job[key: "images"] != nil
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
-        guard let fields = reader.fields(parts.whole(of: node), as: Language.job) else { return nil }
+        let type = isPartial ? Language.job.partial() : Language.job
+        guard let fields = reader.fields(parts.whole(of: node), as: type) else { return nil }
         let ranges = fields["range"].map { RangeDecoder(reader: reader).ranges($0.value) } ?? []
         let damage = reader.choice("on_damage", of: fields, as: DamagePolicy.self)
         let cut = reader.choice("cut", of: fields, as: CutMode.self)
@@ -33,30 +36,32 @@ struct JobDecoder {
             }
         }
         let scheduling = scheduling(fields)
-        guard let outputs = outputs(fields, parts) else { return nil }
+        let decoded = outputs(fields, parts)
+        let outputs = decoded.specs
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges,
             cut: cut,
             onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
-        checkChapters(job)
+        if !fields.has("composition") { checkChapters(job) }
         for output in outputs {
             ContainerCheck.check(output, into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
-            if let size = output.sizeLimit {
+            if let size = output.sizeLimit, decoded.isComplete {
                 SizeLimitCheck(job: job, output: output).check(at: size.range, into: &reader.sink)
             }
         }
         if let damage = job.onDamage, damage.value == .skip { checkSkipping(job, damage.range) }
-        return job
+        return decoded.isComplete ? job : nil
     }
 
-    /// What is made: one output that the job itself describes, or those under `outputs`. Nil where one of them can't be
-    /// told.
-    private func outputs(_ fields: Fields, _ parts: OutputNodes) -> [OutputSpec]? {
+    /// What is made: one output that the job itself describes, or those under `outputs`, as far as they can be read, and
+    /// whether they can be read completely.
+    private func outputs(_ fields: Fields, _ parts: OutputNodes) -> (specs: [OutputSpec], isComplete: Bool) {
         guard let entry = parts.outputs else {
-            return decoder(nil, scope).output(fields).map { [$0] }
+            guard let output = decoder(nil, scope).output(fields) else { return ([], false) }
+            return ([output.spec], output.isComplete)
         }
         let named = reader.named(entry, "an output")
         if case .mapping(let entries) = entry.value.content, entries.isEmpty {
@@ -66,9 +71,9 @@ struct JobDecoder {
             reader.sink.error(
                 .fanOut, "a job has at most \(Self.mostOutputs) outputs, and this one has \(named.count)",
                 at: entry.keyRange)
-            return nil
+            return ([], false)
         }
-        let outputs = named.compactMap { output -> OutputSpec? in
+        let outputs = named.compactMap { output -> OutputDecoder.Result? in
             var scope = scope
             scope.output = output.key
             let written = parts.output(output.value)
@@ -79,8 +84,10 @@ struct JobDecoder {
             decoder.own = output.value.range
             return decoder.output(fields)
         }
-        guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty else { return nil }
-        return outputs.count == entries.count ? outputs : nil
+        guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty else { return ([], false) }
+        return (
+            outputs.map(\.spec), outputs.count == entries.count && outputs.allSatisfy(\.isComplete)
+        )
     }
 
     private func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {

@@ -52,7 +52,8 @@ package struct JobFileDecoder {
             if !sink.hasErrors { reader.sink.error(.missingKey, "the file is empty", at: .startOfFile(path)) }
             return Result(sink: reader.sink)
         }
-        let isIncluded = options.allowsNoJobs && root[key: "jobs"] == nil
+        let isMapping = if case .mapping = root.content { true } else { false }
+        let isIncluded = options.allowsNoJobs && isMapping && root[key: "jobs"] == nil
         guard let fields = reader.fields(root, as: isIncluded ? Language.included : Language.file) else {
             return Result(sink: reader.sink)
         }

@@ -15,11 +15,22 @@ struct OutputDecoder {
     /// Where it stands under `outputs`; nil for the one output that a job describes itself.
     var own: SourceRange?
 
-    /// Nil where no output can be made of it; the reader's sink says why, unless it is not known yet.
-    func output(_ fields: Fields) -> OutputSpec? {
-        if let entry = fields["images"] { return stills(entry, fields) }
-        if let entry = fields["waveform"] { return waveform(entry, fields) }
-        let tracks = fields["tracks"].flatMap { rules($0) } ?? fields["export"].flatMap { exported($0) }
+    /// An output as far as it can be read.
+    struct Result {
+        let spec: OutputSpec
+        /// All of it could be read; otherwise the spec serves to check what could.
+        let isComplete: Bool
+    }
+
+    /// Nil where nothing of the output can be checked. Errors are in the reader's sink, unless something is not known yet.
+    func output(_ fields: Fields) -> Result? {
+        if let entry = fields["images"] {
+            return stills(entry, fields).map { Result(spec: $0, isComplete: true) }
+        }
+        if let entry = fields["waveform"] {
+            return waveform(entry, fields).map { Result(spec: $0, isComplete: true) }
+        }
+        let tracks = fields["tracks"].map { rules($0) } ?? fields["export"].map { exported($0) }
         let named = reader.word("container", of: fields)
         let optimize = reader.boolean("optimize_for_network", of: fields)
         let fragment = reader.length(
@@ -29,15 +40,26 @@ struct OutputDecoder {
         let limit = fields["limit"].map { limits($0.value) }
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
-        guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
-        let container = containerType(named, hasKey: fields["container"] != nil, destination: destination)
-        guard let tracks, container != nil || isTemplate else { return nil }
-        return OutputSpec(
-            id: id, tracks: tracks, images: nil, waveform: nil, container: container,
+        let entry = fields["destination"]
+        let target = entry.flatMap { self.target($0.value) }
+        var container: Located<ContainerType>?
+        if let target {
+            container = containerType(named, hasKey: fields["container"] != nil, destination: target)
+        } else if let named {
+            container = ContainerType.named(named.value).map { Located($0, at: named.range) }
+        }
+        let isComplete =
+            target != nil && tracks?.isComplete == true && (container != nil || target?.isTemplate == true)
+        guard let place = entry?.value.range ?? own ?? fields["tracks"]?.keyRange else { return nil }
+        let destination =
+            target ?? DestinationSpec(path: Located("", at: place), ifExists: .fail, makesDirectories: true)
+        let spec = OutputSpec(
+            id: id, tracks: tracks?.rules ?? [], images: nil, waveform: nil, container: container,
             optimizeForNetwork: optimize,
             fragmentInterval: fragment, metadata: metadata, chapters: chapters,
             durationLimit: limit?.duration, sizeLimit: limit?.size, expectations: expectations,
             leftover: leftover, destination: destination)
+        return Result(spec: spec, isComplete: isComplete)
     }
 
     /// What is said of movies alone.
@@ -64,7 +86,8 @@ struct OutputDecoder {
         refuseMovieKeys(fields, entry)
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let destination = fields["destination"].flatMap { target($0.value) }
-        let decoder = WaveformDecoder(reader: reader, settings: settings, isTemplate: isTemplate)
+        let decoder = WaveformDecoder(
+            reader: reader, settings: settings, isTemplate: destination?.isTemplate ?? isTemplate)
         guard let (spec, rule) = decoder.waveform(entry.value, destination: destination?.path),
             let destination
         else {
@@ -91,7 +114,7 @@ struct OutputDecoder {
             images?.animation.map { Located($0.value.rawValue, at: $0.range) } ?? images?.format
                 ?? decoder.format(entry.value), destination,
             isAnimation: isAnimation)
-        guard let images, format != nil || isTemplate else { return nil }
+        guard let images, format != nil || destination.isTemplate else { return nil }
         let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.stills[0]
         let rule = images.rule(codec: codec, at: format?.range ?? images.range)
         return OutputSpec(
@@ -115,7 +138,7 @@ struct OutputDecoder {
             let types = isAnimation ? ContainerType.animations : ContainerType.stills
             guard let type = types.first(where: { $0.name == named.value }) else { return nil }
             let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
-            if !isTemplate, isOther || told.map({ $0 != type }) ?? false {
+            if !destination.isTemplate, isOther || told.map({ $0 != type }) ?? false {
                 reader.sink.error(
                     .unknownContainer, "`.\(ending ?? "")` is no name for \(type.name)", at: place,
                     notes: [Diagnostic.Note("the format stands here", at: named.range)])
@@ -129,7 +152,7 @@ struct OutputDecoder {
             return nil
         }
         if let told { return Located(told, at: place) }
-        if isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
+        if destination.isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
         reader.sink.error(
             .unknownContainer,
             ending.map { "`.\($0)` tells no format of stills" }
@@ -138,11 +161,14 @@ struct OutputDecoder {
         return nil
     }
 
-    private func rules(_ list: YAMLNode.Entry) -> [TrackRule]? {
+    /// The rules that can be read, and whether those are all.
+    private typealias Rules = (rules: [TrackRule], isComplete: Bool)
+
+    private func rules(_ list: YAMLNode.Entry) -> Rules {
         guard case .sequence(let items) = list.value.content else {
             reader.sink.error(
                 .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range)
-            return nil
+            return ([], false)
         }
         if items.isEmpty {
             reader.sink.error(
@@ -150,14 +176,14 @@ struct OutputDecoder {
         }
         let decoder = TrackRuleDecoder(reader: reader, settings: settings)
         let rules = items.compactMap { decoder.rule($0) }
-        return rules.isEmpty || rules.count < items.count ? nil : rules
+        return (rules, !rules.isEmpty && rules.count == items.count)
     }
 
     /// The rules of a preset, whose places are the preset's.
-    private func exported(_ entry: YAMLNode.Entry) -> [TrackRule]? {
+    private func exported(_ entry: YAMLNode.Entry) -> Rules {
         guard let word = reader.word(entry.value, as: "export", of: Language.job),
             let preset = ExportPreset.named(word.value)
-        else { return nil }
+        else { return ([], false) }
         return rules(
             YAMLNode.Entry(key: "tracks", keyRange: entry.keyRange, value: preset.tracks(at: word.range)))
     }
@@ -222,7 +248,8 @@ struct OutputDecoder {
     private func target(_ node: YAMLNode) -> DestinationSpec? {
         if node.text != nil {
             guard let path = destinationPath(node) else { return nil }
-            return DestinationSpec(path: path, ifExists: .fail, makesDirectories: true)
+            return DestinationSpec(
+                path: path, ifExists: .fail, makesDirectories: true, isTemplate: node.isDeferred)
         }
         guard let fields = reader.fields(node, as: Language.destination) else { return nil }
         let ifExists = reader.choice("if_exists", of: fields, as: IfExists.self)
@@ -230,7 +257,8 @@ struct OutputDecoder {
         guard let path = fields["path"].flatMap({ destinationPath($0.value) }) else { return nil }
         return DestinationSpec(
             path: path, ifExists: ifExists?.value ?? .fail,
-            makesDirectories: makes?.value ?? true)
+            makesDirectories: makes?.value ?? true,
+            isTemplate: fields.value("path")?.isDeferred == true)
     }
 
     private func destinationPath(_ node: YAMLNode) -> Located<String>? {
@@ -264,7 +292,7 @@ struct OutputDecoder {
         let name = Self.lastPart(of: path)
         if let named {
             // Nobody looks for a movie under the name of a still.
-            if let ending = name.nameParts.ending, !isTemplate,
+            if let ending = name.nameParts.ending, !destination.isTemplate,
                 let other = ForeignWords.help(extension: ending)
             {
                 reader.sink.error(
@@ -276,14 +304,14 @@ struct OutputDecoder {
         if hasKey { return nil }
         let all = ContainerType.all
         guard let fileExtension = name.nameParts.ending else {
-            if isTemplate { return nil }
+            if destination.isTemplate { return nil }
             reader.sink.error(
                 .unknownContainer, "the destination has no extension that tells the container",
                 at: destination.path.range,
                 help: "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
             return nil
         }
-        if isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
+        if destination.isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
         guard let type = ContainerType.forExtension(fileExtension) else {
             reader.sink.error(
                 .unknownContainer, "`.\(fileExtension)` tells no container", at: destination.path.range,

@@ -40,6 +40,10 @@ struct TrackRuleDecoder {
                 .conflictingKeys, "a track rule takes tracks of one kind; `\(other.key)` is a second one",
                 at: other.keyRange,
                 notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
+            // The rest is checked as a rule of the first kind.
+            let others = Set(kinds.dropFirst())
+            let rest = entries.indices.filter { !others.contains($0) }.map { entries[$0] }
+            _ = rule(YAMLNode(.mapping(rest), at: node.range))
             return nil
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
@@ -124,19 +128,12 @@ struct TrackRuleDecoder {
         return decoder.audio(node).map { .encodeAudio($0) }
     }
 
-    /// What else is wrong with an `encode` whose settings can't be found. What is missing may be in them.
+    /// Reports what else is wrong with an `encode` whose settings can't be found.
     private func lookOn(_ node: YAMLNode, _ type: MediaType) {
         guard case .mapping(let entries) = node.content else { return }
         let rest = YAMLNode(.mapping(entries.filter { $0.key != "use" }), at: node.range)
-        let own = NodeReader()
-        if type == .video {
-            _ = EncodeDecoder(reader: own).video(rest)
-        } else {
-            _ = EncodeDecoder(reader: own).audio(rest)
-        }
-        for diagnostic in own.sink.diagnostics where diagnostic.rule != .missingKey {
-            reader.sink.add(diagnostic)
-        }
+        let decoder = EncodeDecoder(reader: reader, isPartial: true)
+        if type == .video { _ = decoder.video(rest) } else { _ = decoder.audio(rest) }
     }
 
     private func subtitle(_ node: YAMLNode) -> TrackRule.Action? {

@@ -15,7 +15,7 @@ extension JobExpander {
         let matrix = base.node[key: "matrix"]
         let combination = Matrix.combinations(matrix, scope: definition.scope, reader: own)?.first
         let hasMatrix = matrix != nil && combination != nil
-        expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix)
+        expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix, isPartial: true)
         if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
             let node = Substitution(scope: scope, reader: own).apply(to: whole(asset))
@@ -38,17 +38,10 @@ extension JobExpander {
         }
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
-        var firstKey: SourceRange?
-        if case .mapping(let entries) = base.node.content { firstKey = entries.first?.keyRange }
         for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
             // What one value is by itself counts; how it goes with another key counts where no job comes between: in lists,
             // which are replaced as a whole.
-            // What a whole job lacks is told at its first key, whatever that has.
-            let isOfWhole =
-                diagnostic.rule == .missingKey
-                && (diagnostic.message.hasPrefix("the key `") || diagnostic.message.hasPrefix("one of `"))
-                && diagnostic.range == firstKey
-            let isInList = !isOfWhole && lists.contains { $0.contains(diagnostic.range) }
+            let isInList = lists.contains { $0.contains(diagnostic.range) }
             // A job with `tracks` takes nothing of `images`, and one with `images` adds what is missing.
             let isInImages = ["images", "waveform"].contains {
                 base.node[key: $0]?.range.contains(diagnostic.range) == true
@@ -57,7 +50,7 @@ extension JobExpander {
             let isInComposition =
                 base.node[key: "composition"]?.range.contains(diagnostic.range) == true
             guard
-                Self.ofOneValue.contains(diagnostic.rule) || isInComposition && !isOfWhole
+                Self.ofOneValue.contains(diagnostic.rule) || isInComposition
                     || isInList && Self.ofOneList.contains(diagnostic.rule)
                     || isInImages && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
             else { continue }

@@ -145,7 +145,7 @@ struct JobExpander {
             let combinations = Matrix.combinations(
                 node[key: "matrix"], scope: definition.scope, reader: reader)
         else {
-            lookOn(base, [], hasMatrix: false)
+            lookOn(base, [], hasMatrix: false, facts: checkAsset(of: node, in: base))
             return []
         }
         guard let asset = node[key: "asset"] ?? node[key: "composition"] else {
@@ -160,8 +160,6 @@ struct JobExpander {
         }
         let isComposed = base.node[key: "asset"] == nil && node[key: "asset"] == nil
         var runs: [Run] = []
-        // What else is wrong is much the same in all combinations.
-        var hasLookedOn = false
         for combination in combinations {
             let label = combination.map { "\($0.key)=\($0.value.text)" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
@@ -170,15 +168,13 @@ struct JobExpander {
                 let (spec, id) = isComposed
                     ? composition(node, scope: scope).map({ ($0, nil) }) : binding(node, scope: scope)
             else {
-                if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
-                hasLookedOn = true
+                lookOn(base, combination, hasMatrix: true)
                 continue
             }
             // Each is asked, so that each is named that isn't there.
             let isUnknown = spec.readJobs.map { definition.hasJob($0, reader: reader) }.contains(false)
             if isUnknown {
-                if !hasLookedOn { lookOn(base, combination, hasMatrix: true) }
-                hasLookedOn = true
+                lookOn(base, combination, hasMatrix: true, facts: facts(of: spec, id: id))
                 continue
             }
             let run = Run(
@@ -195,22 +191,37 @@ struct JobExpander {
         return YAMLNode(.mapping(NodeReader.respelled(entries, as: Language.job)), at: node.range)
     }
 
-    /// What else is wrong with a job whose asset or matrix is: it is decoded, and nothing is made of it.
-    func lookOn(_ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool) {
+    /// Reports what else is wrong with a job whose asset or matrix is wrong: decodes it and drops the result. `isPartial`:
+    /// the node is a part of a job, so no key is missing.
+    func lookOn(
+        _ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool,
+        facts: AssetFacts? = nil, isPartial: Bool = false
+    ) {
         var scope = Self.scope(definition, base.id.value, combination, 1)
         let placeholder = AssetSpec(source: .file(base.id), timing: .fast, range: base.id.range)
-        scope.asset = facts(of: placeholder, id: base.id)
-        scope.asset?.isPattern = true
-        let own = NodeReader()
+        scope.asset = facts ?? AssetFacts.unknown
+        scope.isMatrixUnknown = !hasMatrix
         _ = JobDecoder(
-            reader: own, definition: definition, scope: scope, asset: placeholder, assetID: nil, id: base.id,
-            base: base.id.value, isTemplate: true
+            reader: reader, definition: definition, scope: scope, asset: placeholder, assetID: nil,
+            id: base.id, base: base.id.value, isTemplate: true, isPartial: isPartial
         ).job(base.node)
-        // Without its matrix nobody knows what the job's other keys would be.
-        for diagnostic in own.sink.diagnostics
-        where hasMatrix || diagnostic.rule != .undefinedName || !diagnostic.message.contains("matrix") {
-            reader.sink.add(diagnostic)
+    }
+
+    /// Reports what is wrong with the asset or the composition of a job whose matrix is wrong, and returns what is known of
+    /// it.
+    private func checkAsset(of node: YAMLNode, in base: BatchDefinition.Base) -> AssetFacts? {
+        var scope = Self.scope(definition, base.id.value, [], nil)
+        scope.isMatrixUnknown = true
+        let substitution = Substitution(scope: scope, reader: reader)
+        if let asset = node[key: "asset"] {
+            let bound = binding(substitution.apply(to: asset), scope: scope)
+            for id in bound?.0.readJobs ?? [] { _ = definition.hasJob(id, reader: reader) }
+            return bound.map { facts(of: $0.0, id: $0.1) }
         }
+        guard let written = node[key: "composition"] else { return nil }
+        let spec = composition(substitution.apply(to: written), scope: scope)
+        for id in spec?.readJobs ?? [] { _ = definition.hasJob(id, reader: reader) }
+        return spec.map { facts(of: $0, id: nil) }
     }
 
     static func scope(
@@ -379,7 +390,14 @@ struct JobExpander {
     private func decode(_ waiting: [Int: [Run]], after free: [JobSpec]) -> [JobSpec] {
         var results = [[JobSpec]](repeating: [], count: definition.bases.count)
         for job in free { results[definition.positions[job.base] ?? 0].append(job) }
-        for index in order(waiting) { results[index] = read(waiting[index] ?? [], results: results) }
+        let order = order(waiting)
+        for index in order { results[index] = read(waiting[index] ?? [], results: results) }
+        // Jobs that read each other's outputs in a circle have no sources; the rest of them is checked.
+        for index in Set(waiting.keys).subtracting(order).sorted() {
+            for run in waiting[index] ?? [] {
+                lookOn(definition.bases[index], run.combination, hasMatrix: true, facts: run.facts)
+            }
+        }
         return results.flatMap { $0 }
     }
 

@@ -18,6 +18,8 @@ struct Scope: Sendable {
     var environment: [String: String] = [:]
     /// The matrix's values of this run.
     var matrix: [(key: String, value: Value)] = []
+    /// The job's matrix is wrong: none of its keys has a value.
+    var isMatrixUnknown = false
     /// The job's id, and the number of this run of it.
     var job: String?
     var index: Int?
@@ -69,6 +71,7 @@ struct Scope: Sendable {
         if name.hasPrefix("matrix.") {
             let key = name.dropFirst(7)
             if let found = matrix.first(where: { $0.key == key }) { return found.value }
+            if isMatrixUnknown { return Value(text: "", isDeferred: true) }
             throw .undefined(
                 matrix.isEmpty ? "the job has no `matrix` with `\(key)`" : "the matrix has no key `\(key)`",
                 help: Suggestion.help(for: String(key), among: matrix.map(\.key)), isMissing: true)
@@ -134,8 +137,20 @@ struct AssetFacts: Sendable {
     /// The path is a pattern, and what it matches is not known yet.
     var isPattern = false
     var what = "the asset"
+    /// Nothing is known of the asset: each of its facts has some value.
+    var isUnknown = false
+
+    /// The facts of an asset that can't be read.
+    static var unknown: AssetFacts {
+        var facts = AssetFacts()
+        facts.isUnknown = true
+        return facts
+    }
 
     func value(of fact: String) throws(Scope.Failure) -> Scope.Value {
+        if isUnknown, ["id", "stem", "ext", "dir"].contains(fact) {
+            return Scope.Value(text: "", isDeferred: true)
+        }
         switch fact {
         case "id":
             if let id { return Scope.Value(text: id) }

@@ -189,4 +189,6 @@ package struct DestinationSpec: Sendable {
     package var ifExists: IfExists
     /// Missing folders are made.
     package var makesDirectories: Bool
+    /// Parts of the path are known only once a pattern's matches are.
+    package var isTemplate = false
 }
