@@ -47,6 +47,8 @@ import Publishing
         ("size: 200x200, fit: contain", "scale=200:150,pad=200:200:0:25", 200, 200),
         ("size: 100x100, fit: cover", "scale=134:100,crop=100:100", 100, 100),
         ("size: 100x100, fit: inside", "scale=100:75,crop=100:74:0:0,scale=100:76", 100, 76),
+        ("size: 200x100", "scale=134:100", 134, 100), ("size: 160x120", "null", 160, 120),
+        ("size: 200x100, fit: stretch", "scale=200:100", 200, 100),
         ("filters: \"hue=s=0\"", "hue=s=0", 160, 120),
         (
             "crop: { width: 80, height: 120 }, orientation: 270, size: 60x",
@@ -57,8 +59,9 @@ import Publishing
         let scratch = try Scratch()
         try frame("a.mp4", in: scratch)
         _ = try success(try await run(job(encode), in: scratch.path))
-        let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "width,height")
+        let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "width,height,sample_aspect_ratio")
         #expect(stream["width"] as? Int == width && stream["height"] as? Int == height)
+        #expect(stream["sample_aspect_ratio"] as? String ?? "1:1" == "1:1")
         #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 25)
         let psnr = try likeness("o.mp4", "a.mp4", chain: chain, in: scratch)
         #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")

@@ -106,6 +106,38 @@ import Publishing
         #expect(warnings.allSatisfy { $0.range.line == 7 })
     }
 
+    /// A size of both sides is a box: the picture keeps its shape and gets square pixels. The plan prints the size, and any
+    /// other shape of a pixel.
+    @Test(arguments: [
+        ("flat", "size: 1280x720", "size 1280x550|fit inside (default)"),
+        ("flat", "size: 1280x720, fit: stretch", "size 1280x720|fit stretch"),
+        ("flat", "size: 512x220", "size 512x220"),
+        ("flat", "size: 720x576, pixel_aspect_ratio: '64:45'", "size 720x576|pixel_aspect_ratio 64/45"),
+        ("wide", "size: 720x576", "size 720x406|fit inside (default)"),
+        ("wide", "size: x288", "size 360x288|pixel_aspect_ratio 64/45 (source)"),
+    ]) func sizesAreBoxes(_ source: String, _ size: String, _ expected: String) throws {
+        let scratch = try Scratch()
+        let shape = source == "flat" ? "256x110" : "720x576"
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=\(shape):duration=0.2", "-vf",
+            "setsar=\(source == "flat" ? "1" : "64/45")", "-c:v", "libx264", scratch.file("a.mkv"))
+        let result = try plan(
+            """
+            version: 1
+            jobs:
+              one: { asset: ./a.mkv, tracks: [ { video: first, encode: { codec: h264, \(size) } } ], destination: o.mkv }
+            """, in: scratch)
+        #expect(!result.diagnostics.hasErrors)
+        let text = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
+        let lines = text.split(separator: "\n").map {
+            $0.split(separator: " ").joined(separator: " ")
+        }.filter { ["size ", "fit ", "pixel_aspect_ratio "].contains(where: $0.hasPrefix) }
+        #expect(lines.joined(separator: "|") == expected)
+        #expect(
+            text.contains("`fit: stretch` distorts the picture from 2.33:1 to 1.78:1")
+                == expected.contains("stretch"))
+    }
+
     /// Every source track is accounted for, and the plan survives a trip through JSON.
     @Test func theLedgerIsCompleteAndThePlanIsAValue() throws {
         let scratch = try Scratch()

@@ -42,11 +42,13 @@ extension Language {
                 "pixel_format", libavName("yuv420p"), "Pixel format, as libav names it.",
                 default: "the source's, or the nearest that the encoder takes",
                 examples: ["yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"]),
-            KeyInfo("size", dimensions, "Size in pixels; one side alone keeps the shape."),
+            KeyInfo(
+                "size", dimensions,
+                "Size in pixels, into which `fit` scales the frame; one side alone keeps its shape."),
             KeyInfo(
                 "fit", .word(FrameFit.allCases.map(\.rawValue)),
-                "How the frame gets into a `size` of another shape: with bars (`contain`), cut off (`cover`), out of shape (`stretch`), as large as fits (`inside`), or so and never larger than it is, with the size turned for a frame that stands (`scale-down`).",
-                default: "stretch"),
+                "How the frame is scaled into a `size` of another shape: uniformly, as large as fits (`inside`); the same with black bars up to the size (`contain`); uniformly, filling the size, with the rest cropped (`cover`); to exactly the size, distorted (`stretch`); like `inside`, but never enlarged, and with the size rotated for a portrait frame (`scale-down`). Pixels are square. Beside `pixel_aspect_ratio` it is always `stretch`.",
+                default: "inside"),
             KeyInfo(
                 "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),
                 "The part of the coded frame that is kept."),

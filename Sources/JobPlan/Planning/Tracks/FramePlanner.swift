@@ -229,7 +229,7 @@ struct FramePlanner {
         _ encoding: TrackPlan.Encoding, of prepared: Prepared, _ spec: VideoEncodeSpec,
         prober: any SourceProber, _ reasons: inout Reasons
     ) -> Bool {
-        let (encoder, fit) = (encoding.encoder, spec.fit?.value)
+        let (encoder, fit) = (encoding.encoder, spec.resolvedFit)
         if let size = spec.size, fit != .inside, fit != .scaleDown,
             size.value.width ?? encoder.width != encoder.width
                 || size.value.height ?? encoder.height != encoder.height

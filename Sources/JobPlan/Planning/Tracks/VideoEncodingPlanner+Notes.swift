@@ -5,11 +5,18 @@ internal import Media
 
 /// What a person is told of it.
 extension VideoEncodingPlanner {
-    mutating func describeFrames(_ size: PixelSize) {
+    mutating func describeFrames(_ size: PixelSize, aspect: Rational?) {
         if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
         if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
         if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
-        if let fit = spec.fit { note("fit", fit.value.rawValue, at: fit.range) }
+        if let fit = spec.fit {
+            note("fit", fit.value.rawValue, at: fit.range)
+        } else if spec.resolvedFit == .inside, let asked = spec.size?.value,
+            asked.width != size.width || asked.height != size.height
+        {
+            note("fit", FrameFit.inside.rawValue, .default)
+        }
+        if spec.fit?.value == .stretch { describeStretching(to: size) }
         if let crop = prepared.settings.crop {
             note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
         }
@@ -50,8 +57,21 @@ extension VideoEncodingPlanner {
         }
         if let aspect = spec.pixelAspectRatio, !spec.codec.value.isStill {
             note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
+        } else if let aspect, aspect.isPositive, aspect != Rational(1, 1), !spec.codec.value.isStill {
+            note("pixel_aspect_ratio", aspect.description, aspect == prepared.aspect ? .source : .default)
         }
         if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
+    }
+
+    /// Names the shapes before and after a scale that changes the shape of the picture.
+    private mutating func describeStretching(to size: PixelSize) {
+        let aspect = prepared.aspect.map { $0.isPositive ? $0.double : 1 } ?? 1
+        let before = Double(prepared.size.width) * aspect / Double(max(1, prepared.size.height))
+        let after =
+            Double(size.width) * (spec.pixelAspectRatio?.value.double ?? 1) / Double(max(1, size.height))
+        guard before > 0, abs(after / before - 1) > 0.01 else { return }
+        func text(_ ratio: Double) -> String { Thousandths.text(Int((ratio * 100).rounded()) * 10) + ":1" }
+        reasons.note("`fit: stretch` distorts the picture from \(text(before)) to \(text(after))")
     }
 
     mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
@@ -86,5 +106,13 @@ extension VideoEncodingPlanner {
         if original.pixelFormat.hasAlpha, !format.hasAlpha {
             reasons.note("the alpha plane is left: \(format) has none")
         }
+    }
+}
+
+extension VideoEncodeSpec {
+    /// How the frame gets into a size of both sides; nil where the job sets one side or none.
+    var resolvedFit: FrameFit? {
+        guard let size = size?.value, size.width != nil, size.height != nil else { return nil }
+        return fit?.value ?? (pixelAspectRatio == nil ? .inside : .stretch)
     }
 }

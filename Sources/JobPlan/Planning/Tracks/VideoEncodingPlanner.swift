@@ -81,7 +81,7 @@ struct VideoEncodingPlanner {
         }
         choices(into: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
-        describeFrames(size)
+        describeFrames(size, aspect: configuration.sampleAspectRatio)
         if prepared.settings.mapsTones {
             reasons.note("tones are mapped from high to standard dynamic range (hable)")
         }
@@ -90,7 +90,7 @@ struct VideoEncodingPlanner {
         var video = prepared.settings
         video.pixelFormat = format == track.pixelFormat && video.isEmpty ? nil : format
         video.size = size == source && inner == nil && video.isEmpty ? nil : size
-        video.fit = spec.fit?.value ?? .stretch
+        video.fit = spec.resolvedFit ?? .stretch
         video.innerSize = inner
         video.color = video.mapsTones ? targetColor : conversion
         if video.color?.matrix == "gbr" { video.color?.matrix = nil }
@@ -174,7 +174,7 @@ struct VideoEncodingPlanner {
         switch (spec.size?.value.width, spec.size?.value.height) {
         case (let w?, let h?):
             var box = PixelSize(width: down(w, step.0), height: down(h, step.1))
-            guard let fit = spec.fit?.value, fit != .stretch else { return (box, nil) }
+            guard let fit = spec.resolvedFit, fit != .stretch else { return (box, nil) }
             // As it is seen: with square pixels.
             let shown = width * (prepared.aspect?.double ?? 1)
             if fit == .scaleDown {
@@ -275,16 +275,16 @@ struct VideoEncodingPlanner {
         return color == ColorDescription() ? nil : color
     }
 
-    /// Scaling both sides unequally changes the shape of a pixel, so that the frame's shape stays.
+    /// The shape of a pixel: square where the frame is fitted into a size of both sides. Where only rounding scales the sides
+    /// unequally, it keeps the shape of the frame.
     private func aspect(source: PixelSize, target: PixelSize) -> Rational? {
         if let aspect = spec.pixelAspectRatio { return aspect.value }
         // No more than an odd line is left out: the pixels stay as they are.
         let isWhole = source.width - target.width < 2 && source.height - target.height < 2
-        if let fit = spec.fit, fit.value != .stretch, fit.value != .scaleDown || !isWhole {
-            return Rational(1, 1)
-        }
         let own = prepared.aspect ?? Rational(1, 1)
-        if source == target || spec.fit?.value == .scaleDown { return prepared.aspect }
+        if source == target, spec.fit == nil, own == Rational(1, 1) { return prepared.aspect }
+        if let fit = spec.resolvedFit, fit != .scaleDown || !isWhole { return Rational(1, 1) }
+        if source == target || spec.resolvedFit == .scaleDown { return prepared.aspect }
         var num = Int64(own.num) * Int64(source.width) * Int64(target.height)
         var den = Int64(own.den) * Int64(source.height) * Int64(target.width)
         var (a, b) = (num, den)
