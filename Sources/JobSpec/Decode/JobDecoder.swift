@@ -24,6 +24,7 @@ struct JobDecoder {
         let parts = OutputNodes(written)
         var scope = scope
         scope.makesImages = parts.job[key: "images"] != nil
+        DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         let type = isPartial ? Language.job.partial() : Language.job
         guard let fields = reader.fields(parts.whole(of: node), as: type) else { return nil }
@@ -78,6 +79,7 @@ struct JobDecoder {
             scope.output = output.key
             let written = parts.output(output.value)
             scope.makesImages = written[key: "images"] != nil
+            DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
             let node = Substitution(scope: scope, reader: reader).apply(to: written)
             guard let fields = reader.fields(node, as: Language.output) else { return nil }
             var decoder = decoder(Located(output.key, at: output.keyRange), scope)

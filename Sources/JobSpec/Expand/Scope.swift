@@ -65,6 +65,13 @@ struct Scope: Sendable {
         }
     }
 
+    /// The name is one of an asset's facts, of the matrix or of the environment.
+    static func isFact(_ name: String) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 && ["asset", "matrix", "env", "image"].contains(parts[0])
+            && NodeReader.isIdentifier(String(parts[1]))
+    }
+
     private func named(_ name: String) throws(Failure) -> Value {
         if let value = variables[name] { return value }
         if name.hasPrefix("env.") { return try environmentValue(String(name.dropFirst(4))) }

@@ -1,0 +1,144 @@
+internal import Diagnostics
+internal import YAMLDocument
+
+/// Refuses destinations in which something stands that other tools expand and this one doesn't: `$name`, `{{name}}`, a
+/// leading `~`, and URLs, which would be folders named `s3:`.
+///
+/// The text of the job file counts, and the variables in it. The name of a source (`${asset.stem}`) may be anything.
+struct DestinationCheck {
+    let scope: Scope
+    let reader: NodeReader
+
+    /// Checks the destination of a job or an output, before names are put in.
+    func check(_ node: YAMLNode, as type: MappingType) {
+        guard let destination = value("destination", of: node, as: type) else { return }
+        guard
+            let path = destination.text == nil
+                ? value("path", of: destination, as: Language.destination) : destination,
+            !path.isNull, let text = path.text
+        else { return }
+        checkPath(text, at: path)
+    }
+
+    private func value(_ key: String, of node: YAMLNode, as type: MappingType) -> YAMLNode? {
+        guard case .mapping(let entries) = node.content else { return nil }
+        return NodeReader.respelled(entries, as: type).first { $0.key == key }?.value
+    }
+
+    private func checkPath(_ text: String, at node: YAMLNode) {
+        var rest = text[...]
+        var isStart = true
+        while !rest.isEmpty {
+            let dollar = rest.firstRange(of: "${")
+            let literal = rest[..<(dollar?.lowerBound ?? rest.endIndex)]
+            for problem in Self.problems(of: literal, isStart: isStart) {
+                report(problem, at: Substitution.part(node, from: problem.from, to: problem.to))
+            }
+            if !literal.isEmpty { isStart = false }
+            guard let dollar else { return }
+            // `$${` is a literal `${`.
+            guard literal.last != "$", let close = Substitution.close(of: rest[dollar.upperBound...]) else {
+                rest = rest[dollar.upperBound...]
+                continue
+            }
+            let name = String(rest[dollar.upperBound..<close])
+            if let value = scope.variables[name]?.text {
+                let place = Substitution.part(node, from: dollar.lowerBound, to: rest.index(after: close))
+                for problem in Self.problems(of: value[...], isStart: isStart) { report(problem, at: place) }
+                if !value.isEmpty { isStart = false }
+            } else {
+                isStart = false
+            }
+            rest = rest[rest.index(after: close)...]
+        }
+    }
+
+    private func report(_ problem: Problem, at range: SourceRange) {
+        reader.sink.error(.invalidValue, problem.message, at: range, help: problem.help)
+    }
+
+    private struct Problem {
+        let message: String
+        let help: String
+        let from: String.Index
+        let to: String.Index
+    }
+
+    /// What nothing expands in a piece of a path; `isStart` where the path begins with it.
+    private static func problems(of text: Substring, isStart: Bool) -> [Problem] {
+        (isStart ? [home(in: text), scheme(in: text)].compactMap { $0 } : []) + braces(in: text)
+            + dollars(in: text)
+    }
+
+    /// A leading `~`.
+    private static func home(in text: Substring) -> Problem? {
+        guard text.hasPrefix("~") else { return nil }
+        let end = text.firstIndex(of: "/") ?? text.endIndex
+        return Problem(
+            message: "a destination can't begin with `~`: nothing expands it",
+            help: "`${env.HOME}` is the home folder; a file whose name begins with `~` is written `./~…`",
+            from: text.startIndex, to: end)
+    }
+
+    /// A URL.
+    private static func scheme(in text: Substring) -> Problem? {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
+        guard scheme.first?.isLetter == true, text[scheme.endIndex...].hasPrefix("://") else { return nil }
+        let end = text.index(scheme.endIndex, offsetBy: 3)
+        return Problem(
+            message: "a destination is a local path, not a URL",
+            help: scheme.lowercased() == "file"
+                ? "write the path alone, without `\(text[..<end])`"
+                : "write it to a local path, and upload it after the run",
+            from: text.startIndex, to: end)
+    }
+
+    /// `{{name}}`.
+    private static func braces(in text: Substring) -> [Problem] {
+        var problems: [Problem] = []
+        var rest = text
+        while let open = rest.firstRange(of: "{{"), let close = rest[open.upperBound...].firstRange(of: "}}")
+        {
+            let name = text[open.upperBound..<close.lowerBound].filter { $0 != " " }
+            problems.append(
+                Problem(
+                    message: "nothing expands `{{\(name)}}` in a destination", help: form(of: name),
+                    from: open.lowerBound, to: close.upperBound))
+            rest = rest[close.upperBound...]
+        }
+        return problems
+    }
+
+    /// `$name` and `$(…)`.
+    private static func dollars(in text: Substring) -> [Problem] {
+        var problems: [Problem] = []
+        var rest = text
+        while let dollar = rest.firstIndex(of: "$") {
+            let after = text.index(after: dollar)
+            let name = text[after...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            if let first = name.first, !first.isNumber {
+                problems.append(
+                    Problem(
+                        message: "nothing expands `$\(name)` in a destination", help: form(of: String(name)),
+                        from: dollar, to: name.endIndex))
+            } else if text[after...].first == "(" {
+                problems.append(
+                    Problem(
+                        message: "nothing expands `$(…)` in a destination",
+                        help: "`--set name=value` gives a variable its value, and `${name}` stands for it",
+                        from: dollar, to: text.index(after: after)))
+            }
+            rest = text[after...]
+        }
+        return problems
+    }
+
+    /// How a name of another tool is written here.
+    private static func form(of name: String) -> String {
+        let isVariable = NodeReader.isIdentifier(name)
+        let isEnvironment = isVariable && name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" }
+        if isEnvironment { return "write `${env.\(name)}`" }
+        return isVariable || Scope.isFact(name)
+            ? "write `${\(name)}`" : "a variable is written `${name}`"
+    }
+}
