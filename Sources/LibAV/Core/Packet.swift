@@ -157,6 +157,15 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         (data[8], data[9]) = (0, 0)
     }
 
+    /// Samples at its start are not skipped; those at its end still are.
+    public func presentFromStart() {
+        var size = 0
+        guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
+            return
+        }
+        for i in 0..<4 { data[i] = 0 }
+    }
+
     /// It is nothing but a codec's finished header.
     public var isHeader: Bool {
         var size = 0

@@ -6,10 +6,11 @@ extension Demuxer {
     /// where there is no index, or none so early (`avformat_index_get_entry_from_timestamp`). Index time stamps are decoding
     /// times in mov and mp4.
     package func indexedKey(of index: Int, notAfter timestamp: Int64) -> Int64? {
+        let origin = origins[index] ?? 0
         guard let stream = tandem_stream(context, UInt32(clamping: index)),
             let entry = avformat_index_get_entry_from_timestamp(
-                stream, timestamp, Int32(AVSEEK_FLAG_BACKWARD))
+                stream, timestamp.adding(upToLimit: origin), Int32(AVSEEK_FLAG_BACKWARD))
         else { return nil }
-        return entry.pointee.timestamp
+        return entry.pointee.timestamp - origin
     }
 }

@@ -20,6 +20,10 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     /// What of a WebVTT file is not read.
     private let leftText: Set<String>
     private let isMatroska: Bool
+    /// The time in the media at which the presentation of a stream begins, by the stream's index, where a tag says so and not
+    /// libavformat: subtracted from the times of its packets, whose samples to skip (`AV_PKT_DATA_SKIP_SAMPLES`) libavformat has
+    /// from that tag and are removed. Times to seek to are what remains.
+    package var origins: [Int: Int64] = [:]
 
     private init(
         adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
@@ -268,6 +272,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         info.sideData += leftText.sorted().map { StreamSideData(type: .max, kind: $0, bytes: []) }
         let entries = avformat_index_get_entries_count(stream)
         info.indexedPackets = Int(entries)
+        info.firstIndexedTime = avformat_index_get_entry(stream, 0)?.pointee.timestamp
         info.lastIndexedTime = avformat_index_get_entry(stream, entries - 1)?.pointee.timestamp
         return info
     }
@@ -384,14 +389,20 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             error.isPartial = true
             throw error
         }
+        if let origin = origins[packet.streamIndex] {
+            if packet.pts != noTimestamp { packet.pts = packet.pts.adding(upToLimit: -origin) }
+            if packet.dts != noTimestamp { packet.dts = packet.dts.adding(upToLimit: -origin) }
+            packet.presentFromStart()
+        }
         return true
     }
 
     /// Goes to the last key frame of a stream whose index time stamp is not after `timestamp`
     /// (`avformat_seek_file`). Index time stamps are decoding times in mov and mp4.
     package func seek(stream: Int, before timestamp: Int64) throws(AVError) {
+        let time = timestamp.adding(upToLimit: origins[stream] ?? 0)
         try check(
-            avformat_seek_file(context, Int32(clamping: stream), Int64.min, timestamp, timestamp, 0),
+            avformat_seek_file(context, Int32(clamping: stream), Int64.min, time, time, 0),
             "avformat_seek_file", context: context)
     }
 }

@@ -18,6 +18,8 @@ package struct StreamInfo: Sendable {
     package var duration: Int64?
     /// How many packets the index has of it, those never shown included; 0 where there is no index.
     package var indexedPackets: Int
+    /// When the first packet of the index begins, in `timeBase`; nil where there is no index.
+    package var firstIndexedTime: Int64?
     /// When the last packet of the index begins, in `timeBase`; nil where there is no index.
     package var lastIndexedTime: Int64?
     /// The average frame rate.

@@ -166,6 +166,13 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
+    /// The same at another sample rate.
+    package func with(sampleRate: Int32) throws(AVError) -> CodecParameters {
+        let copy = try CodecParameters(copying: raw)
+        copy.raw.pointee.sample_rate = sampleRate
+        return copy
+    }
+
     /// The track's kind.
     public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
     /// The codec's name (`h264`), `none` where unknown.

@@ -17,7 +17,7 @@ struct AssetLoader {
 
     private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
         var inspected: MovieInspector?
-        let demuxer = try Demuxer.open(
+        var demuxer = try Demuxer.open(
             path: path, environment: environment, interrupt: interrupt, discovery: discovery
         ) {
             Self.pictureHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
@@ -41,6 +41,14 @@ struct AssetLoader {
             }
             streams.append(stream)
         }
+        var gapless: [Int: GaplessTrim] = [:]
+        for index in streams.indices {
+            gapless[index] = movie.flatMap {
+                GaplessTrim(of: streams[index], among: streams, metadata: demuxer.metadata, movie: $0)
+            }
+            gapless[index]?.apply(to: &streams[index])
+        }
+        demuxer.origins = gapless.mapValues(\.origin)
         // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.
         let isHeaderUnreliable = demuxer.isDurationGuessed || movie?.isFragmented == true
         var measured: [Int: TrackMeasurement] = [:]
@@ -65,7 +73,7 @@ struct AssetLoader {
                     measured: measured[stream.index],
                     summary: demuxer.indexSummary(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable,
-                    container: container))
+                    container: container, gapless: gapless[stream.index]))
         }
         let shown = tracks.filter {
             !$0.isAttachedPicture
@@ -73,14 +81,16 @@ struct AssetLoader {
         }
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
+        // Chapters count from the start of the media where a tag says what of it is presented; in ID3 from where sound is heard.
+        let chapterZero =
+            gapless.first.map { MediaTime(ticks: $1.origin, timeBase: streams[$0].timeBase) } ?? timeZero
         return AssetContents(
             container: container.name, fileSize: demuxer.fileSize,
             missingBytes: max(0, expectedSize - demuxer.fileSize), tracks: tracks, duration: duration,
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
             metadata: Self.metadata(demuxer, streams: streams),
-            // ID3 counts from where sound is heard, not from where the encoder's delay begins.
             chapters: demuxer.chapters.map {
-                Self.chapter($0, timeZero: container.saysDelayInTags ? .zero : timeZero)
+                Self.chapter($0, timeZero: container.saysDelayInTags ? .zero : chapterZero)
             })
     }
 
@@ -166,7 +176,8 @@ struct AssetLoader {
 
     static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer
+        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer,
+        gapless: GaplessTrim? = nil
     ) -> AssetTrack {
         let isMatroska = container.isMatroska
         // Where only decoding times are told, a frame is shown when the next one of its kind is decoded.
@@ -174,7 +185,8 @@ struct AssetLoader {
             container.saysDecodingTimesAlone && stream.parameters.traits.olderVideo != nil
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let isFragmented = movie?.isFragmented == true
-        let written = edits(boxes, movie: movie)
+        let written =
+            gapless?.edit(timeBase: stream.timeBase).map { [$0] } ?? edits(boxes, movie: movie)
         // Media past the edit list's end are not shown.
         var editEnd = written.isEmpty ? nil : written.reduce(MediaTime.zero) { $0 + $1.duration }
         // Of a fragmented file it may be about what stood in the header alone, as a recorder leaves it; one that ends
@@ -213,7 +225,7 @@ struct AssetLoader {
         return AssetTrack(
             description: description, format: format,
             sampleTimeBase: container.isMovie ? nil : sampleTimeBase(of: stream), editEnd: editEnd,
-            editStart: editStart, edits: edits, summary: summary,
+            editStart: editStart, edits: edits, mediaOrigin: gapless?.origin, summary: summary,
             changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container.saysDelayInTags
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,

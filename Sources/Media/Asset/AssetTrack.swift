@@ -34,6 +34,8 @@ public struct AssetTrack: Sendable {
     public let editStart: MediaTime?
     /// Its edits, in order; empty where the container has none.
     public let edits: [TrackEdit]
+    /// The time in its media at which its presentation begins, in ticks, where a tag says so and no edit list: its times count from there.
+    public let mediaOrigin: Int64?
     /// Its index begins with packets that an edit list hides as a whole.
     public let hidesFirstPackets: Bool
     /// What is shown needs packets that an edit list hides, which come between those that are shown.
@@ -52,7 +54,8 @@ public struct AssetTrack: Sendable {
     /// A track of a source; what a plan must know of the rest is added to its description.
     init(
         description: TrackDescription, format: FormatDescription, sampleTimeBase: Rational?,
-        editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], summary: Demuxer.IndexSummary,
+        editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], mediaOrigin: Int64?,
+        summary: Demuxer.IndexSummary,
         changesHeaders: Bool, hiddenStart: MediaTime?, metadata: [MetadataEntry], sideData: [StreamSideData]
     ) {
         var told = description
@@ -61,6 +64,7 @@ public struct AssetTrack: Sendable {
         self.editEnd = editEnd
         self.editStart = editStart
         self.edits = edits
+        self.mediaOrigin = mediaOrigin
         hidesFirstPackets = summary.leading > 0
         hidesInnerPackets = summary.inner > 0
         isUnordered = summary.isUnordered
@@ -169,6 +173,9 @@ public struct AssetTrack: Sendable {
 }
 
 extension AssetTrack {
+    /// `mediaOrigin` as a demuxer is told it.
+    var origins: [Int: Int64] { mediaOrigin.map { [index: $0] } ?? [:] }
+
     /// How many bits a pixel of its video has, about; 0 where its rates are not known.
     var bitsPerPixel: Double {
         let pixels = Double(format.width) * Double(format.height) * (nominalFrameRate?.double ?? 0)

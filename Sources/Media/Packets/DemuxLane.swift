@@ -61,17 +61,19 @@ final class DemuxLane: @unchecked Sendable {
     private static let (batchPackets, batchBytes) = (32, 256 << 10)
 
     /// `streams` names the stream of each consumer: one that two read stands there twice, since who comes later would lack what was
-    /// read before. `container` is what the file was found to be before. `damage` decides about what the container's reader can't understand, for each track that may miss something.
+    /// read before. `container` is what the file was found to be before. `origins` are `Demuxer.origins`. `damage` decides about what the container's reader can't understand, for each track that may miss something.
     init(
         path: String, streams: [Int], environment: SourceEnvironment, interrupt: InterruptFlag,
         damage: [DamageTally],
-        container: String? = nil
+        container: String? = nil, origins: [Int: Int64] = [:]
     ) throws(InputError) {
         self.damage = damage
-        demuxer = try Demuxer.open(
+        var demuxer = try Demuxer.open(
             path: path, environment: environment, interrupt: interrupt, discovery: .known,
             container: container)
         demuxer.select(Set(streams))
+        demuxer.origins = origins
+        self.demuxer = demuxer
         consumers = streams.map(Consumer.init)
     }
 

@@ -59,7 +59,7 @@ final class PacketSource {
     ) throws {
         let lane = try DemuxLane(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
-            damage: [damage])
+            damage: [damage], origins: track.origins)
         try self.init(
             track: track, of: container, lane: lane, path: path, environment: environment,
             interrupt: interrupt,
@@ -160,7 +160,7 @@ final class PacketSource {
         taken = 0
         lane = try DemuxLane(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
-            damage: [damage])
+            damage: [damage], origins: track.origins)
         place = try Self.place(in: lane, of: track)
     }
 

@@ -331,7 +331,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Opens the encoder and tells what the track is.
     func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
         switch settings {
-        case .passthrough(let format, _):
+        case .passthrough(let format, let timeBase):
             isGapless =
                 container.keepsNoTimes
                 || format.parameters.traits.isPCM && container.hasEditLists
@@ -341,7 +341,13 @@ public final class AssetWriterInput: @unchecked Sendable {
                 packetStages += FLACRenumbering(header: format.parameters.extradata).map { [$0] } ?? []
             }
             packetStages += try container.packetStages(format.parameters, label)
-            return try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
+            let parameters = try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
+            // HE-AAC in a movie whose time base is that of its core: so are the edit lists that every reader expects, and FFmpeg 5.1 doubles
+            // what they hide in any other.
+            let isOfCore =
+                container.hasEditLists && parameters.codecName == "aac" && timeBase.num == 1
+                && timeBase.den.multipliedReportingOverflow(by: 2) == (parameters.sampleRate, false)
+            return isOfCore ? try parameters.with(sampleRate: timeBase.den) : parameters
         case .encode(let configuration):
             do {
                 let encoder = try FrameEncoder.open(

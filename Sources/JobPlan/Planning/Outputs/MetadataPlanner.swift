@@ -53,6 +53,7 @@ struct MetadataPlanner {
         if spec.set.contains(where: { $0.key.value == key }) { return "the job sets it" }
         if !spec.keep.contains(key) { return "the job doesn't keep it" }
         if Self.technical.contains(name) { return "describes the source's own container" }
+        if name == "itunsmpb" { return "describes the source's own encoder delay and padding" }
         if name.hasPrefix("location-"), source.contains(where: { $0.key == "location" }) {
             return "it says what `location` says"
         }

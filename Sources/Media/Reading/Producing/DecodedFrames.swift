@@ -138,6 +138,11 @@ final class DecodedFrames: FrameStream {
                     }
                     if packet.pts != noTimestamp { time = packets.told(packet.pts) }
                     passOver(packet)
+                    // Times say what is presented. How many samples a skip has is counted at the rate of the core or of the output,
+                    // and FFmpeg 5.1 and its successors differ about which.
+                    if packets.container.isMovie, packets.track.format.codec == "aac" {
+                        packet.presentFromStart()
+                    }
                     do throws(AVError) {
                         if try decoder.send(packet) {
                             sent += 1

@@ -38,7 +38,10 @@ struct ProducerFactory {
         }
         return try DemuxLane(
             path: path, streams: sharing.streams(of: outputs), environment: environment,
-            interrupt: interrupt, damage: tallies, container: container.name)
+            interrupt: interrupt, damage: tallies, container: container.name,
+            origins: outputs.flatMap(\.tracks).reduce(into: [:]) {
+                $0.merge($1.origins) { first, _ in first }
+            })
     }
 
     func producer(for output: AssetReaderOutput, lane: DemuxLane?) throws -> any SampleProducer {

@@ -1,0 +1,149 @@
+import Foundation
+import JobRun
+@testable import Media
+import TestSupport
+import Testing
+
+/// Encoder delay and padding of AAC in movies: in an `iTunSMPB` tag alone, and in the edit lists of HE-AAC.
+@Suite struct GaplessTests {
+    @Test func tag_fitsTheMedia_givesWhatIsPresented() throws {
+        let tag = try #require(GaplessTag(" 00000000 00000A40 00000138 0000000000015888 00000000 00000000"))
+        #expect(tag.presented(ofMedia: 91_136, frame: 1024) == 2624..<90_824)
+        // Of HE-AAC either may be counted at the rate of the core, or of the output.
+        #expect(tag.presented(ofMedia: 45_568, frame: 1024) == 1312..<45_412)
+        #expect(tag.presented(ofMedia: 182_272, frame: 2048) == 5248..<181_648)
+    }
+
+    @Test func tag_ofOtherMedia_isIgnored() throws {
+        let tag = try #require(GaplessTag(" 00000000 00000A40 00000138 0000000000015888"))
+        #expect(tag.presented(ofMedia: 60_000, frame: 1024) == nil)
+        #expect(tag.presented(ofMedia: 90_000, frame: 1024) == nil)
+        #expect(tag.presented(ofMedia: 0, frame: 1024) == nil)
+    }
+
+    @Test(arguments: [
+        "", " 00000000 00000A40 00000138", " 0 G 0 10", " 0 840 0 0", " 0 -840 0 100",
+        " 0 FFFFFFFFFFFFFFFF 0 100", " 0 840 0 7FFFFFFFFFFFFFFF",
+    ])
+    func tag_malformed_isNone(_ text: String) {
+        #expect(GaplessTag(text) == nil)
+    }
+
+    private static let sweep = "aevalsrc=0.4*sin(2*PI*t*(300+80*t)):d=2:s=22050"
+
+    private func decoded(_ path: String, _ options: [String] = []) throws -> [Float] {
+        let bytes = try program(
+            "ffmpeg", ["-v", "error"] + options + ["-i", path, "-f", "f32le", "-ac", "1", "-"]
+        ).output
+        return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+
+    /// The difference of two stretches of audio.
+    private func difference(_ audio: some Collection<Float>, _ reference: some Collection<Float>) -> Float {
+        zip(audio, reference).map { abs($0 - $1) }.max() ?? .infinity
+    }
+
+    enum Form: String, CaseIterable {
+        /// AAC-LC, a tag.
+        case plain
+        /// HE-AAC, a tag that counts at the core's rate or at the output's.
+        case core, output
+        /// HE-AAC with an edit list in the core's time base, or in the output's.
+        case coreEdits, outputEdits
+    }
+
+    /// Every sample that the encoder was given, and no other, at its time.
+    @Test(arguments: Form.allCases)
+    func audio_isTheEncodersInput(_ form: Form) async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.m4a")
+        try ffmpeg("-f", "lavfi", "-i", Self.sweep, "-c:a", "aac", "-b:a", "96k", source)
+        if form != .plain { try GaplessMovie.makeHighEfficiency(source, doubledRate: 4) }
+        let factor = form == .plain ? 1 : 2
+        switch form {
+        case .plain, .core: try GaplessMovie.tag(source, delay: 1024, padding: 956, samples: 44_100)
+        case .output: try GaplessMovie.tag(source, delay: 2048, padding: 1912, samples: 88_200)
+        case .outputEdits:
+            // FFmpeg's muxer writes the output's rate.
+            try FileManager.default.moveItem(atPath: source, toPath: scratch.file("core.m4a"))
+            try ffmpeg("-i", scratch.file("core.m4a"), "-c", "copy", source)
+        case .coreEdits: break
+        }
+        let all = try decoded(source, ["-ignore_editlist", "1"])
+        // FFmpeg takes the start from a tag, and of HE-AAC half of it or twice as much.
+        let reference: [Float]? =
+            switch form {
+            case .plain: Array(all.prefix(44_100))
+            case .coreEdits, .outputEdits: Array(all.dropFirst(2048).prefix(88_200))
+            case .core, .output: nil
+            }
+        let yaml = """
+            version: 1
+            defaults: { asset: ./s.m4a, destination: { if_exists: replace } }
+            jobs:
+              whole: { tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: whole.wav }
+              part: { range: { start: 0.5s, end: 1.5s }, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: part.wav }
+              copy: { tracks: [ { audio: first, copy: true } ], destination: copy.m4a }
+              again: { needs: [copy], asset: { job: copy }, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: again.wav }
+            """
+        _ = try success(try await run(yaml, in: scratch.path))
+        let whole = try decoded(scratch.file("whole.wav"))
+        #expect(whole.count == 44_100 * factor)
+        if let reference { #expect(difference(whole, reference) < 0.001) }
+        let part = try decoded(scratch.file("part.wav"))
+        #expect(part.count == 22_050 * factor)
+        #expect(difference(part, whole.dropFirst(11_025 * factor)) < 0.001)
+        // A copy says the same in an edit list, which FFmpeg itself reads, but for its end.
+        let again = try decoded(scratch.file("again.wav"))
+        #expect(again.count == whole.count)
+        #expect(difference(again, whole) < 0.001)
+        let copied = try decoded(scratch.file("copy.m4a"))
+        if form != .outputEdits {
+            #expect(difference(copied, whole) < 0.001 && copied.count >= 43_000 * factor)
+        }
+    }
+
+    /// Media that were cut and kept the tag of what they were cut from.
+    @Test func staleTag_hidesNothing() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.m4a")
+        try ffmpeg("-f", "lavfi", "-i", Self.sweep, "-c:a", "aac", source)
+        try GaplessMovie.tag(source, delay: 2112, padding: 300, samples: 400_000)
+        for timing in ["fast", "precise"] {
+            let yaml =
+                "version: 1\njobs:\n  it: { asset: { path: ./s.m4a, timing: \(timing) }, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: { path: o.wav, if_exists: replace } }\n"
+            _ = try success(try await run(yaml, in: scratch.path))
+            let found = try decoded(scratch.file("o.wav"))
+            #expect(found.count >= 45_056, "\(found.count)")
+            #expect(found.dropFirst(1024).prefix(2000).contains { abs($0) > 0.1 })
+        }
+    }
+
+    /// Beside video nothing moves: what is heard keeps its offset to what is seen.
+    @Test func tag_besideVideo_isIgnored() async throws {
+        let scratch = try Scratch()
+        let source = scratch.file("s.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", Self.sweep, "-f", "lavfi", "-i", "testsrc=d=2:s=64x64", "-c:a", "aac",
+            "-c:v",
+            "mpeg4", source)
+        try GaplessMovie.tag(source, delay: 1024, padding: 956, samples: 44_100)
+        let tracks = try await Asset(.file(source)).load(.tracks)
+        #expect(tracks.count == 2 && tracks.allSatisfy { $0.edits.isEmpty })
+    }
+}
+
+/// Files from elsewhere.
+@Suite(.enabled(if: Places.media != nil)) struct GaplessFileTests {
+    @Test(arguments: [("reports/itunsmpb_lc.m4a", 88_200), ("102400samples_qt-lc-aac.m4a", 102_400)])
+    func samples_areTheEncodersInput(_ name: String, _ count: Int) async throws {
+        let scratch = try Scratch()
+        let yaml = """
+            version: 1
+            jobs:
+              it: { asset: "\(try #require(Places.media))/\(name)", tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }
+            """
+        _ = try success(try await run(yaml, in: scratch.path))
+        #expect(try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 44_100).count == count)
+    }
+}
