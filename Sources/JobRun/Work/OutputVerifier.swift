@@ -266,7 +266,7 @@ struct OutputVerifier {
         let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
         if promised - report.end > slack, task.input.damagePolicy == .fail {
             return
-                "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged"
+                "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged (of a wrong header alone, `timing: precise` measures the length)"
         }
         if report.end - promised > slack {
             return

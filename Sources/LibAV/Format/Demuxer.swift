@@ -59,7 +59,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     ) throws(InputError) -> Demuxer {
         LogBridge.install()
         let file = try environment.open(path, interrupt: interrupt)
-        let source: any ByteSource = try WebVTTText(file, path: path) ?? file
+        let source: any ByteSource = try WebVTTText(file, path: path) ?? StreamedLengths(file) ?? file
         let io: UnsafeMutablePointer<AVIOContext>
         do throws(AVError) {
             io = try InputContext.make(over: source, onlyCounts: discovery == .counting)
