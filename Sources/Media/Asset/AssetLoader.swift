@@ -41,6 +41,13 @@ struct AssetLoader {
             }
             streams.append(stream)
         }
+        var paged: [Int: Int64] = [:]
+        for (index, length) in container.hasPages ? OggInspector(demuxer.source).lengths : [:]
+        where streams.indices.contains(index) && streams[index].parameters.sampleRate > 0 {
+            let unit = Rational(1, streams[index].parameters.sampleRate)
+            paged[index] = unit.rescale(length, to: streams[index].timeBase)
+            streams[index].duration = paged[index]
+        }
         var gapless: [Int: GaplessTrim] = [:]
         for index in streams.indices {
             gapless[index] = movie.flatMap {
@@ -62,6 +69,12 @@ struct AssetLoader {
         if timing == .precise || isHeaderUnreliable || isBare || hasNoStart || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(
                 demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
+        }
+        // The times of some are counted while they are read (`FLACTimestamps`).
+        for (index, length) in paged
+        where container.guessesTimes(ofCodec: streams[index].parameters.codecName) {
+            let start = measured[index]?.firstShown ?? 0
+            measured[index]?.end = start.adding(upToLimit: length)
         }
         let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams, hasNoStart ? measured : [:])
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }

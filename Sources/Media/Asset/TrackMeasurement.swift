@@ -21,6 +21,7 @@ struct TrackMeasurement: Sendable {
     ) throws -> [Int: TrackMeasurement] {
         var all: [Int: TrackMeasurement] = [:]
         let packet = try Packet()
+        let isShortened = SourceContainer(demuxer.formatName).shortensLastPacket
         while try demuxer.read(into: packet) {
             if interrupt.isRaised { throw CancellationError() }
             let index = packet.streamIndex
@@ -54,7 +55,7 @@ struct TrackMeasurement: Sendable {
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             if time != noTimestamp {
                 let skipped = skippedTicks(packet, stream: stream)
-                let (start, end) = (time + skipped.start, time + length - skipped.end)
+                let (start, end) = (time + skipped.start, time + length - (isShortened ? 0 : skipped.end))
                 if !packet.isDiscarded, length == 0 || end > start {
                     track.shownPackets += 1
                     track.firstShown = min(track.firstShown ?? start, start)

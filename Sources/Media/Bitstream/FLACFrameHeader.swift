@@ -6,6 +6,10 @@ struct FLACFrameHeader {
     let end: Int
     /// Samples of each channel.
     let samples: Int
+    /// The number of the frame, or of its first sample where `numbersSamples`.
+    let number: Int64
+    /// Frames differ in size, and their numbers count samples.
+    let numbersSamples: Bool
 
     /// Nil where it is none.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -16,6 +20,9 @@ struct FLACFrameHeader {
         let rateBytes = rateCode == 12 ? 1 : rateCode == 13 || rateCode == 14 ? 2 : 0
         end = 4 + numberSize + sizeBytes + rateBytes
         guard numberSize > 0, end + 3 <= bytes.count else { return nil }
+        numbersSamples = bytes[1] & 1 == 1
+        let head = numberSize == 1 ? Int64(bytes[4]) : Int64(bytes[4]) & (1 << Int64(7 - numberSize)) - 1
+        number = bytes[5..<(4 + numberSize)].reduce(head) { $0 << 6 | Int64($1 & 0x3f) }
         switch sizeCode {
         case 1: samples = 192
         case 2...5: samples = 576 << Int(sizeCode - 2)

@@ -4,21 +4,24 @@ internal import LibAV
 enum OpusPacket {
     /// Samples at 48 kHz; nil where it isn't one.
     static func samples(of packet: borrowing Packet) -> Int64? {
-        packet.withBytes { bytes in
-            guard let first = bytes.first else { return nil }
-            let configuration = Int(first >> 3)
-            let frame: Int64 =
-                configuration < 12
-                ? [480, 960, 1920, 2880][configuration & 3]
-                : configuration < 16
-                    ? [480, 960][configuration & 1] : [120, 240, 480, 960][configuration & 3]
-            switch first & 3 {
-            case 0: return frame
-            case 1, 2: return 2 * frame
-            default:
-                guard bytes.count > 1, bytes[1] & 0x3f > 0 else { return nil }
-                return Int64(bytes[1] & 0x3f) * frame
-            }
+        packet.withBytes { samples(of: $0) }
+    }
+
+    /// The same of the packet's bytes, or of its first ones.
+    static func samples(of bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard let first = bytes.first else { return nil }
+        let configuration = Int(first >> 3)
+        let frame: Int64 =
+            configuration < 12
+            ? [480, 960, 1920, 2880][configuration & 3]
+            : configuration < 16
+                ? [480, 960][configuration & 1] : [120, 240, 480, 960][configuration & 3]
+        switch first & 3 {
+        case 0: return frame
+        case 1, 2: return 2 * frame
+        default:
+            guard bytes.count > 1, bytes[1] & 0x3f > 0 else { return nil }
+            return Int64(bytes[1] & 0x3f) * frame
         }
     }
 }

@@ -33,6 +33,8 @@ package struct SourceContainer: Sendable {
     /// libavformat's parser ends a frame when it sees the next one, and gives it the flags of the packets that brought that
     /// one.
     var flagsComeEarly: Bool { beginsAnywhere }
+    /// Pages say where the audio on them ends, counted from anywhere.
+    var hasPages: Bool { names.contains("ogg") }
     /// Its tags say an encoder's delay, and its chapters count from where audio is heard, not from where that begins.
     var saysDelayInTags: Bool { names.contains("mp3") }
     /// It says when packets are decoded, and not when they are shown.
@@ -68,6 +70,9 @@ package struct SourceContainer: Sendable {
         }
         if let times = PTSGenerator(track) { stages.append(times) }
         if let counted = vorbis(track) { stages.append(counted) }
+        if guessesTimes(ofCodec: track.format.codec), track.mediaType == .audio {
+            stages.append(FLACTimestamps(sampleRate: track.format.sampleRate, timeBase: track.timeBase))
+        }
         if track.mediaType == .video { stages.append(gate) }
         return stages
     }
