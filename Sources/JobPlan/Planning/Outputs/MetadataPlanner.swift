@@ -8,6 +8,8 @@ struct MetadataPlanner {
     let spec: MetadataSpec
     let container: ContainerType
     let source: [MetadataEntry]
+    /// The levels of the output's audio are not the source's.
+    let changesLevels: Bool
 
     /// Tags that describe the file they came from, not what is in it.
     private static let technical = technicalTags.union(["com.android.version"])
@@ -53,6 +55,7 @@ struct MetadataPlanner {
         if spec.set.contains(where: { $0.key.value == key }) { return "the job sets it" }
         if !spec.keep.contains(key) { return "the job doesn't keep it" }
         if Self.technical.contains(name) { return "describes the source's own container" }
+        if changesLevels, LoudnessTags.contain(key) { return LoudnessTags.reason }
         if name == "itunsmpb" { return "describes the source's own encoder delay and padding" }
         if name.hasPrefix("location-"), source.contains(where: { $0.key == "location" }) {
             return "it says what `location` says"

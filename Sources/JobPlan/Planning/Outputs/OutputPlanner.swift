@@ -131,7 +131,8 @@ struct OutputPlanner {
         let metadata =
             reasons.take(
                 MetadataPlanner(
-                    spec: output.metadata, container: container.value, source: description.metadata
+                    spec: output.metadata, container: container.value, source: description.metadata,
+                    changesLevels: tracks.contains(where: \.changesLevels)
                 ).decide()) ?? []
         let isFile = if case .file = source { true } else { false }
         let covers =

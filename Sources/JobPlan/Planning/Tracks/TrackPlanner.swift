@@ -32,7 +32,7 @@ struct TrackPlanner {
         let expected =
             track.mediaType == .subtitle
             ? cues(of: track) : expectation(of: track, action, rotated: made.transform, by: rule, &reasons)
-        guard let expected, let tags = reasons.take(tags(of: track, action, rule: rule)) else {
+        guard let expected, let tags = reasons.take(tags(of: track, action, mix: mix, rule: rule)) else {
             return Decision(nil, reasons)
         }
         let plan = TrackPlan(
@@ -283,7 +283,7 @@ struct TrackPlanner {
 
     /// What is known of a track follows it, unless the rule says otherwise.
     private func tags(
-        of track: TrackDescription, _ action: TrackPlan.Action, rule: TrackRule
+        of track: TrackDescription, _ action: TrackPlan.Action, mix: AudioMix?, rule: TrackRule
     ) -> Decision<TrackTagPlanner.Tags> {
         var hasAlpha = track.hasAlphaBeside
         if case .encode(let encoding) = action {
@@ -293,7 +293,8 @@ struct TrackPlanner {
         }
         let planner = TrackTagPlanner(
             track: track, rule: rule, keep: output.metadata.keep, container: container,
-            hasAlphaBeside: hasAlpha && container.value.holdsAlphaBeside)
+            hasAlphaBeside: hasAlpha && container.value.holdsAlphaBeside,
+            changesLevels: action.changesLevels(of: track, mix: mix))
         return planner.decide()
     }
 

@@ -11,6 +11,8 @@ struct TrackTagPlanner {
     let container: Located<ContainerType>
     /// The output's packets have an alpha plane beside them, which a tag says.
     let hasAlphaBeside: Bool
+    /// The output's levels are not the source's.
+    let changesLevels: Bool
     private var entries: [MetadataEntry] = []
     private var reasons = Reasons()
 
@@ -25,13 +27,14 @@ struct TrackTagPlanner {
 
     init(
         track: TrackDescription, rule: TrackRule, keep: MetadataSpec.Keep,
-        container: Located<ContainerType>, hasAlphaBeside: Bool
+        container: Located<ContainerType>, hasAlphaBeside: Bool, changesLevels: Bool
     ) {
         self.track = track
         self.rule = rule
         self.keep = keep
         self.container = container
         self.hasAlphaBeside = hasAlphaBeside
+        self.changesLevels = changesLevels
     }
 
     /// What muxers and other programs write about a stream by themselves.
@@ -159,6 +162,7 @@ struct TrackTagPlanner {
         default: break
         }
         if Self.isTechnical(tag.key) { return note(.left, "describes the source's own container") }
+        if changesLevels, LoudnessTags.contain(tag.key) { return note(.left, LoudnessTags.reason) }
         guard keep.contains(tag.key) else { return note(.left, "the job doesn't keep it") }
         guard container.value.hasTrackTags else {
             return note(.left, "\(container.value.name) can't hold a track's own tags")

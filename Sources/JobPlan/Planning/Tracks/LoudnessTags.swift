@@ -1,0 +1,35 @@
+internal import LibAV
+internal import Media
+
+/// Tags by which players set the level of a file: ReplayGain's, those of Opus (RFC 7845, 5.2.1), iTunes' Sound Check, and what MP3Gain keeps.
+/// They describe the source's levels, and a player applies them a second time to an output whose levels have been changed already.
+enum LoudnessTags {
+    /// The tag describes levels.
+    static func contain(_ key: String) -> Bool {
+        let name = key.lowercased()
+        // iTunes' comments come with their language in ID3 (`iTunNORM-eng`).
+        return name.hasPrefix("replaygain_") || name.hasPrefix("mp3gain_") || name.hasPrefix("itunnorm")
+            || name == "r128_track_gain" || name == "r128_album_gain"
+    }
+
+    /// Why they don't go along.
+    static let reason = "describes the source's levels, and the output has others"
+}
+
+extension TrackPlan.Action {
+    /// The levels of the output's audio are not those of its source: by `normalize`, `gain` or `filters`, by a mix of tracks, or of
+    /// channels to fewer ones.
+    func changesLevels(of source: TrackDescription, mix: AudioMix?) -> Bool {
+        guard case .encode(let encoding) = self, source.mediaType == .audio else { return false }
+        if encoding.loudness != nil || encoding.audio?.filters != nil { return true }
+        if let mix, mix.inputs.count > 1 || mix.inputs.contains(where: { $0.volume != .full }) { return true }
+        return encoding.encoder.channelLayout.map { made in
+            source.channelLayout.map { made.channels < $0.channels } ?? false
+        } ?? false
+    }
+}
+
+extension TrackPlan {
+    /// See `Action.changesLevels`.
+    var changesLevels: Bool { action.changesLevels(of: source, mix: mix) }
+}
