@@ -123,6 +123,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case encoderMissing = "encoder-missing"
     /// A setting that the codec doesn't take.
     case codecSetting = "codec-setting"
+    /// A setting was reduced to a limit of the codec that depends on the source.
+    case codecLimit = "codec-limit"
     /// A private option that the encoder doesn't take.
     case encoderOption = "encoder-option"
     /// A container that there is not, or that can't be told from the name.
@@ -198,6 +200,7 @@ extension Rule {
         case .unknownCodec: "There is no such codec"
         case .encoderMissing: "This build of FFmpeg lacks the encoder"
         case .codecSetting: "The codec doesn't take the setting"
+        case .codecLimit: "The setting exceeds a limit that depends on the source, and is reduced to it"
         case .encoderOption: "The encoder doesn't take the private option"
         case .unknownContainer: "There is no such container, or none can be told from the name"
         case .containerCodec: "The container can't hold the codec or the track"

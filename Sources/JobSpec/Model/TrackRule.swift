@@ -73,6 +73,15 @@ package struct TrackRule: Sendable {
             }
         }
 
+        /// How audio is encoded; nil where none is.
+        package var audio: AudioEncodeSpec? {
+            switch self {
+            case .encodeAudio(let spec): spec
+            case .copy(_, let otherwise): otherwise?.audio
+            case .encodeVideo, .encodeSubtitle: nil
+            }
+        }
+
         /// What no table says of it, and has to be tried.
         var settingsChecks: [SettingsCheck] {
             switch self {

@@ -253,6 +253,12 @@ struct TrackPlanner {
         switch prober.verdict(on: .encoder(encoding.encoder)) {
         case .holds, .becomes: return true
         case .unheeded(let other):
+            if let rate = other.bitRate, let place = rule.action.place(of: other.setting),
+                dependsOnSource(encoding, of: rule)
+            {
+                clamp(&encoding, to: rate, of: track, at: place, &reasons)
+                return true
+            }
             if let place = rule.action.place(of: other.setting) {
                 reasons.error(
                     .codecSetting, "\(name) makes \(other.made) of \(label(track)) with these settings",
@@ -265,11 +271,72 @@ struct TrackPlanner {
             if let rate = other.bitRate { encoding.take(bitRate: rate) }
             return true
         case .problem(let problem):
+            if let place = rule.action.place(of: "bitrate"), dependsOnSource(encoding, of: rule),
+                let rate = nextLowerRate(of: encoding)
+            {
+                clamp(&encoding, to: rate, of: track, at: place, &reasons)
+                return true
+            }
             reasons.error(
                 .codecSetting, "\(name) can't be opened with these settings for \(label(track)): \(problem)",
                 at: rule.action.range)
             return false
         }
+    }
+
+    /// Another source would let the encoder take the bit rate as it is written: a limit at this one's sample rate or number of channels,
+    /// and no mistake in the job file.
+    private func dependsOnSource(_ encoding: TrackPlan.Encoding, of rule: TrackRule) -> Bool {
+        guard let spec = rule.action.audio, spec.bitRate != nil,
+            spec.sampleRate == nil || spec.channels == nil
+        else { return false }
+        var rates: [Int32] = [48_000, 44_100, 24_000, 22_050, 16_000, 8000]
+        var layouts: [ChannelLayout] = [.stereo, .mono]
+        if let surround = ChannelLayout(named: "5.1") { layouts.append(surround) }
+        if let rate = spec.sampleRate?.value { rates = [rate] }
+        if let layout = spec.channels?.value { layouts = [layout] }
+        for rate in rates {
+            for layout in layouts {
+                var other = encoding.encoder
+                (other.sampleRate, other.timeBase, other.channelLayout) = (rate, Rational(1, rate), layout)
+                if case .holds = prober.verdict(on: .encoder(other)) { return true }
+            }
+        }
+        return false
+    }
+
+    /// The highest usual bit rate below the one asked for with which the encoder opens.
+    private func nextLowerRate(of encoding: TrackPlan.Encoding) -> Int64? {
+        let asked = encoding.encoder.bitRate ?? 0
+        let usual: [Int64] = [
+            768, 640, 576, 512, 448, 384, 320, 256, 224, 192, 176, 160, 144, 128, 112, 96, 88, 80, 72, 64, 56,
+            48, 40,
+            32, 24, 16, 12, 8,
+        ]
+        return usual.lazy.map { $0 * 1000 }.filter { $0 < asked }.first { rate in
+            var other = encoding.encoder
+            other.bitRate = rate
+            if case .holds = prober.verdict(on: .encoder(other)) { return true }
+            return false
+        }
+    }
+
+    private func clamp(
+        _ encoding: inout TrackPlan.Encoding, to rate: Int64, of track: TrackDescription,
+        at place: SourceRange,
+        _ reasons: inout Reasons
+    ) {
+        func text(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
+        let (asked, encoder) = (encoding.encoder.bitRate ?? 0, encoding.encoder)
+        let layout = encoder.channelLayout.map { " \($0)" } ?? ""
+        let limit =
+            rate < asked
+            ? "\(text(asked)) exceeds what \(encoding.codec) allows at \(encoder.sampleRate) Hz\(layout)"
+            : "\(encoding.codec) has no bit rate of \(text(asked)) at \(encoder.sampleRate) Hz\(layout)"
+        reasons.diagnostics.warning(
+            .codecLimit, "\(label(track)): \(limit); encoding at \(text(rate))", at: place,
+            help: "`sample_rate` and `channels` make it independent of the source")
+        encoding.take(bitRate: rate)
     }
 
     /// Cues may be few or none in a range; nothing of them can be foretold but where they may lie.
