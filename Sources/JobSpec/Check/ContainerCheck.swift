@@ -4,6 +4,11 @@ internal import Media
 
 /// What the container says of an output, without opening any media.
 enum ContainerCheck {
+    /// Names of covers in some container, which libavformat would write as text.
+    private static let coverKeys: Set<String> = [
+        "cover", "covr", "apic", "picture", "artwork", "metadata_block_picture", "attached_pic",
+    ]
+
     static func check(_ output: OutputSpec, into sink: inout DiagnosticSink) {
         guard let place = output.container else { return }
         let container = place.value
@@ -47,8 +52,23 @@ enum ContainerCheck {
                 .containerSetting, "the tag `encoder` is written by the muxer, which puts its own name there",
                 at: entry.key.range)
         }
+        for entry in output.metadata.set {
+            let (key, name) = (entry.key, entry.key.value.lowercased())
+            if coverKeys.contains(name) {
+                sink.error(
+                    .containerSetting, "`\(key.value)` would be a tag of text, not a cover", at: key.range,
+                    help: "covers of the source are kept unless `keep` says otherwise")
+            } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil
+            {
+                sink.error(
+                    .containerSetting,
+                    "`\(entry.value)` is no date and time; \(container.name) keeps both, such as `2024-03-09T13:36:19Z`",
+                    at: key.range)
+            }
+        }
         if let keys = container.metadataKeys {
-            for entry in output.metadata.set where !keys.contains(entry.key.value) {
+            for entry in output.metadata.set
+            where !keys.contains(entry.key.value) && !coverKeys.contains(entry.key.value.lowercased()) {
                 sink.error(
                     .containerSetting, "\(container.name) can't hold the tag `\(entry.key.value)`",
                     at: entry.key.range,

@@ -104,6 +104,10 @@ public struct ContainerModel: Sendable {
     public var metadataKeys: Set<String>?
     /// Tags that have one field in it.
     public var sharedKeys: Set<String> = []
+    /// It keeps the creation time as a number, so that libavformat parses it.
+    public var parsesCreationTime = false
+    /// Tags that it keeps as numbers.
+    public var numericKeys: Set<String> = []
     /// A creation time of 1970 is none.
     public var takesZeroForNoTime = false
 
@@ -197,6 +201,8 @@ extension ContainerModel {
         model.hasFragments = true
         model.canTakeChaptersLate = true
         model.takesZeroForNoTime = true
+        model.parsesCreationTime = true
+        model.numericKeys = ["track", "disc"]
         model.languageForm = .threeLetters
         model.framing = .movie
         model.packetStages = { parameters, _ in HEVCSampleEntry(parameters).map { [$0] } ?? [] }
@@ -216,6 +222,7 @@ extension ContainerModel {
     {
         var model = ContainerModel(name, muxer: muxer, extensions, types)
         model.soundTimeBase = Rational(1, 1000)
+        model.parsesCreationTime = true
         // libavformat writes it for Opus alone.
         model.delayFields = ["opus"]
         model.storesFrameRate = true

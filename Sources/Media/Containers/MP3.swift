@@ -6,6 +6,8 @@ extension ContainerModel {
         model.coverCodecs = ["mjpeg", "png", "bmp", "gif", "tiff"]
         model.hidesBeginningExcept = []
         model.discardForm = .firstFrame
+        // libavformat rewrites it in the one form that ID3 has, and completes it first.
+        model.parsesCreationTime = true
         return model
     }()
 }

@@ -1,0 +1,171 @@
+import Diagnostics
+import Foundation
+@testable import JobPlan
+import JobRun
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// What a plan makes of a source's loudness tags, of bit rates that its audio can't have, and of times that aren't whole.
+@Suite struct SourceLimitTests {
+    private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
+        let (file, sink) = decode(yaml, directory: scratch.path)
+        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        return BatchPlanner.plan([file])
+    }
+
+    private func plan(_ asset: String, encode: String, to target: String, in scratch: Scratch) throws
+        -> BatchPlanner.Result
+    {
+        try plan(
+            "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ { audio: first, \(encode) } ], destination: \(target) }\n",
+            in: scratch)
+    }
+
+    // MARK: Loudness tags
+
+    @Test(arguments: [
+        ("REPLAYGAIN_TRACK_GAIN", true), ("replaygain_album_peak", true), ("R128_TRACK_GAIN", true),
+        ("iTunNORM", true), ("iTunNORM-eng", true), ("MP3GAIN_UNDO", true), ("R128_MODE", false),
+        ("gain", false),
+    ])
+    func loudnessTags(_ key: String, _ isOne: Bool) {
+        #expect(LoudnessTags.contain(key) == isOne)
+    }
+
+    /// Dropped wherever levels change, with an entry in the ledger, and kept otherwise.
+    @Test(arguments: [
+        ("encode: { codec: flac, normalize: -16 }", false), ("encode: { codec: flac, gain: -3dB }", false),
+        ("encode: { codec: flac, filters: acompressor }", false),
+        ("encode: { codec: flac, channels: mono }", false),
+        ("encode: { codec: flac }", true), ("encode: { codec: flac, gain: 0dB }", true), ("copy: true", true),
+    ])
+    func loudnessTags_goWithLevels(_ action: String, _ areKept: Bool) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=0.5", "-ac", "2", "-metadata", "REPLAYGAIN_TRACK_GAIN=-8.00 dB",
+            "-metadata",
+            "title=T", scratch.file("s.flac"))
+        let result = try plan("s.flac", encode: action, to: "o.flac", in: scratch)
+        #expect(result.diagnostics.diagnostics.isEmpty, "\(result.diagnostics.diagnostics.map(\.message))")
+        let output = try #require(result.plan.jobs.first?.outputs.first)
+        #expect(output.metadata.contains { $0.key.uppercased() == "REPLAYGAIN_TRACK_GAIN" } == areKept)
+        #expect(output.metadata.contains { $0.key == "title" })
+        let entry = try #require(output.ledger.first { $0.item.uppercased() == "TAG REPLAYGAIN_TRACK_GAIN" })
+        #expect(
+            entry.outcome == (areKept ? .copied : .left) && (areKept || entry.reason == LoudnessTags.reason))
+    }
+
+    /// The same of a track's own tags.
+    @Test func loudnessTagsOfATrack() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=1", "-c:a", "flac", "-metadata:s:a:0",
+            "REPLAYGAIN_TRACK_GAIN=-8.00 dB",
+            scratch.file("s.mka"))
+        let records = try await run(
+            """
+            version: 1
+            defaults: { asset: ./s.mka }
+            jobs:
+              quiet: { tracks: [ { audio: first, encode: { codec: flac, gain: -3dB } } ], destination: quiet.mka }
+              same: { tracks: [ { audio: first, encode: { codec: flac } } ], destination: same.mka }
+            """, in: scratch.path)
+        for record in records { _ = try success(records, record.id) }
+        for (name, isThere) in [("quiet", false), ("same", true)] {
+            let probed = try program(
+                "ffprobe", ["-v", "error", "-show_streams", "-show_format", scratch.file("\(name).mka")])
+            #expect(probed.text.uppercased().contains("REPLAYGAIN") == isThere, "\(name)")
+        }
+    }
+
+    // MARK: Bit rates
+
+    /// A limit at the source's sample rate or channels is a warning, and the limit is what is encoded at.
+    @Test(arguments: [
+        ("aac", "160k", 16_000, 1, "m4a", Int64(96_000)), ("aac", "320k", 8000, 2, "m4a", 96_000),
+        ("mp3", "320k", 22_050, 1, "mp3", 160_000), ("mp3", "24k", 44_100, 1, "mp3", 32_000),
+        ("opus", "400k", 48_000, 1, "ogg", 256_000),
+    ])
+    func bitRate_thatTheSourceLimits_isClamped(
+        _ codec: String, _ rate: String, _ sampleRate: Int, _ channels: Int, _ container: String,
+        _ made: Int64
+    ) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=0.5:sample_rate=\(sampleRate)", "-ac", "\(channels)",
+            scratch.file("s.wav"))
+        let encode = "encode: { codec: \(codec), bitrate: \(rate) }"
+        let result = try plan("s.wav", encode: encode, to: "o.\(container)", in: scratch)
+        let found = result.diagnostics.diagnostics
+        #expect(
+            found.count == 1 && found[0].severity == .warning && found[0].rule == .codecLimit,
+            "\(found.map(\.message))")
+        #expect(
+            found.first?.message.contains("encoding at \(made / 1000)k") == true, "\(found.map(\.message))")
+        guard case .encode(let encoding)? = result.plan.jobs.first?.outputs.first?.tracks.first?.action else {
+            Issue.record("nothing is encoded")
+            return
+        }
+        #expect(encoding.encoder.bitRate == made)
+        _ = try success(
+            try await run(
+                "version: 1\njobs:\n  it: { asset: ./s.wav, tracks: [ { audio: first, \(encode) } ], destination: o.\(container) }\n",
+                in: scratch.path))
+    }
+
+    /// What no source could have, or the job file decides alone, stays an error.
+    @Test(arguments: [
+        ("mp3", "bitrate: 100k", "mp3"), ("mp3", "bitrate: 320k, sample_rate: 22050, channels: mono", "mp3"),
+        ("aac", "bitrate: 160k, sample_rate: 16000, channels: mono", "m4a"), ("ac3", "bitrate: 700k", "mkv"),
+    ])
+    func bitRate_thatTheJobDecides_isAnError(_ codec: String, _ settings: String, _ container: String) throws
+    {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=0.5", scratch.file("s.wav"))
+        let result = try plan(
+            "s.wav", encode: "encode: { codec: \(codec), \(settings) }", to: "o.\(container)", in: scratch)
+        #expect(
+            result.diagnostics.hasErrors && result.plan.jobs.isEmpty,
+            "\(result.diagnostics.diagnostics.map(\.message))")
+    }
+
+    // MARK: Times of recording
+
+    @Test(arguments: [
+        ("2024-03-09T13:36:19Z", true), ("2024-03-09 13:36:19", true),
+        ("2024-02-29T00:00:00.123456+01:00", true),
+        ("2024-03-09T13:36:19-0530", true), ("13:36:19", false), ("2024-03-09", false), ("2024", false),
+        ("2023-02-29T00:00:00", false), ("2024-13-09T13:36:19", false), ("2024-03-09T13:36", false),
+        ("now", false),
+        ("2024-03-09T13:36:19Zx", false), ("2024-03-09T13:36:19.", false), ("", false),
+        ("2024-03-09T13:36:19+1", false),
+    ])
+    func creationTime_isWholeOrNone(_ text: String, _ isWhole: Bool) {
+        #expect((CreationTime(text) != nil) == isWhole)
+    }
+
+    /// A time of day alone isn't completed with today.
+    @Test func creationTime_withoutADate_isDropped() async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "sine=d=0.5", "-metadata", "creation_time=13:36:19", scratch.file("s.flac"))
+        for (target, codec, isText) in [
+            ("mp4", "aac", false), ("mkv", "flac", false), ("mp3", "mp3", false), ("flac", "flac", true),
+        ] {
+            let yaml =
+                "version: 1\njobs:\n  it: { asset: ./s.flac, tracks: [ { audio: first, encode: { codec: \(codec) } } ], destination: o.\(target) }\n"
+            let entry = try plan(yaml, in: scratch).plan.jobs.first?.outputs.first?.ledger.first {
+                $0.item.lowercased() == "tag creation_time"
+            }
+            #expect(entry?.outcome == (isText ? .copied : .left), "\(target)")
+            _ = try success(try await run(yaml, in: scratch.path))
+            let probed = try program(
+                "ffprobe",
+                ["-v", "error", "-show_entries", "format_tags:stream_tags", scratch.file("o.\(target)")])
+            #expect(probed.text.lowercased().contains("creation_time") == isText, "\(target): \(probed.text)")
+        }
+    }
+}
