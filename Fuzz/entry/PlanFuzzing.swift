@@ -30,6 +30,7 @@ private struct SignalProber: SourceProber {
         case .frames(_, let ranges, let numbers):
             return .frames(
                 FramePositions(of: numbers, in: ranges, count: 250, every: Rational(1, 25)))
+        case .subtitleEvents: return .presence(true)
         case .trial(let trial): return .verdict(trial.carryOut())
         }
     }

@@ -29,6 +29,7 @@ import Testing
             case .frames(_, let ranges, let numbers):
                 return .frames(
                     FramePositions(of: numbers, in: ranges, count: 1 << 40, every: Rational(1, 1000)))
+            case .subtitleEvents: return .presence(true)
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
             case .trial: return .verdict(.holds)

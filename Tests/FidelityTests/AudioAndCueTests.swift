@@ -111,12 +111,43 @@ import Testing
             let text = try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8)
             #expect(wanted.allSatisfy { text.contains($0) }, "\(text)")
         }
-        let empty = try await run(
-            job(
-                "s.mkv", "{ subtitle: first, encode: { codec: srt } }", to: "n.srt",
-                more: "range: { start: 8.5s, end: 9s }, "),
+    }
+
+    /// A range without an event: an optional rule goes on without the track, any other is an error, whatever the container.
+    @Test func subtitlesWithoutEventInRange_areOmittedOrRefused() async throws {
+        let scratch = try Scratch()
+        try scratch.write("1\n00:00:01,000 --> 00:00:02,500\nshort\n\n", to: "c.srt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc=s=160x120:r=25:d=4", "-i", scratch.file("c.srt"), "-c:v", "libx264",
+            "-g", "25", "-c:s", "srt", scratch.file("s.mkv"))
+        let range = "range: { start: 3s, end: 4s }, "
+        for (codec, name) in [("srt", "n.srt"), ("webvtt", "n.vtt"), ("ass", "n.ass")] {
+            for optional in ["", ", optional: true"] {
+                let records = try await run(
+                    job(
+                        "s.mkv", "{ subtitle: first, encode: { codec: \(codec) }\(optional) }", to: name,
+                        more: range),
+                    in: scratch.path)
+                let wanted = optional.isEmpty ? "has no event in the range" : "left with no track at all"
+                #expect(failure(records).contains(wanted), "\(name): \(failure(records))")
+            }
+        }
+        let video = "{ video: first, encode: { codec: h264 } }"
+        let refused = try await run(
+            job("s.mkv", video + ", { subtitle: first, copy: true }", to: "o.mkv", more: range),
             in: scratch.path)
-        #expect(failure(empty).contains("no cue is shown"), "\(failure(empty))")
+        #expect(failure(refused).contains("has no event in the range"), "\(failure(refused))")
+        let result = try success(
+            try await run(
+                job(
+                    "s.mkv", video + ", { subtitle: first, copy: true, optional: true }", to: "o.mkv",
+                    more: range),
+                in: scratch.path))
+        #expect(result.outputs[0].tracks.count == 1)
+        #expect(
+            try Judge(scratch.file("o.mkv")).probe(["-show_streams"])["streams"].map { ($0 as? [Any])?.count }
+                == 1)
+        #expect(scratch.contents.filter { $0.hasPrefix("n.") }.isEmpty)
     }
 
     /// What means something in WebVTT is written so that it doesn't.

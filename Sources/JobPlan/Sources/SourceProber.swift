@@ -41,6 +41,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         /// Where frames of a track of video lie, by number, in some ranges joined end to end; in the whole track where `ranges` is empty.
         /// Packets are read as far as the last of them.
         case frames(track: Int, ranges: [TimeRange], numbers: [Int64])
+        /// Whether a subtitle track has an event in some ranges; in the whole track where `ranges` is empty.
+        case subtitleEvents(track: Int, ranges: [TimeRange])
         /// Whether filters or an encoder take some settings; no source is looked into.
         case trial(SettingsTrial)
     }
@@ -89,6 +91,8 @@ package enum ProbeResponse: Codable, Sendable {
     case keyFrames([MediaTime])
     /// Where frames lie that were requested by number.
     case frames(FramePositions)
+    /// Whether something is there.
+    case presence(Bool)
     /// What came of a trial.
     case verdict(SettingsTrial.Verdict)
 }
@@ -177,6 +181,13 @@ package struct LocalProber: SourceProber {
                 return .frames(
                     try contents.positions(
                         of: numbers, in: ranges, of: found, path: path, environment: media))
+            case .subtitleEvents(let track, let ranges):
+                let contents = try contents(path)
+                guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                    return .presence(false)
+                }
+                return .presence(
+                    try contents.hasSubtitleEvents(found, in: ranges, path: path, environment: media))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
             case .clipCut(let track, let ranges, let tick, let encoder):
@@ -327,6 +338,16 @@ extension SourceProber {
             throw .notAnswered
         }
         return found
+    }
+
+    /// Whether a subtitle track has an event in some ranges.
+    func hasSubtitleEvents(
+        _ track: Int, in ranges: [TimeRange], of path: String
+    ) throws(SourceProblem) -> Bool {
+        let answer = try answer(
+            ProbeRequest(path: path, matter: .subtitleEvents(track: track, ranges: ranges)))
+        guard case .presence(let isThere) = answer else { throw .notAnswered }
+        return isThere
     }
 
     /// How stretches of a track go into a cut of several sources; nil where the track is gone.

@@ -25,6 +25,7 @@ enum ReplyValidator {
                     return (.zero...longest).contains(position.start)
                         && position.end.map { (position.start...longest).contains($0) } != false
                 }
+        case .presence: true
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
         case .verdict(.becomes(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)

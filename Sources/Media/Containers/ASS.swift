@@ -1,8 +1,4 @@
 extension ContainerModel {
     /// Files of Advanced SubStation Alpha.
-    static let ass: ContainerModel = {
-        var model = cues("ass", ["ass", "ssa"], codecs: ["ass", "ssa"])
-        model.mayBeEmpty = true
-        return model
-    }()
+    static let ass = cues("ass", ["ass", "ssa"], codecs: ["ass", "ssa"])
 }

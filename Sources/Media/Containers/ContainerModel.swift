@@ -40,8 +40,6 @@ public struct ContainerModel: Sendable {
     public var saysDolbyVisionProfile5 = false
     /// Its last page says that it is the last, if the trailer writes it.
     public var endsWithTrailer = false
-    /// It can be without any packet.
-    public var mayBeEmpty = false
 
     // MARK: Times
 

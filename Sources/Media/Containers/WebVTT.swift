@@ -1,8 +1,4 @@
 extension ContainerModel {
     /// WebVTT's files.
-    static let webvtt: ContainerModel = {
-        var model = cues("webvtt", ["vtt", "webvtt"], codecs: ["webvtt"])
-        model.mayBeEmpty = true
-        return model
-    }()
+    static let webvtt = cues("webvtt", ["vtt", "webvtt"], codecs: ["webvtt"])
 }

@@ -57,7 +57,7 @@ struct OutputPlanner {
         }
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
         if let composed { reasons.add(LeftoverCheck.decide(output, of: composed.left)) }
-        let tracks = tracks(chosen, extent)
+        let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
         if let waveform = output.waveform { drawn(waveform, as: &plan) }
@@ -244,6 +244,49 @@ struct OutputPlanner {
                 at: container.range)
         }
         return chosen
+    }
+
+    /// The selection without text subtitle tracks that have no event in what is read: an optional rule goes on without them, for any other that
+    /// is an error. What is known only once another job has run is left to the run.
+    private mutating func withoutEmptySubtitles(_ chosen: [Chosen], _ extent: PlannedExtent) -> [Chosen] {
+        guard case .file(let path, _) = source else { return chosen }
+        var kept: [Chosen] = []
+        for chosen in chosen {
+            guard chosen.rule.mediaType == .subtitle else {
+                kept.append(chosen)
+                continue
+            }
+            let tracks = chosen.tracks.filter { isShown($0, of: path, by: chosen.rule, extent) }
+            kept.append(Chosen(rule: chosen.rule, tracks: tracks))
+        }
+        if kept.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
+            reasons.error(
+                .noSuchTrack, "the \(output.id == nil ? "job" : "output") is left with no track at all",
+                at: place)
+        }
+        return kept
+    }
+
+    private mutating func isShown(
+        _ track: TrackDescription, of path: String, by rule: TrackRule, _ extent: PlannedExtent
+    ) -> Bool {
+        do throws(SourceProblem) {
+            if try prober.hasSubtitleEvents(track.index, in: extent.ranges, of: path) { return true }
+        } catch {
+            reasons.error(.sourceUnreadable, "\(path): \(error)", at: job.asset.range)
+            return false
+        }
+        let whose = extent.ranges.isEmpty ? "" : " in the range"
+        if rule.isOptional {
+            reasons.note("optional subtitle track \(track.index) omitted: it has no event\(whose)")
+            reasons.account(
+                for: LedgerText.plainName(track), of: track.index, .left, "it has no event\(whose)")
+        } else {
+            reasons.error(
+                .noSuchTrack, "subtitle track \(track.index) has no event\(whose)", at: rule.selection.range,
+                help: "`optional: true` lets the job go on without it")
+        }
+        return false
     }
 
     /// An optional rule selects nothing. A silent output of a source with audio is rarely meant: that is a warning, anything else a note.
