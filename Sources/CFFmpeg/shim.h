@@ -65,6 +65,22 @@ static inline const int *tandem_codec_sample_rates(const AVCodec *c) { return c-
 static inline const AVChannelLayout *tandem_codec_layouts(const AVCodec *c) { return c->ch_layouts; }
 static inline const AVRational *tandem_codec_frame_rates(const AVCodec *c) { return c->supported_framerates; }
 
+static inline int tandem_frame_is_key(const AVFrame *f) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    return (f->flags & AV_FRAME_FLAG_KEY) != 0;
+#else
+    return f->key_frame;
+#endif
+}
+
+static inline int tandem_frame_is_top_field_first(const AVFrame *f) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    return (f->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
+#else
+    return f->top_field_first;
+#endif
+}
+
 static inline int tandem_frame_is_interlaced(const AVFrame *f) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
     return (f->flags & AV_FRAME_FLAG_INTERLACED) != 0;

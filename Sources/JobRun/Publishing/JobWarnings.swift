@@ -18,7 +18,7 @@ struct JobWarnings {
         }
         lines += plan.tracks.compactMap(\.unforetold)
         let tracks = zip(plan.tracks, findings.tracks)
-        for what in [dropped, captions, change] {
+        for what in [leading, dropped, captions, change] {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
         }
         lines += findings.losses
@@ -69,6 +69,13 @@ struct JobWarnings {
             : "\(counted(report.droppedSamples, "frame")) left out, their times did not increase"
     }
 
+    private func leading(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard report.damage.leading > 0 else { return nil }
+        let first = report.damage.leadingEnd.map { "; its first frame is at \($0) s" } ?? ""
+        return
+            "begins before its first keyframe: \(counted(report.damage.leading, "frame")) without references dropped\(first)"
+    }
+
     private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.captionsLeft > 0 else { return nil }
         return
@@ -97,7 +104,9 @@ struct JobWarnings {
             parts.append("\(report.damage.skipped) damaged packets or frames skipped\(first)")
         }
         if track.expected.isExact, let frames = track.expected.frames {
-            let missing = frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
+            let missing =
+                frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
+                - report.damage.leading
             if missing > report.damage.skipped {
                 parts.append("\(counted(missing, "frame")) fewer than its index promises")
             }

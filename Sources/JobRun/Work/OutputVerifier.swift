@@ -243,6 +243,7 @@ struct OutputVerifier {
             if task.input.damagePolicy == .skip { return nil }
             if let frames = expected.frames,
                 frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
+                    + report.damage.leading
             {
                 return
                     "\(source) gave \(report.appendedSamples) frames, its index promises \(frames): it is truncated or damaged"

@@ -32,8 +32,7 @@ struct WorkFailures {
     private func isOfSource(_ error: any Error) -> Bool {
         switch error as? MediaError {
         case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
-            .undecodable,
-            .noPackets:
+            .undecodable, .noPackets, .noKeyFrame, .beforeKeyFrame:
             true
         default: false
         }
@@ -57,8 +56,10 @@ struct WorkFailures {
             return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
             .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
-            .undecodable(let track, _), .unorderedTimes(let track, _), .hiddenBetween(let track, _),
-            .noPackets(let track, _), .lostPackets(let track, _, _),
+            .undecodable(let track, _), .unorderedTimes(let track, _),
+            .hiddenBetween(let track, _),
+            .noPackets(let track, _), .lostPackets(let track, _, _), .noKeyFrame(let track, _),
+            .beforeKeyFrame(let track, _),
             .changedHeaders(let track, _):
             return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
                 ?? plan.location

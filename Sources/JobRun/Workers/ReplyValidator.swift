@@ -95,7 +95,7 @@ enum ReplyValidator {
         for report in findings.tracks {
             let numbers = [
                 report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
-                report.damage.skipped, report.hiddenSamples, report.captionsLeft,
+                report.damage.skipped, report.damage.leading, report.hiddenSamples, report.captionsLeft,
             ]
             guard numbers.allSatisfy(counts.contains) else { return false }
         }

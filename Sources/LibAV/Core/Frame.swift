@@ -97,6 +97,17 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     public var color: ColorDescription { ColorDescription(frame: raw) }
     /// Coded as two fields.
     public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
+    /// The field order of an interlaced frame; nil for a progressive one.
+    public var fieldOrder: FieldOrder? {
+        guard isInterlaced else { return nil }
+        return tandem_frame_is_top_field_first(raw) != 0 ? .topFirst : .bottomFirst
+    }
+    /// Whether the decoder reports a keyframe, from which decoding can begin.
+    package var isKey: Bool { tandem_frame_is_key(raw) != 0 }
+    /// Whether the frame is coded without references.
+    package var isIntra: Bool { raw.pointee.pict_type == AV_PICTURE_TYPE_I }
+    /// Whether the decoder has not reached a random-access point since it began (`AV_FRAME_FLAG_CORRUPT`, H.264).
+    package var lacksReferences: Bool { raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
     /// It carries closed captions (CEA-608 or 708, as ATSC A/53 has them).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
     /// The nine numbers of the display matrix that its decoder found in it, as in an image from a camera; nil where there is none.

@@ -27,26 +27,34 @@ extension BitstreamTraits {
         // Video
         "h264": made {
             ($0.parameterSets, $0.saidColor, $0.carriesCaptions) = (.avc, .all, true)
-            $0.playsPlainAs = "H.264"
+            ($0.playsPlainAs, $0.randomAccess) = ("H.264", .recoveryPoint)
         },
         "hevc": made {
             ($0.parameterSets, $0.saidColor, $0.carriesCaptions) = (.hevc, .all, true)
             // Parameter sets are out of band: Apple's players want it said.
-            $0.movieTag = "hvc1"
+            ($0.movieTag, $0.randomAccess) = ("hvc1", .keyframe)
         },
-        "vvc": made { $0.saidColor = .all },
-        "av1": made { $0.saidColor = .all },
-        "vp9": made { $0.saidColor = .all },
-        "vc1": made { $0.saidColor = .all },
-        "dnxhd": made { $0.saidColor = .matrix },
+        "vvc": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
+        "av1": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
+        "vp8": made { $0.randomAccess = .keyframe },
+        "vp9": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
+        "vc1": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
+        "dnxhd": made { ($0.saidColor, $0.saysFieldsInFrames) = (.matrix, true) },
+        "dvvideo": made { $0.saysFieldsInFrames = true },
         "prores": made { ($0.saidColor, $0.saysProfileInTag) = (.all, true) },
-        "mpeg1video": made { $0.olderVideo = .mpeg2 },
-        "mpeg2video": made { ($0.saidColor, $0.carriesCaptions, $0.olderVideo) = (.all, true, .mpeg2) },
-        "mpeg4": made { $0.olderVideo = .mpeg4 },
+        "mpeg1video": made { ($0.olderVideo, $0.randomAccess) = (.mpeg2, .withheld) },
+        "mpeg2video": made {
+            ($0.saidColor, $0.carriesCaptions) = (.all, true)
+            ($0.olderVideo, $0.randomAccess) = (.mpeg2, .withheld)
+        },
+        "mpeg4": made {
+            ($0.olderVideo, $0.randomAccess, $0.saysFieldsInFrames) = (.mpeg4, .keyframe, true)
+        },
         "ffv1": made { $0.hasChecksums = true },
         // Images
         "mjpeg": made {
             ($0.saidColor, $0.cover) = ([.matrix, .range], Cover(mime: "image/jpeg", name: "cover.jpg"))
+            $0.saysFieldsInFrames = true
         },
         "png": made { ($0.hasChecksums, $0.cover) = (true, Cover(mime: "image/png", name: "cover.png")) },
         "bmp": made { $0.cover = Cover(mime: "image/bmp", name: "cover.bmp") },

@@ -40,6 +40,16 @@ package struct BitstreamTraits: Sendable {
         case mpeg4
     }
 
+    /// How the first frame that decodes without missing references is recognized in a stream that begins anywhere.
+    package enum RandomAccess: Sendable {
+        /// The decoder reports which frames follow a recovery point (H.264).
+        case recoveryPoint
+        /// The first keyframe.
+        case keyframe
+        /// The decoder withholds earlier frames.
+        case withheld
+    }
+
     /// What subtitles show as frames.
     package enum DisplaySets: Sendable {
         /// Presentation graphics of Blu-ray.
@@ -89,6 +99,10 @@ package struct BitstreamTraits: Sendable {
     package var parameterSets: ParameterSets?
     /// Its frames say by a code of their own whether they are reordered.
     package var olderVideo: OlderVideo?
+    /// Only decoded frames say whether they are interlaced.
+    package var saysFieldsInFrames = false
+    /// Where decoding can begin; nil where every frame is independent, or nothing is known.
+    package var randomAccess: RandomAccess?
     /// The tag under which players of movies take it; nil where the muxer's is.
     package var movieTag: String?
     /// Its tag alone says its profile.

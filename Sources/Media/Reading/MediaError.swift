@@ -43,6 +43,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case noPackets(track: String, length: MediaTime)
     /// A decoder took every packet and gave neither a frame nor an error.
     case undecodable(track: String, packets: Int)
+    /// A stream has no random-access point: references of all its frames are missing.
+    case noKeyFrame(track: String, packets: Int)
+    /// A range ends before the first random-access point of the stream.
+    case beforeKeyFrame(track: String, first: MediaTime)
     /// The asset has no track of that kind.
     case noTrack(MediaType)
     /// A track gave no sample at all.
@@ -75,7 +79,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .noTimes(let track):
             "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
         case .unorderedTimes(let track, let time):
-            "\(track)\(Self.at(time)): the source's decoding times go back, because its edits repeat media or its fragments overlap, and a copy can't: `encode` it"
+            "\(track)\(Self.at(time)): the source's decoding times go back (edits that repeat media, fragments that overlap, or two packets with one time), and a copy can't: `encode` it"
         case .hiddenBetween(let track, let time):
             "\(track)\(Self.at(time)): the source hides frames between those that it shows, because of its edits or of fragments that overlap, and a copy would show them: `encode` it"
         case .changedHeaders(let track, let time):
@@ -88,6 +92,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): the source says that it lasts \(length) s, and not one packet of it can be found: the file was cut or damaged, or libavformat can't read this form of the codec"
         case .undecodable(let track, let packets):
             "\(track): its decoder took \(packets == 1 ? "1 packet" : "\(packets) packets") and gave neither a frame nor an error: libavcodec can't decode this form of the codec"
+        case .noKeyFrame(let track, let packets):
+            "\(track): no frame of its \(packets == 1 ? "1 packet" : "\(packets) packets") decodes without missing references; the stream has no keyframe"
+        case .beforeKeyFrame(let track, let first):
+            "\(track): the range ends before the stream's first keyframe, at \(first) s; earlier frames lack their references"
         case .noTrack(let type): "there is no \(type.rawValue) track"
         case .noSamples(let track): "\(track): nothing to show in this range"
         case .clip(let source, let error): "\(source), \(error)"

@@ -20,6 +20,10 @@ public final class DamageTally: Sendable {
         public var skipped = 0
         /// The time of the first one, where it has one.
         public var first: MediaTime?
+        /// Frames dropped because they precede the first random-access point of the stream.
+        public var leading = 0
+        /// The time of the first frame behind them.
+        public var leadingEnd: MediaTime?
     }
 
     private struct State: Sendable {
@@ -35,6 +39,14 @@ public final class DamageTally: Sendable {
     var policy: DamagePolicy { state.withLock { $0.policy } }
 
     func follow(_ policy: DamagePolicy) { state.withLock { $0.policy = policy } }
+
+    /// Counts the frames dropped before the first random-access point; outputs that read the same frames count them once.
+    func dropLeading(_ count: Int, until time: MediaTime?) {
+        state.withLock { state in
+            guard count > state.count.leading else { return }
+            (state.count.leading, state.count.leadingEnd) = (count, time)
+        }
+    }
 
     /// Counts what is left out from here on, or throws where that is not wanted.
     func meet(_ error: MediaError, at time: MediaTime? = nil) throws(MediaError) {

@@ -27,6 +27,9 @@ final class DecodedFrames: FrameStream {
     private var step: Int64?
     private var lastDTS: Int64?
 
+    /// The frames at the stream's beginning whose references are missing; nil once one decodes without.
+    private var leading: LeadingFrames?
+
     /// Frames that end before this time are of no use, where no other is decoded from them; in `timeBase`, on the file's own clock.
     private var wantedFrom = Int64.min
     /// The latest time of a packet that was passed over because of that.
@@ -37,6 +40,7 @@ final class DecodedFrames: FrameStream {
         timeBase = packets.timeBase
         name = packets.track.label
         let track = packets.track
+        leading = Self.leading(of: packets)
         lacksTimes = track.mediaType == .video
         pictureLength = max(1, track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1)
         do {
@@ -45,6 +49,33 @@ final class DecodedFrames: FrameStream {
         } catch {
             throw MediaError.reading(track: packets.track.label, at: nil, error)
         }
+    }
+
+    private static func leading(of packets: PacketSource) -> LeadingFrames? {
+        guard packets.track.mediaType == .video, !packets.hasSought else { return nil }
+        let start = (packets.timeZero + packets.heardFrom).ticks(in: packets.timeBase)
+        return LeadingFrames(packets.track.format.parameters.traits, start: start)
+    }
+
+    /// False for a frame whose references are missing at the stream's beginning.
+    private func accepts(_ frame: borrowing Frame) -> Bool {
+        guard var frames = leading.take() else { return true }
+        guard frames.accepts(LeadingFrames.Picture(frame)) else {
+            leading = frames
+            return false
+        }
+        // Damage before it is counted as such.
+        let missing = frames.missing(before: frame.pts) - packets.damage.count.skipped
+        if missing > 0 {
+            packets.damage.dropLeading(
+                missing, until: frame.pts == noTimestamp ? nil : packets.told(frame.pts))
+        }
+        return true
+    }
+
+    /// A decoding error that is due to missing references or headers at the stream's beginning; a movie has its headers out of band.
+    private var isBeforeKeyFrame: Bool {
+        !packets.container.isMovie && leading?.covers(errorAfter: decoder.threadDelay) == true
     }
 
     /// A decoder that fails on what it was given is given the next; one that fails while it gives the rest has ended, unless its
@@ -56,7 +87,7 @@ final class DecodedFrames: FrameStream {
                 if isDraining, output == .ready { drop() }
                 return output
             } catch {
-                if isBehindSeek(time), !isDraining { return .needsInput }
+                if isBehindSeek(time) || isBeforeKeyFrame, !isDraining { return .needsInput }
                 try packets.damage.meet(error, of: name, at: failed(at: time))
                 guard isDraining else { return .needsInput }
                 guard drop() else { return .ended }
@@ -104,6 +135,9 @@ final class DecodedFrames: FrameStream {
 
     /// Nothing more comes. Some forms of a codec are taken without a word and give nothing (FLAC of 32 bits in 5.1).
     private func end() throws -> FrameSupply {
+        if let leading, leading.dropped > 0 {
+            throw MediaError.noKeyFrame(track: name, packets: sent)
+        }
         guard !hasDecoded, sent > 0, !packets.hasSought, packets.damage.count.skipped == 0 else {
             return .ended
         }
@@ -118,6 +152,7 @@ final class DecodedFrames: FrameStream {
                 case .ready:
                     hasDecoded = true
                     if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
+                    guard accepts(frame) else { continue }
                     if frame.isDamaged {
                         let shown = packets.told(frame.pts)
                         try packets.damage.meet(.damaged(track: name, at: shown), at: shown)
@@ -143,17 +178,20 @@ final class DecodedFrames: FrameStream {
                     if packets.container.isMovie, packets.track.format.codec == "aac" {
                         packet.presentFromStart()
                     }
+                    let (pts, isKey, isHidden) = (packet.pts, packet.isKey, packet.isDiscarded)
                     do throws(AVError) {
                         if try decoder.send(packet) {
                             sent += 1
+                            leading?.note(pts: pts, isKey: isKey, isHidden: isHidden)
                             note(time)
                         } else {
                             pending = consume packet
                         }
                     } catch {
+                        leading?.note(pts: pts, isKey: isKey, isHidden: isHidden)
                         note(time)
                         // Part of a frame, as a parser finds it in the middle of a program stream.
-                        if isBehindSeek(time) { continue }
+                        if isBehindSeek(time) || isBeforeKeyFrame { continue }
                         try packets.damage.meet(error, of: name, at: failed(at: time))
                     }
                 }
@@ -171,6 +209,7 @@ extension DecodedFrames {
     func restart(wantedFrom time: Int64) {
         decoder.reset()
         decoder.passOver(unreferenced: false)
+        leading = Self.leading(of: packets)
         pending = nil
         (isDraining, recent, lastDTS, nextTime, step) = (false, [], nil, nil, nil)
         passedUntil = .min

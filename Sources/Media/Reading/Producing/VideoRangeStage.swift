@@ -37,6 +37,10 @@ final class VideoRangeStage: FrameStage {
         // Before time zero nothing is shown: an edit list hides it.
         if time < 0 { return }
         if let end = rangeEnd, time >= end {
+            if held == nil, context.damage.count.leading > 0 {
+                throw MediaError.beforeKeyFrame(
+                    track: context.track.label, first: MediaTime(ticks: time, timeBase: self.timeBase))
+            }
             isSatisfied = true
             return
         }

@@ -1,0 +1,85 @@
+internal import LibAV
+
+/// The frames at the beginning of a stream that precede its first random-access point, so that their references are missing.
+///
+/// libavcodec conceals missing references with gray, or withholds such frames. They are dropped and counted here, up to the first
+/// frame that decodes as it was coded. Frames of an open GOP that precede its keyframe in presentation order are among them.
+struct LeadingFrames {
+    /// What is known of a decoded frame.
+    struct Picture {
+        var pts: Int64
+        /// Reported by the decoder as a keyframe.
+        var isKey: Bool
+        /// Coded without references.
+        var isIntra: Bool
+        /// Reported by the decoder as preceding the first recovery point.
+        var lacksReferences: Bool
+    }
+
+    private let method: BitstreamTraits.RandomAccess
+    /// The earliest time that is wanted; earlier frames are not counted.
+    private let start: Int64
+    /// Presentation times of the packets so far that are wanted and shown.
+    private var times: [Int64] = []
+    /// Whether a packet before `start` is among those given.
+    private var hasEarlier = false
+    private var given = 0
+    private var firstTime: Int64?
+    /// The number of the first packet that is a keyframe.
+    private var firstKey: Int?
+    private var intraPictures = 0
+    /// Frames that were dropped.
+    private(set) var dropped = 0
+
+    /// Nil for a codec whose frames don't depend on each other, or of which nothing is known.
+    init?(_ traits: BitstreamTraits, start: Int64) {
+        guard let method = traits.randomAccess else { return nil }
+        (self.method, self.start) = (method, start)
+    }
+
+    /// Notes a packet that is given to the decoder.
+    mutating func note(pts: Int64, isKey: Bool, isHidden: Bool) {
+        given += 1
+        if isKey, firstKey == nil { firstKey = given }
+        if firstTime == nil { firstTime = pts }
+        guard pts != noTimestamp, !isHidden else { return }
+        if pts < start { hasEarlier = true } else { times.append(pts) }
+    }
+
+    /// Whether a decoding error concerns a packet before the first keyframe; `delay` packets may have been given since.
+    func covers(errorAfter delay: Int) -> Bool {
+        guard firstKey != 1 else { return false }
+        return firstKey.map { given - delay < $0 } ?? true
+    }
+
+    /// Whether a frame decodes as it was coded; otherwise it counts as dropped.
+    mutating func accepts(_ picture: Picture) -> Bool {
+        if picture.isIntra { intraPictures += 1 }
+        // An intra frame at which decoding begins, or one of several in a stream that marks no recovery points.
+        let isEntry = picture.isIntra && (picture.pts == firstTime || intraPictures > 1)
+        let isSound =
+            switch method {
+            case .recoveryPoint: !picture.lacksReferences
+            case .keyframe: firstKey == 1 || picture.isKey
+            case .withheld: true
+            }
+        if isSound || isEntry { return true }
+        dropped += 1
+        return false
+    }
+
+    /// How many wanted frames are missing before the first accepted one at `time`. The frame on screen at the start of a range is wanted.
+    func missing(before time: Int64) -> Int {
+        guard time != noTimestamp else { return dropped }
+        let isOnScreen = hasEarlier && time > start && !times.contains(start)
+        return times.count { $0 < time } + (isOnScreen ? 1 : 0)
+    }
+}
+
+extension LeadingFrames.Picture {
+    init(_ frame: borrowing Frame) {
+        self.init(
+            pts: frame.pts, isKey: frame.isKey, isIntra: frame.isIntra,
+            lacksReferences: frame.lacksReferences)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import JobRun
+import Media
+import TestSupport
+import Testing
+
+/// Transport streams that begin between keyframes, as recordings of broadcasts do: frames without their references are not shown.
+@Suite struct MidStreamTests {
+    /// A stream from its 17th packet of video on; the source of all of it is `whole.ts`.
+    private func source(_ codec: [String], in scratch: Scratch) throws -> String {
+        let whole = scratch.file("whole.ts")
+        try ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=24:d=3"] + codec + ["-f", "mpegts", whole])
+        let packets =
+            try Judge(whole).probe(["-select_streams", "v", "-show_entries", "packet=pos"])["packets"]
+            as? [[String: Any]] ?? []
+        let position = try #require((packets[16]["pos"] as? String).flatMap { Int($0) })
+        let data = try Data(contentsOf: URL(fileURLWithPath: whole))
+        try data.dropFirst(position).write(to: URL(fileURLWithPath: scratch.file("s.ts")))
+        return scratch.file("s.ts")
+    }
+
+    private static let codecs: [[String]] = [
+        ["-c:v", "libx264", "-g", "24", "-bf", "2", "-sc_threshold", "0"],
+        ["-c:v", "libx264", "-x264-params", "open-gop=1:keyint=24:bframes=3:b-adapt=0:scenecut=0"],
+        ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=24:min-keyint=24:scenecut=0"],
+        ["-c:v", "mpeg2video", "-g", "24", "-bf", "2", "-b:v", "4M"],
+    ]
+
+    @Test(arguments: codecs) func framesWithoutReferencesAreDropped(_ codec: [String]) async throws {
+        let scratch = try Scratch()
+        let path = try source(codec, in: scratch)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              encode:
+                asset: \(path)
+                tracks: [ { video: first, encode: { codec: ffv1 } } ]
+                destination: \(scratch.file("o.mkv"))
+              stills:
+                asset: \(path)
+                images: { at: [ 0s ], format: png }
+                destination: \(scratch.file("still.png"))
+            """, in: scratch.path)
+        let encoded = try success(outcomes, "encode")
+        let report = try #require(encoded.outputs.first?.tracks.first)
+        #expect(report.damage.leading > 0)
+        #expect(report.damage.skipped == 0)
+        let made = try Judge(scratch.file("o.mkv")).frameHashes()
+        let wanted = try Judge(scratch.file("whole.ts")).frameHashes()
+        // The first frame of the second GOP is frame 24; what follows is the source's, frame by frame.
+        #expect(made == Array(wanted.suffix(made.count)))
+        #expect(made.count == wanted.count - 24)
+        _ = try success(outcomes, "stills")
+        try ffmpeg(
+            "-i", scratch.file("still.png"), "-pix_fmt", "yuv420p", "-c:v", "ffv1", scratch.file("still.mkv"))
+        // A still at 0 shows the first sound frame.
+        let psnr = try Judge(scratch.file("still.mkv")).lowestPSNR(
+            against: Judge(scratch.file("o.mkv")), first: 0, count: 1, own: 0)
+        #expect(psnr > 35)
+    }
+
+    @Test func aRangeBeforeTheFirstKeyframeIsAnError() async throws {
+        let scratch = try Scratch()
+        let path = try source(Self.codecs[0], in: scratch)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              j:
+                asset: \(path)
+                range: { end: 0.1s }
+                tracks: [ { video: first, encode: { codec: ffv1 } } ]
+                destination: \(scratch.file("o.mkv"))
+            """, in: scratch.path)
+        guard case .failed(let failure) = outcomes[0].outcome else {
+            Issue.record("\(outcomes[0].outcome)")
+            return
+        }
+        #expect(failure.message.contains("the range ends before the stream's first keyframe"))
+    }
+}
