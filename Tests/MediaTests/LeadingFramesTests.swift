@@ -84,4 +84,19 @@ import Testing
         #expect(leading.covers(errorAfter: 1))
         #expect(try !frames("vp9", times: [0], keys: [0]).covers(errorAfter: 3))
     }
+
+    @Test func sortedTimesLoseNoFrame() {
+        var times = SortedTimes()
+        for time: Int64 in [0, 1, 2, 3] { times.note(time) }
+        var given: [Int64] = []
+        // Decoding order I P B B, presentation order I B B P.
+        for own: Int64 in [0, 2, 3, 1] { given.append(times.next(own: own, isKey: own == 0)) }
+        #expect(given == [0, 1, 2, 3])
+        // A packet that gives no frame moves the frames of its GOP alone.
+        for time: Int64 in [4, 5, 6, 7] { times.note(time) }
+        given = []
+        for own: Int64 in [4, 6] { given.append(times.next(own: own, isKey: own == 4)) }
+        given.append(times.next(own: 7, isKey: true))
+        #expect(given == [4, 5, 7])
+    }
 }

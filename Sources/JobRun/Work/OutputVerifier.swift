@@ -238,6 +238,12 @@ struct OutputVerifier {
     private func sourceProblem(_ planned: TrackPlan, _ report: TrackReport, _ name: String) -> String? {
         let expected = planned.expected
         let source = "source track \(planned.source.index)"
+        if case .encode = planned.action, planned.source.mediaType == .video,
+            report.droppedSamples > max(1, report.appendedSamples / 1000), task.input.damagePolicy == .fail
+        {
+            return
+                "\(source) gave \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames whose times don't increase: its time stamps are wrong or damaged (`on_damage: skip` drops such frames)"
+        }
         if expected.isExact {
             // What was skipped is missing; it is counted and reported instead.
             if task.input.damagePolicy == .skip { return nil }

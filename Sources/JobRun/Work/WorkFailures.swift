@@ -32,7 +32,8 @@ struct WorkFailures {
     private func isOfSource(_ error: any Error) -> Bool {
         switch error as? MediaError {
         case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
-            .undecodable, .noPackets, .noKeyFrame, .beforeKeyFrame:
+            .undecodable, .noPackets, .noKeyFrame, .beforeKeyFrame,
+            .decodedLate:
             true
         default: false
         }
@@ -56,7 +57,7 @@ struct WorkFailures {
             return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
         case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
             .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
-            .undecodable(let track, _), .unorderedTimes(let track, _),
+            .undecodable(let track, _), .unorderedTimes(let track, _), .decodedLate(let track, _, _),
             .hiddenBetween(let track, _),
             .noPackets(let track, _), .lostPackets(let track, _, _), .noKeyFrame(let track, _),
             .beforeKeyFrame(let track, _),

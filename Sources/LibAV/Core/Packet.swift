@@ -131,6 +131,8 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     public func markKey() { raw.pointee.flags |= AV_PKT_FLAG_KEY }
     /// Decoded for others' sake, not shown (`AV_PKT_FLAG_DISCARD`): before an edit's start.
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    /// Has its frames shown, whatever an edit says.
+    package func show() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
     /// Marked as damaged by the demuxer.
     public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 

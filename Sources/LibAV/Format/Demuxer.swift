@@ -287,6 +287,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         package var leading = 0
         /// Those with some that are shown on both sides, in decoding order.
         package var inner = 0
+        /// The decoding time of the first packet.
+        package var firstTime: Int64?
 
         /// Of a track that has no index.
         package init() {}
@@ -299,6 +301,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return found }
         for i in 0..<max(0, avformat_index_get_entries_count(stream)) {
             guard let entry = avformat_index_get_entry(stream, i) else { continue }
+            if i == 0 { found.firstTime = entry.pointee.timestamp }
             if entry.pointee.timestamp <= last { found.isUnordered = true }
             last = entry.pointee.timestamp
             if entry.pointee.flags & AVINDEX_DISCARD_FRAME != 0 {

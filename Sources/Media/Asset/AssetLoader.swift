@@ -212,6 +212,13 @@ struct AssetLoader {
         let edits = isFragmented ? [] : written
         let editStart =
             isFragmented ? movie.flatMap { Self.editStart(boxes, movieTimescale: $0.movieTimescale) } : nil
+        let lostShift = isFragmented ? nil : lostTimesShift(stream, boxes, summary, editEnd: editEnd)
+        var (measured, summary) = (measured, summary)
+        if boxes?.decodesLate == true || measured?.decodesLate == true { summary.isUnordered = true }
+        if let shift = lostShift, shift > 0 {
+            measured?.showAll(movedBy: shift)
+            (summary.all, summary.leading) = (0, 0)
+        }
         let range = timeRange(
             stream, timeZero: timeZero, header: header, measured: measured,
             edit: (editStart, editEnd), isMatroska: isMatroska, isFragmented: isFragmented,
@@ -242,7 +249,25 @@ struct AssetLoader {
             changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container.saysDelayInTags
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
-            metadata: stream.metadata, sideData: stream.sideData)
+            metadata: stream.metadata, sideData: stream.sideData, lostTimesShift: lostShift)
+    }
+
+    /// Without composition offsets a packet of reordered frames claims to be shown when it is decoded. An edit list that skips the
+    /// reordering delay, and lasts as long as all frames, made up for the offsets that are lost: nothing is hidden then.
+    private static func lostTimesShift(
+        _ stream: StreamInfo, _ boxes: MovieInspector.Track?, _ summary: Demuxer.IndexSummary,
+        editEnd: MediaTime?
+    ) -> Int64? {
+        let parameters = stream.parameters
+        guard let boxes, !boxes.hasCompositionOffsets, parameters.mediaType == .video,
+            parameters.traits.randomAccess != nil, parameters.reorderDelay > 0, stream.indexedPackets > 1
+        else { return nil }
+        guard summary.all > 0, summary.all == summary.leading, summary.leading <= parameters.reorderDelay,
+            let first = summary.firstTime, let start = stream.startTime, let last = stream.lastIndexedTime,
+            start > first, let editEnd,
+            last.adding(upToLimit: start - first) < editEnd.ticks(in: stream.timeBase)
+        else { return 0 }
+        return start - first
     }
 
     /// One sample, where the container's unit is neither a part of it nor, as of doubled rates, a few of them.

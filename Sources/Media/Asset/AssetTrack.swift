@@ -42,6 +42,9 @@ public struct AssetTrack: Sendable {
     public let hidesInnerPackets: Bool
     /// The decoding times in its index don't increase: edits that repeat media, fragments that overlap.
     public let isUnordered: Bool
+    /// By how much packets move that have no composition offsets although frames are reordered (`LostCompositionTimes`), in the track's
+    /// time base; nil where presentation times are as the container has them.
+    let lostTimesShift: Int64?
     /// Some of its packets stand under other headers than its own: files were joined.
     public let changesHeaders: Bool
     /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.
@@ -56,7 +59,8 @@ public struct AssetTrack: Sendable {
         description: TrackDescription, format: FormatDescription, sampleTimeBase: Rational?,
         editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], mediaOrigin: Int64?,
         summary: Demuxer.IndexSummary,
-        changesHeaders: Bool, hiddenStart: MediaTime?, metadata: [MetadataEntry], sideData: [StreamSideData]
+        changesHeaders: Bool, hiddenStart: MediaTime?, metadata: [MetadataEntry], sideData: [StreamSideData],
+        lostTimesShift: Int64? = nil
     ) {
         var told = description
         self.format = format
@@ -69,6 +73,7 @@ public struct AssetTrack: Sendable {
         hidesInnerPackets = summary.inner > 0
         isUnordered = summary.isUnordered
         self.changesHeaders = changesHeaders
+        self.lostTimesShift = lostTimesShift
         self.hiddenStart = hiddenStart
         self.metadata = metadata
         self.sideData = sideData
@@ -89,6 +94,7 @@ public struct AssetTrack: Sendable {
             (told.mediaType == .video && hidesInnerPackets, TrackDescription.hiddenInside),
             (isUnordered, TrackDescription.unordered),
             (changesHeaders, TrackDescription.changingHeaders),
+            (lostTimesShift != nil, TrackDescription.lostTimes),
         ]
         told.sideData += states.compactMap { $0 ? $1 : nil }
         self.description = told

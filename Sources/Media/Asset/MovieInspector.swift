@@ -20,6 +20,10 @@ struct MovieInspector: Sendable {
         /// Some of its samples stand under other headers than the first ones in the file (`stsd`), which are all that
         /// libavformat tells before it reads.
         var changesHeaders = false
+        /// Its samples have composition offsets (`ctts`).
+        var hasCompositionOffsets = false
+        /// Some are negative beyond what libavformat makes up for, so that it says that packets are decoded after they are shown.
+        var decodesLate = false
     }
 
     /// A duration in a header, and where it stands in the file.
@@ -115,6 +119,9 @@ struct MovieInspector: Sendable {
                                 track.changesHeaders = Self.changesHeaders(
                                     entry.box, chunks: entries.first { $0.type == "stsc" }?.box)
                             }
+                            if let offsets = entries.first(where: { $0.type == "ctts" })?.box {
+                                Self.parseOffsets(offsets, into: &track)
+                            }
                         }
                     }
                 }
@@ -158,6 +165,23 @@ struct MovieInspector: Sendable {
             if kind > 1, kind <= others.count, others[Int(kind) - 1] { return true }
         }
         return false
+    }
+
+    /// libavformat moves decoding times by the most negative offset, but for the last two entries (`mov_read_ctts`).
+    private static func parseOffsets(_ table: Box, into track: inout Track) {
+        guard let count = table.u32(4) else { return }
+        track.hasCompositionOffsets = count > 0
+        var (lowest, lowestOfLast): (Int32, Int32) = (0, 0)
+        for index in 0..<Int(count) {
+            guard let value = table.u32(12 + 8 * index) else { break }
+            let offset = Int32(bitPattern: value)
+            if index + 2 < Int(count) {
+                lowest = min(lowest, offset)
+            } else {
+                lowestOfLast = min(lowestOfLast, offset)
+            }
+        }
+        track.decodesLate = lowestOfLast < lowest
     }
 
     /// Of the first entry alone: `changesHeaders` tells of others.

@@ -69,7 +69,8 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public var isTimecode: Bool
     /// Dispositions by libav's names.
     public var disposition: [String]
-    /// Kinds of global side data, `hiddenBeginning`, `hiddenInside`, `unordered` and `changingHeaders` among them.
+    /// Kinds of global side data, `hiddenBeginning`, `hiddenInside`, `unordered`, `changingHeaders` and `lostTimes`
+    /// among them.
     public var sideData: [String]
     /// Something is decoded of its beginning that is not heard or shown.
     public static let hiddenBeginning = "hidden beginning"
@@ -79,9 +80,13 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public static let unordered = "unordered times"
     /// Files were joined: some packets stand under other headers.
     public static let changingHeaders = "changing headers"
+    /// Frames are reordered, and packets have decoding times alone.
+    public static let lostTimes = "lost presentation times"
     /// Kinds of side data that can go along or be left.
     public var carriedKinds: [String] {
-        let states = [Self.hiddenBeginning, Self.hiddenInside, Self.unordered, Self.changingHeaders]
+        let states = [
+            Self.hiddenBeginning, Self.hiddenInside, Self.unordered, Self.changingHeaders, Self.lostTimes,
+        ]
         return sideData.filter { !states.contains($0) }
     }
     /// Samples of the packet that is heard first which an edit list hides.

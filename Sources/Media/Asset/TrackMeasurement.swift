@@ -10,6 +10,8 @@ struct TrackMeasurement: Sendable {
     var firstShown: Int64?
     /// The latest shown presentation time.
     var lastShown: Int64?
+    /// Packets of video claim to be decoded after they are shown.
+    var decodesLate = false
     /// The latest end of any packet, as far as packets' lengths are told.
     var end: Int64?
     /// The same where a packet of unknown length lasts as long as the one before it.
@@ -52,6 +54,11 @@ struct TrackMeasurement: Sendable {
                     length == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts, isGuess) : nil
             }
             track.noteReference(packet, of: stream)
+            if isMovie, mediaType == .video, packet.pts != noTimestamp, packet.dts != noTimestamp,
+                packet.pts < packet.dts
+            {
+                track.decodesLate = true
+            }
             let time = packet.pts != noTimestamp ? packet.pts : packet.dts
             if time != noTimestamp {
                 let skipped = skippedTicks(packet, stream: stream)
@@ -74,6 +81,14 @@ struct TrackMeasurement: Sendable {
             all[index]?.settleReference()
         }
         return all
+    }
+
+    /// Counts hidden packets as shown, and moves all of them by `shift`.
+    mutating func showAll(movedBy shift: Int64) {
+        shownPackets = packets
+        lastShown = lastShown?.adding(upToLimit: shift)
+        end = end?.adding(upToLimit: shift)
+        settled = settled?.adding(upToLimit: shift)
     }
 
     private var fields: FieldPairs?

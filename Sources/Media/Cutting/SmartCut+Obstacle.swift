@@ -11,6 +11,8 @@ extension SmartCut {
         case noEncoder(String)
         /// Two frames have one time.
         case equalTimes
+        /// Its frames are reordered and its packets have decoding times alone.
+        case lostTimes
         /// Nothing between start and end can be copied.
         case nothingToCopy
         /// Dolby Vision's description belongs to each frame.
@@ -33,6 +35,8 @@ extension SmartCut {
             case .profile(let name): "the edges can't be compressed in the profile \(name)"
             case .noEncoder(let name): "this build has no encoder \(name) for the edges"
             case .equalTimes: "two of its frames have one time"
+            case .lostTimes:
+                "its frames are reordered and the container has no composition offsets (`ctts`), so only decoding tells their times"
             case .nothingToCopy:
                 "between its ends decoding can begin nowhere anew (no IDR frame or recovery point), so nothing can be copied"
             case .dolbyVision: "it is Dolby Vision, whose description belongs to each frame"

@@ -218,7 +218,7 @@ final class PacketSource {
     private func restart(before timestamp: Int64) throws {
         batch = UniqueDeque()
         taken = 0
-        try lane.seek(stream: track.index, before: timestamp)
+        try lane.seek(stream: track.index, before: timestamp - (track.lostTimesShift ?? 0))
         forget()
     }
 
@@ -249,6 +249,7 @@ final class PacketSource {
 
     /// The time of the last key frame that the file's index has not after `target`, as the index counts; nil where it has none.
     func indexedKey(notAfter target: Int64) -> Int64? {
-        lane.indexedKey(of: track.index, notAfter: target)
+        let shift = track.lostTimesShift ?? 0
+        return lane.indexedKey(of: track.index, notAfter: target - shift).map { $0 + shift }
     }
 }

@@ -64,6 +64,7 @@ package struct SourceContainer: Sendable {
     func stages(of track: AssetTrack, gate: KeyFrameGate) -> [any PacketStage] {
         var stages: [any PacketStage] = []
         if isMovie {
+            if let shift = track.lostTimesShift { stages.append(LostCompositionTimes(shift: shift)) }
             stages.append(PacketDurations(track))
         } else if let fields = FieldJoiner(track) {
             stages.append(fields)

@@ -31,6 +31,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// Packets of a source's track come in an order that no container can hold: their decoding times go back further than
     /// they could be set right.
     case unorderedTimes(track: String, at: MediaTime)
+    /// A packet claims to be decoded after it is shown.
+    case decodedLate(track: String, at: MediaTime, by: MediaTime)
     /// An edit list hides frames between those that are shown, which a copy would show.
     case hiddenBetween(track: String, at: MediaTime)
     /// A track's headers change, and a copy has one place for them.
@@ -80,6 +82,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
         case .unorderedTimes(let track, let time):
             "\(track)\(Self.at(time)): the source's decoding times go back (edits that repeat media, fragments that overlap, or two packets with one time), and a copy can't: `encode` it"
+        case .decodedLate(let track, let time, let delay):
+            "\(track)\(Self.at(time)): the source says that this packet is decoded \(delay) s after it is shown, which no container can hold: `encode` it"
         case .hiddenBetween(let track, let time):
             "\(track)\(Self.at(time)): the source hides frames between those that it shows, because of its edits or of fragments that overlap, and a copy would show them: `encode` it"
         case .changedHeaders(let track, let time):

@@ -34,6 +34,8 @@ extension AssetTrack {
             while try producer.nextAtOnce() != nil {}
         } catch MediaError.unorderedTimes(_, let time) {
             return .unordered(at: time)
+        } catch MediaError.decodedLate(_, let time, _) {
+            return .unordered(at: time)
         } catch MediaError.hiddenBetween(_, let time) {
             return .hiddenBetween(at: time)
         }

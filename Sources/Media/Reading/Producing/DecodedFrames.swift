@@ -27,6 +27,8 @@ final class DecodedFrames: FrameStream {
     private var step: Int64?
     private var lastDTS: Int64?
 
+    /// Of packets that have decoding times alone although frames are reordered.
+    private var sortedTimes: SortedTimes?
     /// The frames at the stream's beginning whose references are missing; nil once one decodes without.
     private var leading: LeadingFrames?
 
@@ -41,6 +43,7 @@ final class DecodedFrames: FrameStream {
         name = packets.track.label
         let track = packets.track
         leading = Self.leading(of: packets)
+        sortedTimes = track.lostTimesShift.map { _ in SortedTimes() }
         lacksTimes = track.mediaType == .video
         pictureLength = max(1, track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1)
         do {
@@ -152,6 +155,7 @@ final class DecodedFrames: FrameStream {
                 case .ready:
                     hasDecoded = true
                     if frame.pts == noTimestamp { frame.pts = shownTime(of: frame) }
+                    if let time = sortedTimes?.next(own: frame.pts, isKey: frame.isKey) { frame.pts = time }
                     guard accepts(frame) else { continue }
                     if frame.isDamaged {
                         let shown = packets.told(frame.pts)
@@ -183,6 +187,7 @@ final class DecodedFrames: FrameStream {
                         if try decoder.send(packet) {
                             sent += 1
                             leading?.note(pts: pts, isKey: isKey, isHidden: isHidden)
+                            if !isHidden { sortedTimes?.note(pts) }
                             note(time)
                         } else {
                             pending = consume packet
@@ -210,6 +215,7 @@ extension DecodedFrames {
         decoder.reset()
         decoder.passOver(unreferenced: false)
         leading = Self.leading(of: packets)
+        if sortedTimes != nil { sortedTimes = SortedTimes() }
         pending = nil
         (isDraining, recent, lastDTS, nextTime, step) = (false, [], nil, nil, nil)
         passedUntil = .min
@@ -240,7 +246,7 @@ extension DecodedFrames {
     /// Decodes the packet that comes next, where that is a key frame shown at just this time: nothing comes behind it then, and whoever
     /// goes on must restart. False where it isn't; it is decoded among others then.
     func decodeKeyFrame(at time: Int64, into frame: borrowing Frame) throws -> Bool {
-        guard pending == nil, let packet = try packets.next() else { return false }
+        guard sortedTimes == nil, pending == nil, let packet = try packets.next() else { return false }
         guard packet.isKey, packet.pts == time else {
             pending = consume packet
             return false
@@ -274,7 +280,8 @@ extension DecodedFrames {
     func want(from time: Int64) { wantedFrom = time }
 
     private func passOver(_ packet: borrowing Packet) {
-        guard wantedFrom > .min else { return }
+        // A frame's time is known once those before it are decoded.
+        guard wantedFrom > .min, sortedTimes == nil else { return }
         let end = packet.pts == noTimestamp ? Int64.max : packet.pts + max(1, packet.duration)
         let isEarly = end <= wantedFrom
         if isEarly { passedUntil = max(passedUntil, packet.pts) }

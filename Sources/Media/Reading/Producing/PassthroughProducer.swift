@@ -96,7 +96,8 @@ final class PassthroughProducer: SampleProducer {
                 if let lastDTS {
                     try TimeBounds.checkStep(
                         from: MediaTime(ticks: lastDTS, timeBase: timeBase),
-                        to: MediaTime(ticks: dts, timeBase: timeBase), track: track)
+                        to: MediaTime(ticks: dts, timeBase: timeBase), track: track
+                    )
                 }
                 lastDTS = dts
                 var duration = packet.duration
@@ -141,6 +142,11 @@ final class PassthroughProducer: SampleProducer {
                         track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
                 }
                 if !hasBegun { try hideDelay(of: packet, pts: pts) }
+                if track.mediaType == .video, dts > pts {
+                    throw MediaError.decodedLate(
+                        track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase),
+                        by: MediaTime(ticks: dts - pts, timeBase: timeBase))
+                }
                 try checkHidden(packet, pts: pts)
                 return SampleBuffer(
                     packet: packet, pts: pts, dts: dts, duration: duration, timeBase: timeBase)
