@@ -60,8 +60,10 @@ extension Language {
             KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
             KeyInfo(
                 "deinterlace", .word(Deinterlacing.allCases.map(\.rawValue)),
-                "Makes whole frames of fields; `auto` where the source has fields.",
-                default: "auto where frames are scaled, cropped or rotated, off otherwise"),
+                "Makes whole frames of fields; `auto` of the frames that the decoder reports as interlaced.",
+                default:
+                    "auto where frames are scaled, cropped or rotated, and for interlaced frames that a progressive track has later (H.264, ProRes); off otherwise"
+            ),
             KeyInfo(
                 "color", .oneOf([.word(["sdr"]), .mapping(color)]),
                 "Color description of the frames. `sdr`: HDR frames are tone-mapped to BT.709, and become 8-bit 4:2:0 for H.264 unless `pixel_format` or `profile` is set; other frames are unchanged.",

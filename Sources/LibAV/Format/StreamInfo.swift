@@ -34,6 +34,8 @@ package struct StreamInfo: Sendable {
     package var metadata: [MetadataEntry]
     /// Global side data, to be handed on to an output's stream.
     package var sideData: [StreamSideData]
+    /// The field order that its first decoded frames report; nil where they are progressive or weren't decoded.
+    package var fields: FieldOrder?
 
     /// A stream of a source that is generated, with nothing said but its format and length.
     package init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {

@@ -39,6 +39,10 @@ struct AssetLoader {
                 stream.sideData += ImageOrientation.read(
                     path: path, stream: stream, environment: environment, interrupt: interrupt)
             }
+            if FirstFrames.areAskedFor(stream) {
+                stream.fields = FirstFrames.fields(
+                    of: stream, path: path, environment: environment, interrupt: interrupt)
+            }
             streams.append(stream)
         }
         var paged: [Int: Int64] = [:]

@@ -31,9 +31,9 @@ public struct FormatDescription: Sendable {
     /// that state a rate (Matroska) state this one of a copy.
     public private(set) var constantFrameRate: Rational?
     /// Coded as fields; nil where unknown.
-    public let isInterlaced: Bool?
+    public private(set) var isInterlaced: Bool?
     /// Which of two fields comes first; nil for whole frames, and where unknown.
-    public let fieldOrder: FieldOrder?
+    public private(set) var fieldOrder: FieldOrder?
 
     /// Samples per second.
     public let sampleRate: Int32
@@ -55,6 +55,7 @@ public struct FormatDescription: Sendable {
     init(_ stream: StreamInfo, cleanAperture: CleanAperture?) {
         self.init(
             stream.parameters, pixelAspectRatio: stream.sampleAspectRatio, cleanAperture: cleanAperture)
+        if let fields = stream.fields { (isInterlaced, fieldOrder) = (true, fields) }
         constantFrameRate = Self.constantFrameRate(of: stream)
     }
 

@@ -7,7 +7,7 @@ extension VideoOutputSettings {
     {
         self.init(pixelFormat: box == nil ? canvas.pixelFormat : canvas.layerFormat, size: box ?? canvas.size)
         self.fit = fit
-        if track.isInterlaced { deinterlacing = .auto }
+        if track.isInterlaced { deinterlacing = .auto } else { deinterlacesLateFields = true }
         var (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
         if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
         if let rotation = track.transform?.rotation, !rotation.isNone {

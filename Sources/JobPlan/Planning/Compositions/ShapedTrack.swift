@@ -33,6 +33,7 @@ struct ShapedTrack {
             settings.filters = filters.followed(by: settings.filters?.steps ?? [])
         }
         (settings.filtered, settings.deinterlacing) = (own.filtered, own.deinterlacing)
+        settings.deinterlacesLateFields = own.deinterlacesLateFields
         return settings
     }
 }

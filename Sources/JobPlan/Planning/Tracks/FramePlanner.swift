@@ -29,16 +29,27 @@ struct FramePlanner {
             transform: track.transform, isInterlaced: track.isInterlaced, color: track.color,
             format: track.pixelFormat)
         var reasons = Reasons()
-        let deinterlacing = spec.deinterlace?.value ?? (Self.moves(spec, track) ? .auto : .off)
+        let deinterlacing =
+            spec.deinterlace?.value ?? (Self.moves(spec, track) || losesFields ? .auto : .off)
         if deinterlacing == .on || deinterlacing == .auto && track.isInterlaced {
             prepared.settings.deinterlacing = deinterlacing
             prepared.isInterlaced = false
         }
+        prepared.settings.deinterlacesLateFields = deinterlacing == .auto && !track.isInterlaced
         guard crop(&prepared, &reasons), rotate(&prepared, &reasons), filter(&prepared, &reasons) else {
             return Decision(nil, reasons)
         }
         prepared.settings.mapsTones = mapsTones(prepared.color)
         return Decision(checkToneMapping(prepared, &reasons) ? prepared : nil, reasons)
+    }
+
+    /// Interlaced frames among those of a progressive track would be compressed as progressive ones.
+    private var losesFields: Bool {
+        if track.isInterlaced { return false }
+        if spec.codec.value.isStill { return true }
+        guard spec.codec.value.fields == .coded, !spec.codec.value.isLossless else { return false }
+        if case .lossless? = spec.rateControl?.value { return false }
+        return true
     }
 
     /// Lines go elsewhere: fields would be mixed.

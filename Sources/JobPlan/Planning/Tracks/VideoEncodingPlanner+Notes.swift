@@ -31,6 +31,10 @@ extension VideoEncodingPlanner {
         } else if prepared.settings.deinterlacing != .off {
             note("deinterlace", "auto", .default)
         }
+        if track.isInterlaced, BitstreamTraits.of(track.codec).saysFieldsInFrames {
+            let order = track.fieldOrder.map { " (\($0.rawValue) field first)" } ?? ""
+            reasons.note("its first decoded frames are interlaced\(order)")
+        }
         if let color = spec.color {
             let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
             let isConverted =

@@ -12,6 +12,8 @@ final class VideoConverter: FrameStage {
         var shape: FrameShape
         var format: PixelFormat
         var color: ColorCode
+        /// See `VideoConverter.hasFields`.
+        var hasFields: Bool
     }
 
     private let settings: VideoOutputSettings
@@ -30,6 +32,9 @@ final class VideoConverter: FrameStage {
     /// The shape that everything was planned for.
     private var planned: FrameShape
     private var hasBegun = false
+    /// An interlaced frame came where a progressive track was planned. From then on all frames go through the deinterlacer, which
+    /// passes progressive ones and needs the neighbors of the others.
+    private var hasFields = false
     /// When frames first had another shape, from the start of the range.
     private(set) var formChange: MediaTime?
 
@@ -68,7 +73,7 @@ final class VideoConverter: FrameStage {
     }
 
     private func needsGraph(_ form: Form, isFullRange: Bool) -> Bool {
-        !settings.isPlain || form.shape.size != target.size || form.format != target.format
+        !settings.isPlain || form.hasFields || form.shape.size != target.size || form.format != target.format
             || form.shape != planned
             || wantsFullRange != nil && wantsFullRange != isFullRange
     }
@@ -80,10 +85,11 @@ final class VideoConverter: FrameStage {
         frame.pts = pts
         frame.duration = duration
         let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : pixelAspect
+        if settings.deinterlacesLateFields, frame.isInterlaced { hasFields = true }
         let form = Form(
             shape: FrameShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
-            format: frame.pixelFormat, color: frame.colorCode)
+            format: frame.pixelFormat, color: frame.colorCode, hasFields: hasFields)
         // The container may say another aspect than the frames: what counts is whether theirs changes.
         if !hasBegun, form.shape.size == planned.size { planned = form.shape }
         hasBegun = true
@@ -100,6 +106,8 @@ final class VideoConverter: FrameStage {
         frame.forgetRangeByName()
         frame.fillColor(isFullRange: isFullRange, matrix: form.format.isRGB ? nil : usualMatrix)
         if graph == nil {
+            var settings = settings
+            if hasFields, settings.deinterlacing == .off { settings.deinterlacing = .auto }
             let chain = FrameFilterChain(
                 settings: settings, size: form.shape.size, format: frame.pixelFormat,
                 isFullRange: isFullRange,
@@ -112,7 +120,7 @@ final class VideoConverter: FrameStage {
             inner = graph?.timeBase ?? tick
             graphInput = form
         }
-        if !settings.isPlain, !isRetimed { durations[pts] = duration }
+        if !settings.isPlain || hasFields, !isRetimed { durations[pts] = duration }
         try graph?.send(frame)
     }
 

@@ -1,0 +1,44 @@
+internal import LibAV
+
+/// The first frames of a track, for what no header says of its codec: whether frames are interlaced.
+enum FirstFrames {
+    /// More than one, since a title before interlaced video may be progressive.
+    private static let count = 5
+    private static let packetLimit = 64
+
+    /// The container doesn't say whether the track is interlaced, and its codec says it in frames alone.
+    static func areAskedFor(_ stream: StreamInfo) -> Bool {
+        stream.parameters.mediaType == .video && !stream.isAttachedPicture
+            && stream.parameters.isInterlaced == nil && stream.parameters.traits.saysFieldsInFrames
+            && stream.parameters.isDecodable
+    }
+
+    /// The field order of the first interlaced frame; nil where the first frames are progressive. What can't be read is reported by
+    /// whoever reads the track for its own sake.
+    static func fields(
+        of stream: StreamInfo, path: String, environment: SourceEnvironment, interrupt: InterruptFlag
+    ) -> FieldOrder? {
+        do {
+            let demuxer = try Demuxer.open(
+                path: path, environment: environment, interrupt: interrupt, discovery: .header)
+            guard stream.index < demuxer.streamCount else { return nil }
+            demuxer.select([stream.index])
+            let decoder = try PacketDecoder.open(
+                stream.parameters, timeBase: stream.timeBase, threads: 1, limits: environment.limits)
+            let packet = try Packet()
+            let frame = try Frame()
+            var frames = 0
+            for _ in 0..<packetLimit {
+                guard !interrupt.isRaised, frames < count, try demuxer.read(into: packet) else { return nil }
+                guard packet.streamIndex == stream.index, try decoder.send(packet) else { continue }
+                while frames < count, case .ready = try decoder.receive(into: frame) {
+                    frames += 1
+                    if let order = frame.fieldOrder { return order }
+                }
+            }
+        } catch {
+            return nil
+        }
+        return nil
+    }
+}
