@@ -35,6 +35,15 @@ enum EncodeCheck {
                         "two passes of \(codec.name) need `frame_rate`: the encoder counts in frames",
                         at: passes.range)
                 }
+                if let preset = presetOfOnePass(spec) {
+                    let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
+                    sink.error(
+                        .conflictingKeys,
+                        "`passes: 2` can't be used with `\(preset.value)`, with which \(codec.name) takes one pass",
+                        at: passes.range,
+                        notes: [Diagnostic.Note("the preset stands here", at: preset.range)],
+                        help: "other presets take two: \(others.map { "`\($0)`" }.joined(separator: ", "))")
+                }
             } else if !unknown.contains("bitrate") {
                 let constant: String? =
                     switch spec.rateControl?.value {
@@ -352,6 +361,16 @@ enum EncodeCheck {
         if codec.canBeLossless { names.append("lossless") }
         return names.isEmpty
             ? "its quality comes from `profile`" : "it takes \(names.joined(separator: ", "))"
+    }
+
+    /// A preset, as such or as an option of the encoder, with which there is one pass only.
+    private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
+        let codec = spec.codec.value
+        let option = spec.options.last { .option($0.name.value) == codec.presetPlace }?.value
+        guard let preset = option ?? spec.preset, codec.presetsOfOnePass.contains(preset.value) else {
+            return nil
+        }
+        return preset
     }
 
     private static func choice(

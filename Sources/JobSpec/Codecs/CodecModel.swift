@@ -87,6 +87,8 @@ package struct CodecModel: Sendable {
     package var takesKeyframeInterval = true
     /// Can look at everything first.
     package var takesTwoPasses = false
+    /// Presets with which the encoder takes one pass only, as values of its option.
+    package var presetsOfOnePass: Set<String> = []
     /// Two passes count in frames, so that the tick must be one.
     package var countsFramesInTwoPasses = false
     /// Its notes between two passes are on disk: a line a frame, and two bytes for each macroblock.

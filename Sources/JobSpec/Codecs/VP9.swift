@@ -15,6 +15,8 @@ extension CodecModel {
         model.profiles = ["0", "1", "2", "3"]
         model.levels = ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
         model.takesTwoPasses = true
+        // libvpx's real-time mode writes no statistics; 1 is its number.
+        model.presetsOfOnePass = ["realtime", "1"]
         // libvpx spends bits by counts of its tick.
         model.countsFramesInTwoPasses = true
         // What its header can say; `color_space` is all it has.
