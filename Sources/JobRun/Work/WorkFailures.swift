@@ -21,7 +21,7 @@ struct WorkFailures {
     /// What can be done about it.
     private func remedy(for error: any Error) -> String {
         switch (error as? MediaError)?.ofSource {
-        case .damaged?, .truncated?: break
+        case .damaged?, .truncated?, .lostPages?, .joined(_, _, isSkippable: true)?: break
         case .reading(_, _, let error)? where error.isInvalidData: break
         default: return ""
         }
@@ -32,7 +32,7 @@ struct WorkFailures {
     private func isOfSource(_ error: any Error) -> Bool {
         switch error as? MediaError {
         case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
-            .undecodable, .noPackets, .noKeyFrame, .beforeKeyFrame,
+            .undecodable, .noPackets, .noKeyFrame, .beforeKeyFrame, .lostPages, .joined,
             .decodedLate:
             true
         default: false
@@ -60,7 +60,7 @@ struct WorkFailures {
             .undecodable(let track, _), .unorderedTimes(let track, _), .decodedLate(let track, _, _),
             .hiddenBetween(let track, _),
             .noPackets(let track, _), .lostPackets(let track, _, _), .noKeyFrame(let track, _),
-            .beforeKeyFrame(let track, _),
+            .beforeKeyFrame(let track, _), .lostPages(let track, _, _), .joined(let track, _, _),
             .changedHeaders(let track, _):
             return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
                 ?? plan.location

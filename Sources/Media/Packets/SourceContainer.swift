@@ -28,6 +28,8 @@ package struct SourceContainer: Sendable {
     package var isMatroska: Bool { names.contains("matroska") }
     /// libavformat takes what is not heard of the last packet off its duration by itself.
     var shortensLastPacket: Bool { names.contains("ogg") }
+    /// Its data are in numbered pages, one stream may follow another, and nothing else says that a page is missing (Ogg).
+    var hasPages: Bool { names.contains("ogg") }
     /// The tags of its one track are the file's.
     package var hasTagsInStream: Bool { names.contains("ogg") }
     /// libavformat's parser ends a frame when it sees the next one, and gives it the flags of the packets that brought that

@@ -37,6 +37,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case hiddenBetween(track: String, at: MediaTime)
     /// A track's headers change, and a copy has one place for them.
     case changedHeaders(track: String, at: MediaTime)
+    /// Audio is missing that stood in pages of an Ogg file.
+    case lostPages(track: String, from: MediaTime, to: MediaTime)
+    /// Another file begins inside the file. `isSkippable`: the damage policy decides whether reading goes on.
+    case joined(track: String, at: MediaTime?, isSkippable: Bool)
     /// Copied audio pauses, and the container can't say so of its codec.
     case hole(track: String, container: String, from: MediaTime, to: MediaTime)
     /// Packets that the demuxer read didn't reach their track.
@@ -88,6 +92,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track)\(Self.at(time)): the source hides frames between those that it shows, because of its edits or of fragments that overlap, and a copy would show them: `encode` it"
         case .changedHeaders(let track, let time):
             "\(track), \(time) s: it goes on with other headers (files were joined), which a copy can't hold beside the first; `encode` it"
+        case .lostPages(let track, let from, let to):
+            "\(track): its audio from \(from) s to \(to) s is missing: pages of the Ogg stream are lost or damaged"
+        case .joined(let track, let time, _):
+            "\(track)\(Self.at(time)): files were joined: another one begins here, whose audio can't be read as the same track"
         case .hole(let track, let container, let from, let to):
             "\(track): nothing is heard from \(from) s to \(to) s, and \(container) can't say so of copied samples; `encode` fills it with silence"
         case .lostPackets(let track, let last, let next):

@@ -19,7 +19,13 @@ enum TimeBounds {
     }
 
     /// Throws where a track's clock jumps from one time to another in a way that no real pause explains.
-    static func checkStep(from: MediaTime, to: MediaTime, track: AssetTrack) throws {
+    /// `isPaged`: in an Ogg file, whose clock begins anew where files were joined.
+    static func checkStep(
+        from: MediaTime, to: MediaTime, track: AssetTrack, isPaged: Bool = false
+    ) throws {
+        if isPaged, from - to > backstep {
+            throw MediaError.joined(track: track.label, at: from, isSkippable: false)
+        }
         if from - to > backstep { throw MediaError.discontinuity(track: track.label, from: from, to: to) }
         let isInside = track.hasOwnDuration && to <= track.timeRange.end + backstep
         if to - from > (isInside ? longPause : pause) {

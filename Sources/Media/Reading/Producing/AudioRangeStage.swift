@@ -102,8 +102,15 @@ final class AudioRangeStage: FrameStage {
             let unit = Rational(1, rate)
             try TimeBounds.checkStep(
                 from: MediaTime(ticks: known, timeBase: unit), to: MediaTime(ticks: from, timeBase: unit),
-                track: context.track)
+                track: context.track, isPaged: context.lostPages != nil)
             if from > known {
+                if context.lostPages?.isIncomplete == true {
+                    let start = MediaTime(ticks: known, timeBase: unit)
+                    try context.damage.meet(
+                        .lostPages(
+                            track: context.track.label, from: start,
+                            to: MediaTime(ticks: from, timeBase: unit)), at: start)
+                }
                 pendingSilence = min(from, rangeEnd ?? from) - known
             } else {
                 head = known - from

@@ -60,6 +60,17 @@ final class DecodedFrames: FrameStream {
         return LeadingFrames(packets.track.format.parameters.traits, start: start)
     }
 
+    /// The packet given last begins with a tag, as a file of MP3 does.
+    private var isAtTag = false
+
+    private func meet(_ error: AVError, at time: MediaTime?) throws {
+        if isAtTag, error.isDamage {
+            try packets.damage.meet(.joined(track: name, at: time, isSkippable: true), at: time)
+        } else {
+            try packets.damage.meet(error, of: name, at: time)
+        }
+    }
+
     /// False for a frame whose references are missing at the stream's beginning.
     private func accepts(_ frame: borrowing Frame) -> Bool {
         guard var frames = leading.take() else { return true }
@@ -91,7 +102,7 @@ final class DecodedFrames: FrameStream {
                 return output
             } catch {
                 if isBehindSeek(time) || isBeforeKeyFrame, !isDraining { return .needsInput }
-                try packets.damage.meet(error, of: name, at: failed(at: time))
+                try meet(error, at: failed(at: time))
                 guard isDraining else { return .needsInput }
                 guard drop() else { return .ended }
             }
@@ -182,6 +193,8 @@ final class DecodedFrames: FrameStream {
                     if packets.container.isMovie, packets.track.format.codec == "aac" {
                         packet.presentFromStart()
                     }
+                    isAtTag =
+                        packets.container.saysDelayInTags && packet.withBytes { $0.starts(with: "ID3".utf8) }
                     let (pts, isKey, isHidden) = (packet.pts, packet.isKey, packet.isDiscarded)
                     do throws(AVError) {
                         if try decoder.send(packet) {
@@ -197,7 +210,7 @@ final class DecodedFrames: FrameStream {
                         note(time)
                         // Part of a frame, as a parser finds it in the middle of a program stream.
                         if isBehindSeek(time) || isBeforeKeyFrame { continue }
-                        try packets.damage.meet(error, of: name, at: failed(at: time))
+                        try meet(error, at: failed(at: time))
                     }
                 }
             }

@@ -19,6 +19,9 @@ final class PassthroughProducer: SampleProducer {
     /// Where the track's last packet is heard until, where that is known.
     private let trackEnd: Int64?
     private let keepsWhole: Bool
+    private let lostPages: LostPages?
+    /// Where the packet before ends.
+    private var soundEnd: Int64 = 0
     /// Of samples as they are, a range's first one and the one after its last.
     private let samples: (first: Int64, end: Int64, unit: Rational, size: Int)?
     private var hasBegun = false
@@ -32,6 +35,7 @@ final class PassthroughProducer: SampleProducer {
 
     init(packets: PacketSource, context: ProducerContext, keepsWhole: Bool = false) {
         self.keepsWhole = keepsWhole
+        lostPages = context.lostPages
         self.packets = packets
         track = context.track
         timeBase = packets.timeBase
@@ -96,10 +100,12 @@ final class PassthroughProducer: SampleProducer {
                 if let lastDTS {
                     try TimeBounds.checkStep(
                         from: MediaTime(ticks: lastDTS, timeBase: timeBase),
-                        to: MediaTime(ticks: dts, timeBase: timeBase), track: track
+                        to: MediaTime(ticks: dts, timeBase: timeBase), track: track, isPaged: lostPages != nil
                     )
+                    try checkPages(from: soundEnd, to: pts)
                 }
                 lastDTS = dts
+                soundEnd = pts + packet.duration
                 var duration = packet.duration
                 // Data that are about a length of time, cut to the range like cues.
                 if let start, track.mediaType == .data, pts < start {
@@ -155,6 +161,17 @@ final class PassthroughProducer: SampleProducer {
         } catch let error as AVError {
             throw MediaError.reading(track: track.label, at: nil, error)
         }
+    }
+
+    /// Audio of an Ogg file is missing that stood in a page.
+    private func checkPages(from end: Int64, to pts: Int64) throws(MediaError) {
+        guard track.mediaType == .audio, let lostPages, pts > end + 2 * slack, lostPages.isIncomplete else {
+            return
+        }
+        let start = MediaTime(ticks: end, timeBase: timeBase)
+        try packets.damage.meet(
+            .lostPages(track: track.label, from: start, to: MediaTime(ticks: pts, timeBase: timeBase)),
+            at: start)
     }
 
     /// Leaves out what is not in the range; false where nothing is left.

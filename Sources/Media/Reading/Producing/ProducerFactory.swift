@@ -123,6 +123,7 @@ struct ProducerFactory {
             func context(_ track: AssetTrack) -> ProducerContext {
                 var context = ProducerContext(track: track, timeZero: timeZero, range: range)
                 context.tick = tick
+                if container.hasPages { context.lostPages = LostPages(path: path, environment: environment) }
                 context.damage = output.damage
                 context.countsSamples = output.countsSamples
                 context.isOpen = isOpen && range == ranges.last

@@ -63,6 +63,8 @@ struct ProducerContext: Sendable {
     var damage = DamageTally()
     /// See `AssetReaderOutput`.
     var countsSamples = false
+    /// Of an Ogg file: whether a gap is due to missing pages. Nil in other containers.
+    var lostPages: LostPages?
     /// The range goes on to the track's end, wherever that is.
     var isOpen = false
 

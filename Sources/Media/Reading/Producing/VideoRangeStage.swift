@@ -47,7 +47,8 @@ final class VideoRangeStage: FrameStage {
         guard let previous = held.take() else { return hold(frame, at: time) }
         try TimeBounds.checkStep(
             from: MediaTime(ticks: heldTime, timeBase: self.timeBase),
-            to: MediaTime(ticks: time, timeBase: self.timeBase), track: context.track)
+            to: MediaTime(ticks: time, timeBase: self.timeBase), track: context.track,
+            isPaged: context.lostPages != nil)
         if time <= heldTime {
             // Two frames for one moment: the later one decoded is what stays on screen.
             droppedSamples += 1
