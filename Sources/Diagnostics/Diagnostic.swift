@@ -141,6 +141,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case cannotDecode = "cannot-decode"
     /// A range of nothing, or beyond the end.
     case invalidRange = "invalid-range"
+    /// A composition whose rate follows from a clip with a variable one.
+    case variableRate = "variable-rate"
     /// A copy that the range doesn't allow.
     case copyRange = "copy-range"
     /// A source whose times are in an order that no copy can have.
@@ -210,6 +212,7 @@ extension Rule {
         case .cannotDecode: "This build can't decode the track"
         case .invalidRange: "A range is empty, or reaches beyond the source"
         case .sourceOrder: "The order of the source's times doesn't let it be copied"
+        case .variableRate: "A composition's frame rate follows from a clip with a variable frame rate"
         case .copyRange: "A copied track can't be cut there"
         case .destinationExists: "Somebody else's file is at the destination"
         case .destinationIsSource: "The destination is a source"

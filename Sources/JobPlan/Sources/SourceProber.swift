@@ -43,6 +43,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case frames(track: Int, ranges: [TimeRange], numbers: [Int64])
         /// Whether a subtitle track has an event in some ranges; in the whole track where `ranges` is empty.
         case subtitleEvents(track: Int, ranges: [TimeRange])
+        /// At which rate every frame of a part of a track of video is shown. All packets of that part are read.
+        case cadence(track: Int, range: TimeRange)
         /// Whether filters or an encoder take some settings; no source is looked into.
         case trial(SettingsTrial)
     }
@@ -93,6 +95,8 @@ package enum ProbeResponse: Codable, Sendable {
     case frames(FramePositions)
     /// Whether something is there.
     case presence(Bool)
+    /// The rate at which every frame is shown; nil where the track is gone.
+    case cadence(FrameCadence?)
     /// What came of a trial.
     case verdict(SettingsTrial.Verdict)
 }
@@ -188,6 +192,12 @@ package struct LocalProber: SourceProber {
                 }
                 return .presence(
                     try contents.hasSubtitleEvents(found, in: ranges, path: path, environment: media))
+            case .cadence(let track, let range):
+                let contents = try contents(path)
+                return .cadence(
+                    try contents.tracks.first { $0.index == track }.map {
+                        try contents.cadence(of: $0, in: range, path: path, environment: media)
+                    })
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
             case .clipCut(let track, let ranges, let tick, let encoder):
@@ -348,6 +358,13 @@ extension SourceProber {
             ProbeRequest(path: path, matter: .subtitleEvents(track: track, ranges: ranges)))
         guard case .presence(let isThere) = answer else { throw .notAnswered }
         return isThere
+    }
+
+    /// At which rate every frame of a part of a track is shown; nil where the track is gone.
+    func cadence(_ track: Int, of path: String, in range: TimeRange) throws(SourceProblem) -> FrameCadence? {
+        let answer = try answer(ProbeRequest(path: path, matter: .cadence(track: track, range: range)))
+        guard case .cadence(let cadence) = answer else { throw .notAnswered }
+        return cadence
     }
 
     /// How stretches of a track go into a cut of several sources; nil where the track is gone.

@@ -36,7 +36,7 @@ extension BitstreamTraits {
         },
         "vvc": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
         "av1": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
-        "vp8": made { $0.randomAccess = .keyframe },
+        "vp8": made { ($0.randomAccess, $0.hidesFrames) = (.keyframe, true) },
         "vp9": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
         "vc1": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
         "dnxhd": made { ($0.saidColor, $0.saysFieldsInFrames) = (.matrix, true) },

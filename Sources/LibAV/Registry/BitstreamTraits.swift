@@ -97,6 +97,8 @@ package struct BitstreamTraits: Sendable {
     package var carriesCaptions = false
     /// The parameter sets that it has.
     package var parameterSets: ParameterSets?
+    /// The fifth bit of a packet says whether its frame is shown: some are for other frames' sake alone.
+    package var hidesFrames = false
     /// Its frames say by a code of their own whether they are reordered.
     package var olderVideo: OlderVideo?
     /// Only decoded frames say whether they are interlaced.

@@ -84,10 +84,23 @@ extension AssetContents {
         environment: MediaEnvironment
     ) throws -> FramePositions {
         let bound = FrameBound(numbers: numbers, ranges: ranges)
-        let times =
-            try packetTimes(of: track, path: path, bound, environment.sources)
-            ?? decodedTimes(of: track, path: path, bound, environment)
+        let times = try frameTimes(bound, of: track, path: path, environment: environment)
         return FramePositions(of: numbers, in: ranges, among: times.sorted())
+    }
+
+    /// The times of the frames that a range shows, and maybe of some before and after.
+    func frameTimes(
+        in range: TimeRange, of track: AssetTrack, path: String, environment: MediaEnvironment
+    ) throws -> Set<MediaTime> {
+        try frameTimes(
+            FrameBound(numbers: nil, ranges: [range]), of: track, path: path, environment: environment)
+    }
+
+    private func frameTimes(
+        _ bound: FrameBound, of track: AssetTrack, path: String, environment: MediaEnvironment
+    ) throws -> Set<MediaTime> {
+        try packetTimes(of: track, path: path, bound, environment.sources)
+            ?? decodedTimes(of: track, path: path, bound, environment)
     }
 
     /// The presentation times of frames by their packets; nil where a packet has none.
@@ -104,7 +117,7 @@ extension AssetContents {
         var times: Set<MediaTime> = []
         while !bound.isReached, let packet = try packets.next() {
             guard packet.pts != noTimestamp else { return nil }
-            guard !packet.isDiscarded, packet.isShown(as: track.format.codec) else { continue }
+            guard !packet.isDiscarded, packet.isShown(track.format.parameters.traits) else { continue }
             let time = MediaTime(ticks: packet.pts, timeBase: packets.timeBase) - timeZero
             // Before time zero nothing is shown: an edit list hides it.
             if time >= .zero, times.insert(time).inserted { bound.count(time) }
@@ -143,10 +156,11 @@ private struct FrameBound {
     private static let reordering: Int64 = 64
     private var (after, past): (Int64, Int64) = (0, 0)
 
-    init(numbers: [Int64], ranges: [TimeRange]) {
+    /// Without `numbers`, all frames of the ranges are needed.
+    init(numbers: [Int64]?, ranges: [TimeRange]) {
         start = ranges.map(\.start).min() ?? .zero
         end = ranges.map(\.end).max()
-        most = ranges.count <= 1 ? max(0, numbers.max() ?? 0).adding(upToLimit: 2) : nil
+        most = ranges.count <= 1 ? numbers.map { max(0, $0.max() ?? 0).adding(upToLimit: 2) } : nil
     }
 
     var isReached: Bool {
@@ -160,9 +174,9 @@ private struct FrameBound {
 }
 
 extension Packet {
-    /// Whether decoding it yields a frame that is shown: VP8's alternate reference frames are not.
-    fileprivate borrowing func isShown(as codec: String) -> Bool {
-        guard codec == "vp8" else { return true }
+    /// Whether decoding it yields a frame that is shown.
+    fileprivate borrowing func isShown(_ traits: BitstreamTraits) -> Bool {
+        guard traits.hidesFrames else { return true }
         return withBytes { bytes in bytes.first.map { $0 & 0x10 != 0 } ?? false }
     }
 }

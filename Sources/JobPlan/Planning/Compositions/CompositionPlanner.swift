@@ -227,6 +227,7 @@ struct CompositionPlanner {
     private mutating func chooseForm(_ placed: [Placed]) {
         if let first = placed.first(where: { $0.video != nil }), let video = first.video {
             composition.canvas = canvas(like: shape(video, first.clip.shaping)?.track ?? video)
+            if spec.frameRate == nil { setRate(to: first, video) }
         } else if let size = spec.size?.value, let width = size.width, let height = size.height {
             composition.canvas = Canvas(
                 size: PixelSize(width: width, height: height),
@@ -235,6 +236,30 @@ struct CompositionPlanner {
         if let audio = placed.lazy.compactMap(\.audio).first {
             setAudioForm(like: audio)
         }
+    }
+
+    /// Without `frame_rate`, the rate is one at which every frame of the first clip is shown: its packets determine it. What a job has yet to
+    /// publish, and generated sources, have the rate that they state.
+    private mutating func setRate(to first: Placed, _ video: TrackDescription) {
+        guard case .file(let path) = first.found.source, first.found.awaited == nil else { return }
+        let cadence: FrameCadence?
+        do throws(SourceProblem) {
+            cadence = try prober.cadence(video.index, of: path, in: first.range)
+        } catch {
+            reasons.error(
+                .sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: first.clip.place)
+            return
+        }
+        guard let cadence else { return }
+        composition.canvas?.frameRate = cadence.frameRate
+        guard !cadence.isConstant else { return }
+        let omitted =
+            cadence.omittedFrames > 0
+            ? "all of its frames but \(cadence.omittedFrames) are shown" : "every one of its frames is shown"
+        reasons.diagnostics.warning(
+            .variableRate,
+            "the first clip has a variable frame rate; the composition has \(cadence.frameRate) frames/s, at which \(omitted)",
+            at: first.clip.place, help: "`frame_rate` sets another rate")
     }
 
     private func canvas(like track: TrackDescription) -> Canvas {
