@@ -109,6 +109,7 @@ struct CompositionDecoder {
         clip.shaping = EncodeDecoder(reader: reader).shaping(fields)
         clip.speed = reader.thousandths("speed", of: fields)
         clip.volume = level(fields["volume"], as: Language.levelPoint)
+        clip.leadIn = reader.choice("lead_in", of: fields, as: LeadIn.self)
         if let duration = clip.duration, let range = clip.range {
             reader.sink.error(
                 .conflictingKeys, "`duration` is how long an image is shown, which has no `range`",

@@ -68,6 +68,10 @@ extension Language {
                 "speed", .number(0.1...10), "How many times as fast it is played; audio keeps its pitch.",
                 default: "1"),
             KeyInfo("volume", level, "How loud it is: a factor, decibels, or points.", default: "1"),
+            KeyInfo(
+                "lead_in", .word([LeadIn.hold, .black].map(\.rawValue)),
+                "What is seen before the first frame, where that comes later than the clip: the frame itself, or black.",
+                default: "hold up to 0.5 s, black beyond"),
         ] + shaping)
     static let join = MappingType(
         "join", "a join", "How the clip before goes over into the one behind; the whole gets shorter by it.",

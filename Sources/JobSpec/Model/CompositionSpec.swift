@@ -47,6 +47,8 @@ package struct CompositionSpec: Sendable {
         /// In thousandths.
         package var speed: Located<Int>?
         package var volume: Level?
+        /// What is seen before its first frame.
+        package var leadIn: Located<LeadIn>?
         package var place: SourceRange
     }
 

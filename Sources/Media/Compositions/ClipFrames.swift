@@ -9,6 +9,8 @@ final class ClipFrames {
     let isStill: Bool
     private let open: (ReadingExtent) throws -> CompositionRead
     private let settings: VideoOutputSettings
+    /// What is seen before the first frame; nil for nothing, as of layers.
+    private let leadIn: LeadIn?
 
     private var read: CompositionRead?
     private var held: Frame?
@@ -20,10 +22,11 @@ final class ClipFrames {
     /// `open` begins to read the source.
     init(
         _ placement: ClipPlacement, of source: CompositionSource, settings: VideoOutputSettings,
-        canvas: Canvas, open: @escaping (ReadingExtent) throws -> CompositionRead
+        canvas: Canvas, leadIn: LeadIn? = nil, open: @escaping (ReadingExtent) throws -> CompositionRead
     ) {
         self.placement = placement
         self.settings = settings
+        self.leadIn = leadIn
         self.canvas = canvas
         self.open = open
         isStill = if case .images(let sequence) = source { sequence.numbers == nil } else { false }
@@ -44,6 +47,13 @@ final class ClipFrames {
         read = try open(ReadingExtent(TimeRange(start: start, end: range.end)))
     }
 
+    /// Whether the first frame is shown before its time. A track that begins within a frame begins with the clip.
+    private func isHeld(_ sample: borrowing SampleBuffer) -> Bool {
+        guard held == nil else { return false }
+        let gap = sample.presentationTime - placement.sourceRange.start
+        return gap <= step || leadIn?.holds(gap) ?? false
+    }
+
     /// The frame that is on screen at a time of the composition; nil before the source's first one. Times don't go back.
     func frame(at time: MediaTime) throws -> Frame? {
         try prepare(at: max(time, placement.timeRange.start))
@@ -54,9 +64,7 @@ final class ClipFrames {
                 hasEnded = next == nil
             }
             guard let sample = next.take() else { break }
-            // A track that begins within a frame begins with the clip.
-            let early = held == nil ? step : .zero
-            guard isStill || sample.presentationTime <= wanted + early else {
+            guard isStill || sample.presentationTime <= wanted || isHeld(sample) else {
                 next = consume sample
                 break
             }

@@ -104,7 +104,8 @@ final class ComposedFrames: FrameStream {
     private func frames(of clip: VideoClip) -> ClipFrames {
         let (placement, settings) = (clip.placement, clip.settings)
         return ClipFrames(
-            placement, of: opener.sources[placement.source], settings: settings, canvas: canvas
+            placement, of: opener.sources[placement.source], settings: settings, canvas: canvas,
+            leadIn: clip.leadIn
         ) { [opener] in try opener.read(placement, as: .video(settings), $0) }
     }
 

@@ -156,14 +156,40 @@ public struct VideoClip: Hashable, Codable, Sendable {
     public var settings: VideoOutputSettings
     /// How it comes on screen where the clip before it still is.
     public var join: JoinKind
+    /// What is seen before its first frame, where that begins later than the clip.
+    public var leadIn: LeadIn
 
     /// Makes a clip.
     public init(
-        placement: ClipPlacement, settings: VideoOutputSettings, join: JoinKind = .dissolve
+        placement: ClipPlacement, settings: VideoOutputSettings, join: JoinKind = .dissolve,
+        leadIn: LeadIn = .automatic
     ) {
         self.placement = placement
         self.settings = settings
         self.join = join
+        self.leadIn = leadIn
+    }
+}
+
+/// What a clip shows before its first frame, where that begins later than the clip does, as of files whose video begins later than their audio.
+public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
+    /// The first frame, where it is at most `longestHeld` late; otherwise black.
+    case automatic
+    /// The first frame.
+    case hold
+    /// Black.
+    case black
+
+    /// The longest gap that the first frame fills by default: half a second.
+    public static let longestHeld = MediaTime(value: 1, timescale: 2)
+
+    /// Whether the first frame is shown from the start, if it is so late.
+    package func holds(_ gap: MediaTime) -> Bool {
+        switch self {
+        case .automatic: gap <= Self.longestHeld
+        case .hold: true
+        case .black: false
+        }
     }
 }
 

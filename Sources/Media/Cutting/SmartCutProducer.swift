@@ -23,6 +23,8 @@ final class SmartCutProducer: SampleProducer {
     private var index = 0
     private var stage = Stage.head
     private var hasBegun = false
+    /// The part's first frame was handed on.
+    private var hasShown = false
     private var head: CutEdge?
     private var tail: CutEdge?
     private var current: Opened?
@@ -114,7 +116,7 @@ final class SmartCutProducer: SampleProducer {
 
     /// Both edges at once, and those of the next part beside them: their few packets wait until the middle is through.
     private func begin() throws {
-        hasBegun = true
+        (hasBegun, hasShown) = (true, false)
         // What is said of it is not of the one before.
         current = nil
         let opened = try ahead?.get() ?? open(index)
@@ -175,13 +177,15 @@ final class SmartCutProducer: SampleProducer {
     }
 
     private func sample(_ packet: consuming Packet, pts: Int64, duration: Int64) throws -> SampleBuffer {
-        // Several parts are shown one after the other, from 0.
-        let shown = cut.isJoined ? pts - part.start + offsets[index] : pts
+        // Several parts are shown one after the other, from 0. A clip's first frame is shown from its start, however late it comes.
+        let gap = hasShown || part.clip == nil ? 0 : max(0, pts - part.start)
+        hasShown = true
+        let shown = (cut.isJoined ? pts - part.start + offsets[index] : pts) - gap
         guard let dts = clock.time(of: shown) else {
             throw MediaError.damaged(track: label, at: time(pts))
         }
         return SampleBuffer(
-            packet: packet, pts: shown, dts: dts, duration: max(1, duration), timeBase: cut.tick)
+            packet: packet, pts: shown, dts: dts, duration: max(1, duration + gap), timeBase: cut.tick)
     }
 
     // MARK: The middle

@@ -103,6 +103,13 @@ package struct SmartCutVerifier: Sendable {
         let offset: Int64
         let scan: CutScan
         let source: Source
+
+        /// When its frames are shown in the output. A clip's first frame is shown from its start, however late it comes.
+        var outputTimes: [Int64] {
+            var times = scan.shownTimes
+            if part.clip != nil, let first = times.first, first > part.start { times[0] = part.start }
+            return times.map { $0 - part.start + offset }
+        }
     }
 
     private func scan(
@@ -120,10 +127,9 @@ package struct SmartCutVerifier: Sendable {
     /// How much later than zero the first frame is, where that can be an encoder's delay.
     private func origin(_ parts: [Checked], _ got: CutScan) -> MediaTime {
         guard let first = got.pictures.map(\.pts).min(), let checked = parts.first,
-            let wanted = checked.scan.shownTimes.first
+            let wanted = checked.outputTimes.first
         else { return .zero }
-        let late =
-            MediaTime(ticks: first, timeBase: got.tick) - time(wanted - checked.part.start + checked.offset)
+        let late = MediaTime(ticks: first, timeBase: got.tick) - time(wanted)
         return late > .zero && late < MediaTime(value: 1, timescale: 4) ? late : .zero
     }
 
@@ -131,9 +137,7 @@ package struct SmartCutVerifier: Sendable {
     private func timeProblem(
         _ parts: [Checked], _ got: CutScan, _ origin: MediaTime, clock: Rational
     ) -> String? {
-        let times = parts.flatMap { checked in
-            checked.scan.shownTimes.map { $0 - checked.part.start + checked.offset }
-        }
+        let times = parts.flatMap(\.outputTimes)
         let found = got.pictures.map(\.pts).sorted()
         guard found.count == times.count else {
             return "it has \(found.count) frames instead of \(times.count)"

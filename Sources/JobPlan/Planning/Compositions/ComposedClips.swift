@@ -102,13 +102,14 @@ struct ComposedClips {
         return nil
     }
 
-    /// When a clip's first frame comes on the time line: its own start, where it is there within a frame.
+    /// When a clip's first frame comes on the time line: its own start, where it is there within a frame or is shown from the start
+    /// although it comes later.
     func beginning(of clip: Int) -> MediaTime? {
         guard let track = track(of: clip) else { return nil }
         let placement = composition.clips[clip].placement
         let late = track.timeRange.start - placement.sourceRange.start
         let frame = MediaTime(ticks: 1, timeBase: canvas.frameRate.inverted)
-        return late > frame ? placement.timeRange.start + late : placement.timeRange.start
+        return late > frame && !composition.clips[clip].leadIn.holds(late) ? placement.timeRange.start + late : placement.timeRange.start
     }
 
     // MARK: Where they are cut

@@ -292,9 +292,16 @@ struct CompositionPlanner {
             known.clipPlaces.append(one.clip.place)
             composition.clips.append(
                 VideoClip(
-                    placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve))
+                    placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve,
+                    leadIn: one.clip.leadIn?.value ?? .automatic))
+            noteLeadIn(of: one, video)
         }
         if let audio = one.audio {
+            if one.clip.speed.map({ $0.value != 1000 }) ?? false, !TempoStretcher.isPrecise {
+                reasons.note(
+                    "clip \(index): this build of FFmpeg lacks the `rubberband` filter; `atempo` changes the speed, which may displace or omit short sounds"
+                )
+            }
             var volume = envelope(one.clip.volume, from: one.timeRange.start)
             if let overlap = one.join?.overlap.value {
                 volume = volume.times(.rising(from: one.timeRange.start, for: overlap))
@@ -315,6 +322,15 @@ struct CompositionPlanner {
         chapters(of: one)
         account(for: one, index, cues)
         accountForStyles(cues, of: one, index)
+    }
+
+    /// Reports black before a clip's first frame that nobody asked for.
+    private mutating func noteLeadIn(of one: Placed, _ video: TrackDescription) {
+        let late = video.timeRange.start - one.range.start
+        guard one.clip.leadIn == nil, late < one.range.duration, !LeadIn.automatic.holds(late) else { return }
+        reasons.note(
+            "clip \(composition.clips.count - 1) is black until its first frame, for \(late) s; `lead_in: hold` shows that frame instead"
+        )
     }
 
     /// What of a clip's source is neither seen nor heard, and the chapter that it is itself.
