@@ -254,7 +254,7 @@ struct CompositionDecoder {
             let source = fields.value("asset").flatMap({ asset($0) })
         else { return nil }
         let form = "it is a time from 0.001 s to an hour, such as 2s"
-        var duck: (under: Located<String>, thousandths: Int)?
+        var duck: (under: Located<String>, billionths: Int64)?
         if let fields = fields.value("duck").flatMap({ reader.fields($0, as: Language.duck) }),
             let under = fields.value("under").flatMap({ reader.text($0, "`under`") })
         {
@@ -277,9 +277,9 @@ struct CompositionDecoder {
             fadeOut: reader.length("fade_out", of: fields, form), duck: duck, place: node.range)
     }
 
-    /// A factor in thousandths of decibels in thousandths.
-    private static func factor(decibels: Int) -> Int {
-        Int((1000 * Decibels.factor(Double(decibels) / 1000)).rounded())
+    /// A factor in billionths of decibels in thousandths.
+    private static func factor(decibels: Int) -> Int64 {
+        Int64((1e9 * Decibels.factor(Double(decibels) / 1000)).rounded())
     }
 
     /// A factor, decibels, or a list of points.
@@ -287,19 +287,19 @@ struct CompositionDecoder {
         guard let entry else { return nil }
         let isVolume = type === Language.levelPoint
         guard case .sequence(let items) = entry.value.content else {
-            let most = isVolume ? 16_000 : 1000
+            let most: Int64 = isVolume ? 16_000_000_000 : 1_000_000_000
             let value = reader.value(
                 entry.value, "`\(entry.key)`",
                 isVolume
                     ? "it is a factor from 0 to 16, decibels such as -3dB, or a list of points"
                     : "it is a number from 0 to 1, or a list of points"
-            ) { text -> Int? in
+            ) { text -> Int64? in
                 if isVolume, text.lowercased().hasSuffix("db") {
                     return Quantity.decibels(text).map { Self.factor(decibels: $0) }.flatMap {
                         $0 <= most ? $0 : nil
                     }
                 }
-                return Quantity.scaled(text, by: 1000).map { Int($0) }.flatMap { $0 <= most ? $0 : nil }
+                return Quantity.scaled(text, by: 1000).flatMap { $0 <= most / 1_000_000 ? $0 * 1_000_000 : nil }
             }
             return value.map {
                 CompositionSpec.Level(points: [(.zero, $0.value)], range: entry.value.range)
@@ -308,7 +308,7 @@ struct CompositionDecoder {
         if items.isEmpty {
             reader.sink.error(.missingKey, "`\(entry.key)` has no point", at: entry.value.range)
         }
-        var points: [(at: MediaTime, thousandths: Int)] = []
+        var points: [(at: MediaTime, billionths: Int64)] = []
         for item in items {
             guard let fields = reader.fields(item, as: type),
                 let time = reader.length("at", of: fields, "it is a time up to a day, such as 2s"),
@@ -319,7 +319,7 @@ struct CompositionDecoder {
                     .invalidRange, "points follow one another; the one before is at \(last.at) s",
                     at: time.range)
             }
-            points.append((time.value, value.value))
+            points.append((time.value, Int64(value.value) * 1_000_000))
         }
         return points.isEmpty ? nil : CompositionSpec.Level(points: points, range: entry.value.range)
     }

@@ -14,10 +14,10 @@ package struct CompositionSpec: Sendable {
         case track(Located<TrackSelection>)
     }
 
-    /// A value in thousandths over time.
+    /// A factor in billionths over time.
     package struct Level: Sendable {
         /// One value at no time, or points from where it begins.
-        package var points: [(at: MediaTime, thousandths: Int)]
+        package var points: [(at: MediaTime, billionths: Int64)]
         /// Where it was written.
         package var range: SourceRange
     }
@@ -132,8 +132,8 @@ package struct CompositionSpec: Sendable {
         package var volume: Level?
         package var fadeIn: Located<MediaTime>?
         package var fadeOut: Located<MediaTime>?
-        /// Under which other one, and the factor in thousandths.
-        package var duck: (under: Located<String>, thousandths: Int)?
+        /// Under which other one, and the factor in billionths.
+        package var duck: (under: Located<String>, billionths: Int64)?
         package var place: SourceRange
     }
 

@@ -4,4 +4,10 @@ extension FixedWidthInteger {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? (other < 0 ? Self.min : Self.max) : sum
     }
+
+    /// The product, or the nearest number that there is.
+    package func multiplied(upToLimit other: Self) -> Self {
+        let (product, isTooLarge) = multipliedReportingOverflow(by: other)
+        return isTooLarge ? ((self < 0) != (other < 0) ? Self.min : Self.max) : product
+    }
 }

@@ -19,7 +19,7 @@ final class ClipAudio {
     /// Where the round begins that is read.
     private var roundStart: Int64
     /// Makes audio faster or slower without a change of pitch; nil where it is played as it is.
-    private var tempo: FilterGraph?
+    private var tempo: TempoStretcher?
     private var isDraining = false
 
     private struct Run: ~Copyable {
@@ -93,9 +93,8 @@ final class ClipAudio {
     /// The source's part is over.
     private func endRound() throws {
         read = nil
-        if tempo != nil, !isDraining {
-            isDraining = true
-            try told { () throws(AVError) in try tempo?.sendEnd(at: 0) }
+        if let tempo, !isDraining {
+            isDraining = try told { () throws(AVError) in try !tempo.pushOut() }
             return
         }
         guard clip.isRepeated, roundStart + roundLength < end else { return hasEnded = true }
@@ -109,8 +108,9 @@ final class ClipAudio {
     private func push(_ frame: consuming Frame, at start: Int64) throws {
         do throws(AVError) {
             if tempo == nil {
-                tempo = try FilterGraph.audio(Self.steps(for: clip.placement.speed), format: format)
-                position = first + Int64((Double(start - first) / clip.placement.speed).rounded())
+                let stretcher = try TempoStretcher(speed: clip.placement.speed, format: format)
+                position = first + Int64((Double(start - first) / clip.placement.speed).rounded()) - stretcher.lead
+                tempo = stretcher
             }
             try tempo?.send(frame)
         } catch {
@@ -133,18 +133,6 @@ final class ClipAudio {
                 return true
             }
         }
-    }
-
-    /// One `atempo` goes from half to a hundred times.
-    static func steps(for speed: Double) -> [FilterStep] {
-        var (left, steps) = (speed, [FilterStep]())
-        while left < 0.5 {
-            steps.append(FilterStep("atempo", ["tempo": "0.5"]))
-            left *= 2
-        }
-        return steps + [
-            FilterStep("atempo", ["tempo": "\(left)"]), FilterStep("aformat", ["sample_fmts": "fltp"]),
-        ]
     }
 
     private func told<Value>(_ body: () throws(AVError) -> Value) throws -> Value {

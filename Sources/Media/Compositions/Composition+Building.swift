@@ -140,7 +140,7 @@ extension VolumeEnvelope {
     public func falling(until end: MediaTime, for length: MediaTime) -> VolumeEnvelope {
         let start = end - length
         var points = points.filter { $0.time < start }
-        points.append(Point(time: start, thousandths: value(at: start)))
+        points.append(Point(time: start, billionths: billionths(at: start)))
         points.append(Point(time: end, thousandths: 0))
         return VolumeEnvelope(points)
     }

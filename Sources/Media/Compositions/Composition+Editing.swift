@@ -114,7 +114,7 @@ extension Composition {
         for index in clips.indices {
             guard let ducking = clips[index].ducking else { continue }
             clips[index].ducking = places[ducking.under].map {
-                Ducking(under: $0, thousandths: ducking.thousandths)
+                Ducking(under: $0, billionths: ducking.billionths)
             }
         }
         return clips

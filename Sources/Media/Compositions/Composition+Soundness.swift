@@ -28,7 +28,7 @@ extension Composition {
                     && clip.volume.isSound
                     && clip.ducking.map {
                         audio.indices.contains($0.under) && $0.under != index
-                            && audio[$0.under].ducking == nil && (0...1000).contains($0.thousandths)
+                            && audio[$0.under].ducking == nil && (0...1_000_000_000).contains($0.billionths)
                     } ?? true
             } && sources.allSatisfy(\.isSound)
     }
@@ -101,20 +101,23 @@ extension Canvas {
 
 extension VolumeEnvelope {
     var isSound: Bool {
-        points.count <= 10_000 && points.allSatisfy { (0...1_000_000).contains($0.thousandths) }
+        points.count <= 10_000 && points.allSatisfy { (0...1_000_000_000_000).contains($0.billionths) }
             && zip(points, points.dropFirst()).allSatisfy { $0.time < $1.time }
     }
 
-    /// What it is at a time.
-    package func value(at time: MediaTime) -> Int {
-        guard let first = points.first, let last = points.last else { return 1000 }
-        if time <= first.time { return first.thousandths }
+    /// The factor at a time, in thousandths.
+    package func value(at time: MediaTime) -> Int { Int((billionths(at: time) + 500_000) / 1_000_000) }
+
+    /// The factor at a time, in billionths.
+    package func billionths(at time: MediaTime) -> Int64 {
+        guard let first = points.first, let last = points.last else { return 1_000_000_000 }
+        if time <= first.time { return first.billionths }
         guard let next = points.firstIndex(where: { $0.time > time }), next > 0 else {
-            return last.thousandths
+            return last.billionths
         }
         let (from, to) = (points[next - 1], points[next])
         let part = (time - from.time).seconds / max(1e-9, (to.time - from.time).seconds)
-        return from.thousandths + Int((Double(to.thousandths - from.thousandths) * part).rounded())
+        return from.billionths + Int64((Double(to.billionths - from.billionths) * part).rounded())
     }
 }
 

@@ -220,13 +220,20 @@ public struct AudioClip: Hashable, Codable, Sendable {
 public struct Ducking: Hashable, Codable, Sendable {
     /// The place of the other one among the composition's.
     public var under: Int
-    /// The factor of its samples while the other one is heard, in thousandths.
-    public var thousandths: Int
+    /// The factor of its samples while the other one is heard, in billionths.
+    public var billionths: Int64
+    /// The same in thousandths, rounded.
+    public var thousandths: Int { Int((billionths + 500_000) / 1_000_000) }
 
     /// Makes one.
     public init(under: Int, thousandths: Int) {
+        self.init(under: under, billionths: Int64(clamping: thousandths.multiplied(upToLimit: 1_000_000)))
+    }
+
+    /// Makes one from a factor in billionths.
+    public init(under: Int, billionths: Int64) {
         self.under = under
-        self.thousandths = thousandths
+        self.billionths = billionths
     }
 }
 

@@ -14,7 +14,7 @@ struct DuckingGain {
     private static let (attack, hold, release): (Float, Float, Float) = (0.1, 0.3, 0.5)
 
     init(_ ducking: Ducking, sampleRate: Int32) {
-        low = max(0.000_1, Float(ducking.thousandths) / 1000)
+        low = max(0.000_1, Float(Double(ducking.billionths) / 1e9))
         self.sampleRate = Float(sampleRate)
     }
 

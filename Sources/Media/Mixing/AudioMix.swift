@@ -37,13 +37,23 @@ public struct VolumeEnvelope: Codable, Hashable, Sendable {
     public struct Point: Codable, Hashable, Sendable {
         /// When, counted from the start of what is read.
         public var time: MediaTime
-        /// The factor of the samples, in thousandths.
-        public var thousandths: Int
+        /// The factor of the samples, in billionths: decibels as well are exact to a few millionths of a decibel.
+        public var billionths: Int64
+        /// The same in thousandths, rounded.
+        public var thousandths: Int {
+            get { Int((billionths + 500_000) / 1_000_000) }
+            set { billionths = Int64(clamping: newValue.multiplied(upToLimit: 1_000_000)) }
+        }
 
         /// Makes a point.
         public init(time: MediaTime, thousandths: Int) {
+            self.init(time: time, billionths: Int64(clamping: thousandths.multiplied(upToLimit: 1_000_000)))
+        }
+
+        /// Makes a point from a factor in billionths.
+        public init(time: MediaTime, billionths: Int64) {
             self.time = time
-            self.thousandths = thousandths
+            self.billionths = billionths
         }
     }
 
@@ -57,5 +67,5 @@ public struct VolumeEnvelope: Codable, Hashable, Sendable {
     public static let full = VolumeEnvelope([])
 
     /// Changes nothing.
-    public var isFull: Bool { points.allSatisfy { $0.thousandths == 1000 } }
+    public var isFull: Bool { points.allSatisfy { $0.billionths == 1_000_000_000 } }
 }

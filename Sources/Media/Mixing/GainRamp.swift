@@ -14,7 +14,7 @@ struct GainRamp {
     /// `unit` is one sample; the envelope's times count from `origin`.
     init(_ envelope: VolumeEnvelope, origin: MediaTime, unit: Rational) {
         points = envelope.points.map {
-            ((origin + $0.time).ticks(in: unit), Double($0.thousandths) / 1000)
+            ((origin + $0.time).ticks(in: unit), Double($0.billionths) / 1e9)
         }
     }
 

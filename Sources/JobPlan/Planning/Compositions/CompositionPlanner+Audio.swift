@@ -82,7 +82,7 @@ extension CompositionPlanner {
         guard !reasons.hasErrors else { return }
         for (index, item) in spec.audio.enumerated() {
             guard let duck = item.duck, let under = places[duck.under.value] else { continue }
-            composition.audio[first + index].ducking = Ducking(under: under, thousandths: duck.thousandths)
+            composition.audio[first + index].ducking = Ducking(under: under, billionths: duck.billionths)
         }
     }
 
@@ -113,7 +113,8 @@ extension VolumeEnvelope {
         let times = Set(points.map(\.time) + other.points.map(\.time)).sorted()
         return VolumeEnvelope(
             times.map {
-                Point(time: $0, thousandths: value(at: $0) * other.value(at: $0) / 1000)
+                let factor = Int128(billionths(at: $0)) * Int128(other.billionths(at: $0)) / 1_000_000_000
+                return Point(time: $0, billionths: Int64(clamping: factor))
             })
     }
 }

@@ -432,6 +432,6 @@ struct CompositionPlanner {
     func envelope(_ level: CompositionSpec.Level?, from start: MediaTime) -> VolumeEnvelope {
         guard let level else { return .full }
         return VolumeEnvelope(
-            level.points.map { VolumeEnvelope.Point(time: start + $0.at, thousandths: $0.thousandths) })
+            level.points.map { VolumeEnvelope.Point(time: start + $0.at, billionths: $0.billionths) })
     }
 }

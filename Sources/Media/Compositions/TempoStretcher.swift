@@ -1,0 +1,119 @@
+internal import Glibc
+internal import LibAV
+
+/// Plays audio faster or slower without a change of pitch, aligned to the sample: what is heard at a time of the source is heard at that time
+/// divided by the speed.
+///
+/// libavfilter's stretchers (`rubberband`, where it is built in, otherwise `atempo`) shift audio by an amount that depends on speed and sample rate, and hold some
+/// of it back at the end. The shift is measured once with a short sound; silence before the audio makes room for it, and silence behind pushes the rest
+/// out. Confined to one queue.
+package final class TempoStretcher {
+    private let graph: FilterGraph
+    private let format: AudioFormat
+    /// Samples of the output that come before the audio's first one.
+    let lead: Int64
+    /// Silence that is still to be sent behind the audio.
+    private var tail: Int64
+
+    /// Samples of silence before the audio.
+    private static func silence(_ format: AudioFormat) -> Int64 { Int64(format.sampleRate) / 10 }
+    private static let chunk: Int64 = 4096
+
+    init(speed: Double, format: AudioFormat) throws(AVError) {
+        self.format = format
+        // What is held back is less than a second of audio, at any speed.
+        tail = Int64(format.sampleRate)
+        let offset = try Self.offset(speed: speed, sampleRate: format.sampleRate)
+        graph = try FilterGraph.audio(Self.steps(for: speed), format: format)
+        var left = Self.silence(format)
+        lead = max(0, Int64((Double(left) / speed).rounded()) + offset)
+        while left > 0 {
+            let count = min(left, Self.chunk)
+            try graph.send(try Frame.silence(format, samples: Int32(count)))
+            left -= count
+        }
+    }
+
+    /// Whether libavfilter has the better stretcher.
+    package static var isPrecise: Bool { FilterInfo.exists("rubberband") }
+
+    /// `rubberband` keeps short sounds, but above twice the speed it weakens the others, so `atempo` does the rest. One of that goes down to half
+    /// the speed.
+    static func steps(for speed: Double) -> [FilterStep] {
+        let format = FilterStep("aformat", ["sample_fmts": "fltp"])
+        var (left, steps) = (speed, [FilterStep]())
+        if isPrecise {
+            steps.append(
+                FilterStep(
+                    "rubberband", ["tempo": "\(min(2, speed))", "window": "short", "channels": "together"]))
+            if speed > 2 { steps.append(FilterStep("atempo", ["tempo": "\(speed / 2)"])) }
+            return steps + [format]
+        }
+        while left < 0.5 {
+            steps.append(FilterStep("atempo", ["tempo": "0.5"]))
+            left *= 2
+        }
+        return steps + [FilterStep("atempo", ["tempo": "\(left)"]), format]
+    }
+
+    func send(_ frame: consuming Frame) throws(AVError) { try graph.send(frame) }
+
+    /// No more audio comes. Sends silence behind it, a piece at each call, so that what is held back comes out; false where that was enough.
+    func pushOut() throws(AVError) -> Bool {
+        // The end of the stream is never sent: `rubberband` of FFmpeg 5.1 then fails with what it holds.
+        guard tail > 0 else { return false }
+        let count = min(tail, Self.chunk)
+        tail -= count
+        try graph.send(try Frame.silence(format, samples: Int32(count)))
+        return true
+    }
+
+    func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput { try graph.receive(into: frame) }
+
+    // MARK: Measurement
+
+    /// How many samples of the output a sound comes too late; negative where it comes early.
+    private static func offset(speed: Double, sampleRate: Int32) throws(AVError) -> Int64 {
+        let format = AudioFormat(sampleFormat: .planarFloat, sampleRate: sampleRate, layout: .mono)
+        let rate = Double(sampleRate)
+        // A click where audio is stretched; of a longer sound the middle where that is compressed, which drops clicks.
+        let (seconds, frequency): (Double, Float) = speed < 1 ? (0.002, 3000) : (0.05 * speed, 1000)
+        let (start, length) = (Int64(rate * 0.35), Int64(rate * seconds))
+        let total = start + length + Int64(rate * (0.5 + 0.3 * max(0, speed - 1)))
+        let graph = try FilterGraph.audio(steps(for: speed), format: format)
+        let sound = try Frame.silence(format, samples: Int32(clamping: total))
+        _ = sound.withPlane(0) { bytes, _ in
+            // The frame is nobody else's yet.
+            let samples = UnsafeMutableRawBufferPointer(mutating: bytes).bindMemory(to: Float.self)
+            for index in 0..<Int(length) where Int(start) + index < samples.count {
+                samples[Int(start) + index] = 0.5 * sin(Float(index) * 2 * Float.pi * frequency / Float(rate))
+            }
+        }
+        try graph.send(sound)
+        var energy: [Float] = []
+        var isOver = false
+        while !isOver {
+            let frame = try Frame()
+            guard case .ready = try graph.receive(into: frame) else {
+                isOver = true
+                continue
+            }
+            let count = frame.sampleCount
+            _ = frame.withPlane(0) { bytes, _ in
+                energy += bytes.bindMemory(to: Float.self).prefix(count).map { $0 * $0 }
+            }
+        }
+        guard let loudest = energy.max(), loudest > 0 else { return 0 }
+        guard speed >= 1 else {
+            // What is stretched begins as sharply as it did.
+            let onset = energy.firstIndex { $0 >= loudest / 4 } ?? 0
+            return Int64(onset) - Int64((Double(start) / speed).rounded())
+        }
+        var (weight, sum) = (0.0, 0.0)
+        for (index, value) in energy.enumerated() {
+            weight += Double(value)
+            sum += Double(value) * Double(index)
+        }
+        return Int64((sum / weight - (Double(start) + Double(length) / 2) / speed).rounded())
+    }
+}
