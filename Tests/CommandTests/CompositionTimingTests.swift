@@ -10,7 +10,8 @@ import Testing
     private func animation(in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1:d=3", "-vf",
-            "settb=1/100,setpts='if(eq(N,0),0,if(eq(N,1),10,60))'", "-fps_mode", "passthrough", "-enc_time_base",
+            "settb=1/100,setpts='if(eq(N,0),0,if(eq(N,1),10,60))'", "-fps_mode", "passthrough",
+            "-enc_time_base",
             "1/100", "-final_delay", "200", scratch.file("delays.gif"))
     }
 
@@ -42,7 +43,8 @@ import Testing
     func framesThatBeginLate(_ late: Double, _ key: String, _ black: Double) throws {
         let scratch = try folder()
         try ffmpeg(
-            "-itsoffset", "\(late)", "-i", scratch.file("b.mkv"), "-i", scratch.file("a.mkv"), "-map", "0:v", "-map", "1:a",
+            "-itsoffset", "\(late)", "-i", scratch.file("b.mkv"), "-i", scratch.file("a.mkv"), "-map", "0:v",
+            "-map", "1:a",
             "-c", "copy", scratch.file("late.mkv"))
         let clip = key.isEmpty ? "./late.mkv" : "{ asset: ./late.mkv, \(key) }"
         let output = try made("[ ./a.mkv, \(clip) ]", in: scratch)
@@ -65,7 +67,8 @@ import Testing
             scratch.file("tone.wav"))
         let audio = "[ { audio: first, encode: { codec: pcm_f32le } } ]"
         try scratch.write(
-            job("[ { asset: ./tone.wav, volume: \(decibels)dB } ]", to: "o.wav", tracks: audio), to: "jobs.yaml")
+            job("[ { asset: ./tone.wav, volume: \(decibels)dB } ]", to: "o.wav", tracks: audio),
+            to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         func level(_ name: String) throws -> Double {
@@ -82,7 +85,8 @@ import Testing
         // Twelve clicks, and a tone.
         try ffmpeg(
             "-f", "lavfi", "-i",
-            "aevalsrc='if(lt(mod(t,0.31),0.002),0.8*sin(2*PI*3000*mod(t,0.31)),0)':d=3.72:s=48000", "-c:a", "pcm_f32le",
+            "aevalsrc='if(lt(mod(t,0.31),0.002),0.8*sin(2*PI*3000*mod(t,0.31)),0)':d=3.72:s=48000", "-c:a",
+            "pcm_f32le",
             scratch.file("clicks.wav"))
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.5*sin(2*PI*t*440):d=2:s=48000", "-c:a", "pcm_f32le",
@@ -90,7 +94,8 @@ import Testing
         func made(_ name: String) throws -> [Float] {
             let audio = "[ { audio: first, encode: { codec: pcm_f32le } } ]"
             try scratch.write(
-                job("[ { asset: ./\(name).wav, speed: \(speed) } ]", to: "o.wav", tracks: audio), to: "jobs.yaml")
+                job("[ { asset: ./\(name).wav, speed: \(speed) } ]", to: "o.wav", tracks: audio),
+                to: "jobs.yaml")
             let run = try tandem("run", "jobs.yaml", in: scratch)
             try #require(run.status == 0, "\(run.errors)")
             return try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)

@@ -8,7 +8,8 @@ import Testing
     ) -> FrameCadence {
         func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: unit) }
         return FrameCadence(
-            of: ticks.map { time($0) }, in: TimeRange(start: .zero, end: time(end)), unit: unit, declared: declared)
+            of: ticks.map { time($0) }, in: TimeRange(start: .zero, end: time(end)), unit: unit,
+            declared: declared)
     }
 
     @Test func roundedTimesHaveTheRateThatTheyComeFrom() {
@@ -20,7 +21,8 @@ import Testing
     @Test(arguments: [Rational(25, 1), Rational(15, 1), Rational(60000, 1001), Rational(24, 1)])
     func aStatedRateThatFitsIsKept(_ rate: Rational) {
         let times = (0..<100).map { Int64((Double($0) * 1000 / rate.double).rounded()) }
-        #expect(cadence(times, until: 9000, declared: rate) == FrameCadence(frameRate: rate, isConstant: true))
+        #expect(
+            cadence(times, until: 9000, declared: rate) == FrameCadence(frameRate: rate, isConstant: true))
     }
 
     @Test func delaysOfAnAnimationHaveTheRateOfTheirCommonDivisor() {
@@ -51,8 +53,10 @@ import Testing
 
     @Test func hostileTimesDoNotTrap() {
         for end in [Int64.max / 16, 1] {
-            _ = cadence([0, 1, Int64.max / 16], until: end, unit: Rational(.max, 1), declared: Rational(0, 1))
-            _ = cadence([0, Int64.max / 16], until: end, unit: Rational(1, .max), declared: Rational(.max, 1))
+            _ = cadence(
+                [0, 1, Int64.max / 16], until: end, unit: Rational(.max, 1), declared: Rational(0, 1))
+            _ = cadence(
+                [0, Int64.max / 16], until: end, unit: Rational(1, .max), declared: Rational(.max, 1))
         }
     }
 }

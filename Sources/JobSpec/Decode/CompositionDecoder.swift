@@ -299,7 +299,9 @@ struct CompositionDecoder {
                         $0 <= most ? $0 : nil
                     }
                 }
-                return Quantity.scaled(text, by: 1000).flatMap { $0 <= most / 1_000_000 ? $0 * 1_000_000 : nil }
+                return Quantity.scaled(text, by: 1000).flatMap {
+                    $0 <= most / 1_000_000 ? $0 * 1_000_000 : nil
+                }
             }
             return value.map {
                 CompositionSpec.Level(points: [(.zero, $0.value)], range: entry.value.range)

@@ -193,7 +193,9 @@ extension Language {
             KeyInfo("audio", .list(.mapping(audioItem)), "What is heard beside them."),
             KeyInfo(
                 "size", fullDimensions, "Size of the frames; both sides even.", default: "the first clip's"),
-            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "as many as show every frame of the first clip"),
+            KeyInfo(
+                "frame_rate", frameRate, "Frames a second.",
+                default: "as many as show every frame of the first clip"),
             KeyInfo("sample_rate", frequency, "Samples a second.", default: "the first clip's"),
             KeyInfo("channels", channels, "Channels of the audio.", default: "the first clip's"),
         ])

@@ -49,7 +49,11 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     /// 8-bit 4:2:0, what every player shows.
     public static var yuv420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P) }
 
-    /// The same of 10 bits.
+    /// 8-bit 4:4:4.
+    public static var yuv444p: PixelFormat { PixelFormat(AV_PIX_FMT_YUV444P) }
+    /// 8-bit 4:4:4 with alpha.
+    public static var yuva444p: PixelFormat { PixelFormat(AV_PIX_FMT_YUVA444P) }
+    /// 10-bit 4:2:0.
     public static var yuv420p10: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P10LE) }
     /// 8-bit 4:2:0 with alpha.
     public static var yuva420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUVA420P) }

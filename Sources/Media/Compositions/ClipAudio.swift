@@ -109,7 +109,8 @@ final class ClipAudio {
         do throws(AVError) {
             if tempo == nil {
                 let stretcher = try TempoStretcher(speed: clip.placement.speed, format: format)
-                position = first + Int64((Double(start - first) / clip.placement.speed).rounded()) - stretcher.lead
+                position =
+                    first + Int64((Double(start - first) / clip.placement.speed).rounded()) - stretcher.lead
                 tempo = stretcher
             }
             try tempo?.send(frame)

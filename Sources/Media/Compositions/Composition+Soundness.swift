@@ -94,7 +94,7 @@ extension Canvas {
     var isSound: Bool {
         (16...16_384).contains(size.width) && (16...16_384).contains(size.height) && frameRate.isPositive
             && (0.001...1000).contains(frameRate.double)
-            && [PixelFormat.yuv420p, .yuv420p10].contains(pixelFormat)
+            && [PixelFormat.yuv420p, .yuv420p10, .yuv444p].contains(pixelFormat)
             && size.width.isMultiple(of: 2) && size.height.isMultiple(of: 2)
     }
 }

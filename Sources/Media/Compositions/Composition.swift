@@ -274,3 +274,16 @@ public enum JoinKind: String, Hashable, Codable, Sendable, CaseIterable {
         }
     }
 }
+
+extension Canvas {
+    /// How pixels of layers are stored.
+    var layerFormat: PixelFormat { isSubsampled ? .yuva420p : .yuva444p }
+
+    /// How pixels of a layer are stored whose corner is there: at odd positions, each has its own color.
+    package func layerFormat(at place: PixelRectangle) -> PixelFormat {
+        place.x & 1 != 0 || place.y & 1 != 0 ? .yuva444p : layerFormat
+    }
+
+    /// Four pixels share their color.
+    var isSubsampled: Bool { pixelFormat != .yuv444p }
+}

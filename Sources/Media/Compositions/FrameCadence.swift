@@ -52,16 +52,21 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             }
         }
         // The least of the usual rates at which frames are as short as the shortest, of those that are long enough.
-        let shortest = lengths.filter { MediaTime(ticks: $0 + 1, timeBase: unit) >= MediaTime(value: 1, timescale: 120) }.min()
+        let shortest = lengths.filter {
+            MediaTime(ticks: $0 + 1, timeBase: unit) >= MediaTime(value: 1, timescale: 120)
+        }.min()
         let needed = shortest.map { 1 / MediaTime(ticks: $0 + 1, timeBase: unit).seconds } ?? 120
-        let rates = (([declared].compactMap(\.self)) + Self.common).filter { $0.double >= needed * 0.999 && $0.double <= 120 }
-            .sorted { $0.double < $1.double }
+        let rates = (([declared].compactMap(\.self)) + Self.common).filter {
+            $0.double >= needed * 0.999 && $0.double <= 120
+        }
+        .sorted { $0.double < $1.double }
         let counted = rates.map { (rate: $0, omitted: clip.omittedFrames(at: $0)) }
         let least = counted.map(\.omitted).min() ?? 0
         // More frames are no use where they don't show more of the clip's.
         let chosen = counted.first { $0.omitted == least }
         self.init(
-            frameRate: chosen?.rate ?? Rational(120, 1), isConstant: false, omittedFrames: chosen?.omitted ?? 0)
+            frameRate: chosen?.rate ?? Rational(120, 1), isConstant: false,
+            omittedFrames: chosen?.omitted ?? 0)
     }
 
     private static func rate(ofTicks ticks: Int64, for frames: Int64, _ unit: Rational) -> Rational? {
@@ -102,7 +107,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             for index in times.indices {
                 let end = index + 1 < times.count ? times[index + 1] : range.end
                 // The first frame of the composition at which the next one is shown, with what containers' rounding is forgiven.
-                let next = (end - range.start - MediaTime(value: 1, timescale: 2000)).ticks(in: rate.inverted, rounding: .up)
+                let next = (end - range.start - MediaTime(value: 1, timescale: 2000)).ticks(
+                    in: rate.inverted, rounding: .up)
                 if next <= shown, index + 1 < times.count { omitted += 1 }
                 shown = max(shown, next)
             }

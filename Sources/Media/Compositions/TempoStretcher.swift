@@ -68,7 +68,9 @@ package final class TempoStretcher {
         return true
     }
 
-    func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput { try graph.receive(into: frame) }
+    func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
+        try graph.receive(into: frame)
+    }
 
     // MARK: Measurement
 

@@ -72,9 +72,10 @@ public struct VideoComposition: Codable, Hashable, Sendable {
                         settings: VideoOutputSettings(track.description, on: canvas, fit: input.fit)))
                 continue
             }
-            let settings = VideoOutputSettings(
+            var settings = VideoOutputSettings(
                 track.description, on: canvas, fit: input.fit,
                 box: PixelSize(width: place.width, height: place.height))
+            settings.pixelFormat = canvas.layerFormat(at: place)
             composition.layers.append(
                 Layer(
                     content: .frames(placement, in: place, settings: settings), timeRange: range,

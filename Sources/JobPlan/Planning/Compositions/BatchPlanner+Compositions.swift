@@ -12,7 +12,8 @@ extension BatchPlanner {
     ) -> (InputPlan.Source, SourceDescription)? {
         var planner = self
         var own = DiagnosticSink()
-        let decision = CompositionPlanner(spec, prober: prober) { asset, length, rate in
+        let decision = CompositionPlanner(spec, prober: prober, keepsFullChroma: keepsFullChroma) {
+            asset, length, rate in
             planner.find(asset, showing: length, rate, in: index, into: &own)
         }.decide()
         // What was found of sources is found for other jobs too.
@@ -112,6 +113,14 @@ extension BatchPlanner {
             sink.error(.sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: place)
             return nil
         }
+    }
+}
+
+extension TrackRule {
+    /// It encodes frames of 4:4:4, or of red, green and blue.
+    var asksForFullChroma: Bool {
+        guard case .encodeVideo(let spec) = action, let format = spec.pixelFormat?.value else { return false }
+        return format.isRGB || format.chromaSubsampling == (1, 1) && !format.description.hasPrefix("gray")
     }
 }
 

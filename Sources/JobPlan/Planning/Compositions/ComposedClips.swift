@@ -109,7 +109,8 @@ struct ComposedClips {
         let placement = composition.clips[clip].placement
         let late = track.timeRange.start - placement.sourceRange.start
         let frame = MediaTime(ticks: 1, timeBase: canvas.frameRate.inverted)
-        return late > frame && !composition.clips[clip].leadIn.holds(late) ? placement.timeRange.start + late : placement.timeRange.start
+        return late > frame && !composition.clips[clip].leadIn.holds(late)
+            ? placement.timeRange.start + late : placement.timeRange.start
     }
 
     // MARK: Where they are cut

@@ -65,8 +65,9 @@ extension CompositionPlanner {
         let length = min(range.duration, shown.duration)
         guard let shaped = shape(video, shaping) else { return }
         let rectangle = rectangle(of: layer.position, for: shaped.track, on: canvas)
-        let settings = shaped.settings(
+        var settings = shaped.settings(
             on: canvas, fit: .stretch, box: PixelSize(width: rectangle.width, height: rectangle.height))
+        settings.pixelFormat = canvas.layerFormat(at: rectangle)
         composition.layers.append(
             Layer(
                 content: .frames(

@@ -11,6 +11,8 @@ struct CompositionPlanner {
     /// What each of the spec's assets is.
     private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     let prober: any SourceProber
+    /// An output of the job has frames in which every pixel has its own color (4:4:4).
+    private let keepsFullChroma: Bool
     var reasons = Reasons()
     var composition = Composition()
     /// What there is to know of it besides.
@@ -54,11 +56,12 @@ struct CompositionPlanner {
     }
 
     init(
-        _ spec: CompositionSpec, prober: any SourceProber,
+        _ spec: CompositionSpec, prober: any SourceProber, keepsFullChroma: Bool = false,
         look: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     ) {
         self.spec = spec
         self.prober = prober
+        self.keepsFullChroma = keepsFullChroma
         self.look = look
     }
 
@@ -233,8 +236,19 @@ struct CompositionPlanner {
                 size: PixelSize(width: width, height: height),
                 frameRate: spec.frameRate?.value ?? Rational(25, 1))
         }
+        if keepsFullChroma { keepFullChroma() }
         if let audio = placed.lazy.compactMap(\.audio).first {
             setAudioForm(like: audio)
+        }
+    }
+
+    /// Frames are composed as the output has them. libavfilter's `overlay` has no 4:4:4 of more than 8 bits.
+    private mutating func keepFullChroma() {
+        if composition.canvas?.pixelFormat == .yuv420p {
+            composition.canvas?.pixelFormat = .yuv444p
+        } else if composition.canvas != nil {
+            reasons.note(
+                "frames of more than 8 bits are composed in 4:2:0, whatever the output's pixel format")
         }
     }
 

@@ -43,6 +43,8 @@ package struct BatchPlanner {
     var finder: SourceFinder
     /// What was said of the composition that was planned last.
     var composed: ComposedSource?
+    /// The job that is being planned has an output with frames of 4:4:4.
+    var keepsFullChroma = false
     /// What other jobs have published since a job was planned that is planned anew.
     var published: [JobOutput] = []
     private var isAnew: Bool { !published.isEmpty }
@@ -344,6 +346,7 @@ package struct BatchPlanner {
             targets.append(path)
         }
         composed = nil
+        keepsFullChroma = job.outputs.contains { $0.tracks.contains(where: \.asksForFullChroma) }
         guard targets.count == job.outputs.count,
             let (source, known) = source(job.asset, in: index, into: &sink),
             let description = measured(known, of: source, for: job, into: &sink)

@@ -14,6 +14,10 @@ final class LayerOverlay: FrameOverlay {
     private let canvas: Canvas
     private let clip: ClipFrames?
     private let filter = FrameFilter("putting a layer above a frame")
+    private let alignment = FrameFilter("aligning a layer")
+    private let sharing = FrameFilter("aligning a layer")
+    /// Frames that were aligned.
+    private var count: Int64 = 0
     private let rotation: LayerRotation?
     /// Of what stands still: as it is put above frames.
     private var drawn: Frame?
@@ -58,15 +62,56 @@ final class LayerOverlay: FrameOverlay {
         let isText = if case .text = layer.content { true } else { false }
         do {
             guard let own = isText ? try drawnText() : try clip?.frame(at: time) else { return nil }
-            guard let rotation else {
-                if isText { drawn = try own.reference() }
-                return own
-            }
-            let rotated = try rotation.rotate(own)
-            if isText || clip?.isStill == true { drawn = try rotated.reference() }
-            return rotated
+            let turned: Frame
+            if let rotation { turned = try rotation.rotate(own) } else { turned = own }
+            let layer = try aligned(turned)
+            if isText || clip?.isStill == true { drawn = try layer.reference() }
+            return layer
         } catch let error as AVError {
             throw MediaError.encoding(track: isText ? "text" : "layer", error)
+        }
+    }
+
+    /// Where the left upper corner of a layer of some size is.
+    private func corner(width: Int, height: Int) -> (x: Int, y: Int) {
+        ((middle.x - width) / 2, (middle.y - height) / 2)
+    }
+
+    /// The layer as `overlay` can put it in its place. Above frames of 4:2:0 that is at even positions alone: a layer at an odd one gets a transparent
+    /// pixel on each side, of the color beside it, and its own colors are shared between the pixels of the frame only then.
+    private func aligned(_ image: consuming Frame) throws(AVError) -> Frame {
+        let (x, y) = corner(width: image.width, height: image.height)
+        let (across, along) = (x & 1, y & 1)
+        guard canvas.isSubsampled, across + along > 0 else { return image }
+        let padded = try alignment.frame(of: image, at: count) { image throws(AVError) in
+            try FilterGraph.video(
+                [
+                    FilterStep("format", ["pix_fmts": "yuva444p"]),
+                    FilterStep(
+                        "pad",
+                        [
+                            "w": "iw+\(2 * across)", "h": "ih+\(2 * along)", "x": "\(across)",
+                            "y": "\(along)",
+                        ]),
+                    FilterStep(
+                        "fillborders",
+                        [
+                            "left": "\(across)", "right": "\(across)", "top": "\(along)",
+                            "bottom": "\(along)",
+                            "mode": "smear",
+                        ]),
+                ], like: image, timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1), frameRate: nil
+            )
+        }
+        padded.clearAlpha(across: across, along: along)
+        defer { count += 1 }
+        return try sharing.frame(of: padded, at: count) { padded throws(AVError) in
+            try FilterGraph.video(
+                [
+                    FilterStep("scale", ["flags": "area"]),
+                    FilterStep("format", ["pix_fmts": "\(PixelFormat.yuva420p)"]),
+                ], like: padded, timeBase: Rational(1, 1000), sampleAspectRatio: Rational(1, 1),
+                frameRate: nil)
         }
     }
 
@@ -111,13 +156,18 @@ final class LayerOverlay: FrameOverlay {
     private func graph(
         of base: borrowing Frame, and image: borrowing Frame
     ) throws(AVError) -> FilterGraph {
-        let (x, y) = ((middle.x - image.width) / 2, (middle.y - image.height) / 2)
-        let deep = canvas.pixelFormat == .yuv420p10
+        let (x, y) = corner(width: image.width, height: image.height)
+        let format =
+            switch canvas.pixelFormat {
+            case .yuv444p: "yuv444"
+            case .yuv420p10: "yuv420p10"
+            default: "yuv420"
+            }
         let nodes = [
             FilterNode(
                 FilterStep(
                     "overlay",
-                    ["x": "\(x)", "y": "\(y)", "eval": "init", "format": deep ? "yuv420p10" : "yuv420"]),
+                    ["x": "\(x)", "y": "\(y)", "eval": "init", "format": format]),
                 inputs: [.input(0), .input(1)]),
             FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
         ]
@@ -165,9 +215,4 @@ extension TextLayer {
         }
         return frame
     }
-}
-
-extension Canvas {
-    /// How pixels of layers are stored.
-    var layerFormat: PixelFormat { .yuva420p }
 }

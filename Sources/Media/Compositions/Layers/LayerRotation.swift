@@ -71,16 +71,7 @@ final class LayerRotation {
                         ]),
                 ], like: frame)
         }
-        _ = edged.withPixels(ofPlane: 3) { bytes, plane in
-            for row in 0..<plane.rows {
-                let isInside = row >= edge && row < plane.rows - edge
-                let start = row * plane.bytesPerRow
-                for column in 0..<plane.rowSize
-                where !isInside || column < edge || column >= plane.rowSize - edge {
-                    bytes[start + column] = 0
-                }
-            }
-        }
+        edged.clearAlpha(across: edge, along: edge)
         return edged
     }
 
@@ -94,6 +85,20 @@ final class LayerRotation {
 }
 
 extension Frame {
+    /// Has so many columns and rows at its edges let everything through.
+    borrowing func clearAlpha(across: Int, along: Int) {
+        _ = withPixels(ofPlane: 3) { bytes, plane in
+            for row in 0..<plane.rows {
+                let isInside = row >= along && row < plane.rows - along
+                let start = row * plane.bytesPerRow
+                for column in 0..<plane.rowSize
+                where !isInside || column < across || column >= plane.rowSize - across {
+                    bytes[start + column] = 0
+                }
+            }
+        }
+    }
+
     /// Where something of it is seen, to the even pixel; nil where nothing is, and of frames without alpha.
     func visible() -> PixelRectangle? {
         let box = withPixels(ofPlane: 3) { bytes, plane -> PixelRectangle? in
