@@ -2,7 +2,7 @@ extension BitstreamTraits {
     /// What codecs have, by libav's names: a line each.
     static let table: [String: BitstreamTraits] = [
         // Audio
-        "aac": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
+        "aac": made { ($0.lengths, $0.fillsPackets, $0.mayDoubleRate) = (.usual, true, true) },
         "mp1": made { $0.lengths = .usual },
         "mp2": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
         // Packets take bytes out of those before them: 511, which may be many small ones.

@@ -76,6 +76,8 @@ package struct BitstreamTraits: Sendable {
     package var hasSyncPackets = false
     /// Its own header says the encoder's delay, which every decoder takes off.
     package var hasDelayInHeader = false
+    /// Its decoder may double the sample rate of its core (SBR), and containers count in either.
+    package var mayDoubleRate = false
     /// Every packet decodes to a whole frame, what fills the last one included.
     package var fillsPackets = false
     /// Packets differ in length.

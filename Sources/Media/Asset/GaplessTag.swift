@@ -50,7 +50,7 @@ struct GaplessTrim {
             $0.index != stream.index && !$0.isAttachedPicture
                 && ($0.parameters.mediaType == .video || $0.parameters.mediaType == .audio)
         }
-        guard parameters.mediaType == .audio, parameters.codecName == "aac", others.isEmpty,
+        guard parameters.mediaType == .audio, parameters.traits.mayDoubleRate, others.isEmpty,
             let boxes = movie.tracks.first(where: { Int($0.id) == stream.id }), boxes.edits.isEmpty,
             let value = (metadata + stream.metadata).first(where: { $0.key == GaplessTag.key })?.value
         else { return nil }

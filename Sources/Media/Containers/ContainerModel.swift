@@ -104,8 +104,6 @@ public struct ContainerModel: Sendable {
     public var sharedKeys: Set<String> = []
     /// It keeps the creation time as a number, so that libavformat parses it.
     public var parsesCreationTime = false
-    /// Tags that it keeps as numbers.
-    public var numericKeys: Set<String> = []
     /// A creation time of 1970 is none.
     public var takesZeroForNoTime = false
 
@@ -200,7 +198,6 @@ extension ContainerModel {
         model.canTakeChaptersLate = true
         model.takesZeroForNoTime = true
         model.parsesCreationTime = true
-        model.numericKeys = ["track", "disc"]
         model.languageForm = .threeLetters
         model.framing = .movie
         model.packetStages = { parameters, _ in HEVCSampleEntry(parameters).map { [$0] } ?? [] }

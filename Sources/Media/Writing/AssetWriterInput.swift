@@ -345,7 +345,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             // HE-AAC in a movie whose time base is that of its core: so are the edit lists that every reader expects, and FFmpeg 5.1 doubles
             // what they hide in any other.
             let isOfCore =
-                container.hasEditLists && parameters.codecName == "aac" && timeBase.num == 1
+                container.hasEditLists && parameters.traits.mayDoubleRate && timeBase.num == 1
                 && timeBase.den.multipliedReportingOverflow(by: 2) == (parameters.sampleRate, false)
             return isOfCore ? try parameters.with(sampleRate: timeBase.den) : parameters
         case .encode(let configuration):

@@ -49,12 +49,6 @@ struct MetadataPlanner {
         return Decision(entries, reasons)
     }
 
-    /// A number, or one of so many (`3/12`).
-    private static func isNumber(_ value: String) -> Bool {
-        let parts = value.split(separator: "/", omittingEmptySubsequences: false)
-        return (1...2).contains(parts.count) && parts.allSatisfy { UInt16($0) != nil }
-    }
-
     /// Why a tag doesn't go along; nil where it does.
     private func problem(with entry: MetadataEntry) -> String? {
         let (key, name) = (entry.key, entry.key.lowercased())
@@ -76,9 +70,6 @@ struct MetadataPlanner {
         }
         if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil {
             return "`\(entry.value)` is no date and time, which \(container.name) needs both of"
-        }
-        if container.numericKeys.contains(name), !Self.isNumber(entry.value) {
-            return "`\(entry.value)` is no number, which \(container.name) keeps it as"
         }
         if name == "description", container.sharedKeys.contains("description"),
             source.contains(where: { $0.key.lowercased() == "comment" })

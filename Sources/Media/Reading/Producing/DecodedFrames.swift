@@ -37,8 +37,14 @@ final class DecodedFrames: FrameStream {
     /// The latest time of a packet that was passed over because of that.
     private(set) var passedUntil = Int64.min
 
+    /// Times say what is presented, whatever samples packets say to skip: those are counted at the rate of the core or of the output, and
+    /// FFmpeg 5.1 and its successors differ about which.
+    private let timesSayStart: Bool
+
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
         self.packets = packets
+        timesSayStart =
+            packets.container.isMovie && packets.track.format.parameters.traits.mayDoubleRate
         timeBase = packets.timeBase
         name = packets.track.label
         let track = packets.track
@@ -188,11 +194,7 @@ final class DecodedFrames: FrameStream {
                     }
                     if packet.pts != noTimestamp { time = packets.told(packet.pts) }
                     passOver(packet)
-                    // Times say what is presented. How many samples a skip has is counted at the rate of the core or of the output,
-                    // and FFmpeg 5.1 and its successors differ about which.
-                    if packets.container.isMovie, packets.track.format.codec == "aac" {
-                        packet.presentFromStart()
-                    }
+                    if timesSayStart { packet.presentFromStart() }
                     isAtTag =
                         packets.container.saysDelayInTags && packet.withBytes { $0.starts(with: "ID3".utf8) }
                     let (pts, isKey, isHidden) = (packet.pts, packet.isKey, packet.isDiscarded)
