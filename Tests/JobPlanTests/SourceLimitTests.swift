@@ -81,6 +81,39 @@ import Testing
         }
     }
 
+    /// `tags: true` writes the loudness that was reached, in place of the source's tags.
+    @Test(arguments: [
+        ("flac", "flac", false), ("mp3", "mp3", false), ("opus", "ogg", true), ("flac", "mkv", false),
+    ])
+    func loudnessTags_areWritten(_ codec: String, _ container: String, _ isOpus: Bool) async throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc=0.05*sin(2*PI*997*t):d=4:s=48000", "-metadata",
+            "REPLAYGAIN_TRACK_GAIN=-30.00 dB", scratch.file("s.flac"))
+        let yaml =
+            "version: 1\njobs:\n  it: { asset: ./s.flac, tracks: [ { audio: first, encode: { codec: \(codec), normalize: { integrated: -20, tags: true } } } ], destination: o.\(container) }\n"
+        _ = try success(try await run(yaml, in: scratch.path))
+        let probed = try program(
+            "ffprobe",
+            ["-v", "error", "-show_entries", "format_tags:stream_tags", scratch.file("o.\(container)")])
+        let name = isOpus ? "R128_TRACK_GAIN=" : "REPLAYGAIN_TRACK_GAIN="
+        let lines = probed.text.split(separator: "\n").filter { $0.contains(name) }
+        #expect(lines.count == 1, "\(probed.text)")
+        let value = lines.first?.split(separator: "=").last.flatMap { Double($0.prefix { $0 != " " }) }
+        let gain = (value ?? .nan) / (isOpus ? 256 : 1)
+        #expect(abs(gain - (isOpus ? -3 : 2)) < 0.3, "\(gain)")
+    }
+
+    @Test func loudnessTags_whereTheContainerHasNone() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("s.flac"))
+        #expect(throws: JudgeError.self) {
+            try plan(
+                "s.flac", encode: "encode: { codec: aac, normalize: { tags: true } }", to: "o.m4a",
+                in: scratch)
+        }
+    }
+
     // MARK: Bit rates
 
     /// A limit at the source's sample rate or channels is a warning, and the limit is what is encoded at.

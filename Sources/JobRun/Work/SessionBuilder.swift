@@ -37,12 +37,34 @@ struct SessionBuilder {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
                 let found = try Self.track(of: track, in: contents)
                 let place = TrackPlace(output: index, track: position)
+                let track = tagged(track, of: plan.outputs[index], loudness[place]?.after, in: writer)
                 try add(
                     track, of: found, in: contents, filters: loudness[place]?.filters, pass: passes[place],
                     to: session, writer, isPart: plan.outputs[index].sizeLimit != nil)
             }
         }
         return session
+    }
+
+    /// A track with the tags of its loudness, which stand beside the file's where it has the file for itself; those that the job sets have
+    /// precedence.
+    private func tagged(
+        _ track: TrackPlan, of output: OutputPlan, _ loudness: Loudness?, in writer: AssetWriter
+    ) -> TrackPlan {
+        guard case .encode(let encoding) = track.action, encoding.loudness?.writesTags == true, let loudness,
+            let container = ContainerType.named(output.container)
+        else { return track }
+        let set = Set((output.metadata + track.metadata).map { $0.key.lowercased() })
+        let tags = LoudnessTags.of(loudness, codec: encoding.codec).filter {
+            !set.contains($0.key.lowercased())
+        }
+        guard container.hasTrackTags, !container.isSingleTrack else {
+            writer.metadata += tags
+            return track
+        }
+        var track = track
+        track.metadata += tags
+        return track
     }
 
     /// Whether a file here changed the supervisor sees; what a server has is seen here alone.

@@ -101,6 +101,12 @@ enum ContainerCheck {
                     help: "mkv and webm have")
             }
         case .encodeAudio(let spec):
+            if let target = spec.normalize, target.value.writesTags, !place.value.holdsLoudnessTags {
+                sink.error(
+                    .containerSetting, "\(place.value.name) can't hold loudness tags", at: target.range,
+                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
+                    help: "mp3, flac, ogg, mkv and webm can")
+            }
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
         case .encodeSubtitle(let spec):
             let codec = spec.codec.value

@@ -308,6 +308,7 @@ struct EncodeDecoder {
         target.integrated = number("integrated") ?? target.integrated
         target.truePeak = number("true_peak") ?? target.truePeak
         target.range = number("range")
+        target.writesTags = reader.boolean("tags", of: fields)?.value ?? false
         return reader.sink.errorCount == before ? Located(target, at: node.range) : nil
     }
 }

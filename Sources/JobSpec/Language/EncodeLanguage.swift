@@ -150,5 +150,9 @@ extension Language {
             KeyInfo(
                 "range", .number(1...50), "Loudness range at most, in LU.",
                 default: "the dynamics are left alone"),
+            KeyInfo(
+                "tags", .boolean,
+                "Write the loudness that was reached as tags: ReplayGain, or of Opus `R128_TRACK_GAIN`.",
+                default: "false"),
         ], shortForm: "integrated")
 }

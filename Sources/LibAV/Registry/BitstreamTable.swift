@@ -17,7 +17,7 @@ extension BitstreamTraits {
         "mlp": meridian,
         "opus": made {
             ($0.lengths, $0.preroll, $0.packetsASecond) = (.opus, 80, 9)
-            ($0.hasDelayInHeader, $0.hasUnevenPackets) = (true, true)
+            ($0.hasDelayInHeader, $0.hasUnevenPackets, $0.hasOwnLoudnessTags) = (true, true, true)
         },
         "vorbis": made { ($0.lengths, $0.hasUnevenPackets) = (.vorbis, true) },
         "flac": made { ($0.lengths, $0.saysLengthAtStart, $0.hasChecksums) = (.flac, true, true) },

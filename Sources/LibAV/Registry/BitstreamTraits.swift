@@ -78,6 +78,8 @@ package struct BitstreamTraits: Sendable {
     package var hasDelayInHeader = false
     /// Its decoder may double the sample rate of its core (SBR), and containers count in either.
     package var mayDoubleRate = false
+    /// Its loudness tags are its own (RFC 7845, 5.2.1), not ReplayGain's.
+    package var hasOwnLoudnessTags = false
     /// Every packet decodes to a whole frame, what fills the last one included.
     package var fillsPackets = false
     /// Packets differ in length.

@@ -100,6 +100,8 @@ public struct ContainerModel: Sendable {
     public var canTakeChaptersLate = false
     /// The tags that it can hold; nil for any.
     public var metadataKeys: Set<String>?
+    /// It can hold the tags by which players set levels.
+    public var holdsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
     /// Tags that have one field in it.
     public var sharedKeys: Set<String> = []
     /// It keeps the creation time as a number, so that libavformat parses it.

@@ -6,6 +6,8 @@ public struct LoudnessTarget: Hashable, Codable, Sendable {
     public var truePeak = -1.0
     /// Loudness range at most, in LU; nil leaves the dynamics alone.
     public var range: Double?
+    /// The loudness that was reached is written as tags.
+    public var writesTags = false
 
     /// The usual target of things that are heard at home.
     public init() {}

@@ -116,7 +116,8 @@ struct AudioEncodingPlanner {
             let value = target.value
             note(
                 "normalize",
-                "\(value.integrated) LUFS, \(value.truePeak) dBTP" + (value.range.map { ", \($0) LU" } ?? ""),
+                "\(value.integrated) LUFS, \(value.truePeak) dBTP" + (value.range.map { ", \($0) LU" } ?? "")
+                    + (value.writesTags ? ", written as tags" : ""),
                 at: target.range)
         }
         return chain.isEmpty ? nil : FilterChain(chain)

@@ -1,17 +1,7 @@
 internal import LibAV
 internal import Media
 
-/// Tags by which players set the level of a file: ReplayGain's, those of Opus (RFC 7845, 5.2.1), iTunes' Sound Check, and what MP3Gain keeps.
-/// They describe the source's levels, and a player applies them a second time to an output whose levels have been changed already.
-enum LoudnessTags {
-    /// The tag describes levels.
-    static func contain(_ key: String) -> Bool {
-        let name = key.lowercased()
-        // iTunes' comments come with their language in ID3 (`iTunNORM-eng`).
-        return name.hasPrefix("replaygain_") || name.hasPrefix("mp3gain_") || name.hasPrefix("itunnorm")
-            || name == "r128_track_gain" || name == "r128_album_gain"
-    }
-
+extension LoudnessTags {
     /// Why they don't go along.
     static let reason = "describes the source's levels, and the output has others"
 }
