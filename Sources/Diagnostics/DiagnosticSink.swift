@@ -78,6 +78,9 @@ package struct DiagnosticSink: Sendable {
             .map(\.element)
     }
 
+    /// It takes no further message; those are only counted.
+    package var isFull: Bool { collected.count >= Self.limit }
+
     /// An error is among them.
     package var hasErrors: Bool { errorCount > 0 }
     /// A warning is among them.

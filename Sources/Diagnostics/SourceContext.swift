@@ -32,11 +32,14 @@ public final class SourceContext: Sendable {
         self.parent = parent
     }
 
-    /// The steps, the one nearest to the text first; at most ten.
+    /// Steps that messages list.
+    package static let mostNotes = 10
+
+    /// The steps, the one nearest to the text first; at most `mostNotes`.
     var notes: [Diagnostic.Note] {
         var notes: [Diagnostic.Note] = []
         var step: SourceContext? = self
-        while let current = step, notes.count < 10 {
+        while let current = step, notes.count < Self.mostNotes {
             notes.append(Diagnostic.Note(current.message, at: current.range.map { $0.with(context: nil) }))
             step = current.parent
         }
@@ -44,5 +47,12 @@ public final class SourceContext: Sendable {
     }
 
     /// One of the steps is of that kind.
-    public func contains(_ kind: Kind) -> Bool { self.kind == kind || parent?.contains(kind) == true }
+    public func contains(_ kind: Kind) -> Bool {
+        var step: SourceContext? = self
+        while let current = step {
+            if current.kind == kind { return true }
+            step = current.parent
+        }
+        return false
+    }
 }

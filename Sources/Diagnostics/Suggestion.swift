@@ -2,51 +2,75 @@ internal import Locking
 
 /// Finds what was probably meant.
 package enum Suggestion {
-    /// The candidate nearest to `word`, where one is near enough (edit distance with swaps, a third of its length).
-    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        guard word.utf8.count <= 64, spend() else { return nil }
+    /// The candidate nearest to `word`, where one is near enough (edit distance with swaps, a third of its length). The
+    /// candidates are listed only while there is a budget left.
+    package static func nearest<Words: Sequence<String>>(
+        to word: String, among candidates: @autoclosure () -> Words
+    ) -> String? {
+        guard word.utf8.count <= 64, budget?.takeWord() ?? true else { return nil }
         let lowered = Array(word.lowercased())
         var best: (distance: Int, word: String)?
-        for candidate in candidates where candidate.count <= 64 {
+        var steps = 0
+        for candidate in candidates() {
+            steps += 1
+            // Most are told apart by their lengths.
+            let count = candidate.utf8.count > 256 ? 256 : candidate.count
+            let most = min(max(1, max(lowered.count, count) / 3), (best?.distance ?? Int.max) - 1)
+            guard count <= 64, abs(count - lowered.count) <= most else { continue }
+            steps += lowered.count
             let distance = distance(lowered, Array(candidate.lowercased()))
-            guard distance <= max(1, max(lowered.count, candidate.count) / 3),
-                distance < best?.distance ?? Int.max
-            else {
-                continue
-            }
-            best = (distance, candidate)
+            if distance <= most { best = (distance, candidate) }
         }
+        budget?.spend(steps)
+        WorkCount.add(steps)
         return best?.word
     }
 
-    /// A file full of mistakes is not helped one by one: while `body` decodes it, so many words are looked for, and no more.
+    /// A file full of mistakes is not helped one by one: while `body` decodes it, so many words are looked for, among some
+    /// 500 candidates' letters each on the average, and no more.
     package static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
         -> Result
     {
-        try $budget.withValue(Budget(words)) { try body() }
+        try $budget.withValue(Budget(words: words, steps: words * 500)) { try body() }
     }
 
-    private final class Budget: Sendable {
-        private let left: Guarded<Int>
+    /// What is left while a file is decoded.
+    final class Budget: Sendable {
+        private struct Left: Sendable {
+            var words: Int
+            var steps: Int
+        }
+        private let left: Guarded<Left>
 
-        init(_ words: Int) { left = Guarded(words) }
+        init(words: Int, steps: Int) { left = Guarded(Left(words: words, steps: steps)) }
 
-        func spend() -> Bool {
+        /// False once the words or the steps are used up.
+        func takeWord() -> Bool {
             left.withLock { left in
-                left -= left > 0 ? 1 : 0
-                return left > 0
+                left.words -= left.words > 0 ? 1 : 0
+                return left.words > 0 && left.steps > 0
             }
         }
+
+        func spend(_ steps: Int) { left.withLock { $0.steps = max(0, $0.steps - steps) } }
     }
 
     /// Nil where nobody decodes: what a person typed is always looked for.
     @TaskLocal private static var budget: Budget?
 
-    private static func spend() -> Bool { budget?.spend() ?? true }
+    /// The budget of this thread.
+    static var currentBudget: Budget? { budget }
+
+    /// Runs `body` with the budget of another thread.
+    static func with<Result>(_ budget: Budget?, _ body: () throws -> Result) rethrows -> Result {
+        try $budget.withValue(budget) { try body() }
+    }
 
     /// "did you mean …?", or nil.
-    package static func help(for word: String, among candidates: some Sequence<String>) -> String? {
-        nearest(to: word, among: candidates).map { "did you mean `\($0)`?" }
+    package static func help<Words: Sequence<String>>(
+        for word: String, among candidates: @autoclosure () -> Words
+    ) -> String? {
+        nearest(to: word, among: candidates()).map { "did you mean `\($0)`?" }
     }
 
     private static func distance(_ a: [Character], _ b: [Character]) -> Int {

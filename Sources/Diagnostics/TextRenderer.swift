@@ -50,25 +50,37 @@ package struct TextRenderer: Sendable {
     }
 
     private func excerpt(_ range: SourceRange, severity: Severity) -> String {
-        guard let line = sources.line(range.line, of: range.file) else { return "" }
-        let (shown, caret) = Self.window(line.unicodeScalars.map(Character.init), range)
+        // What is shown of a line lies near the beginning of the range; columns count code points from 1.
+        let start = max(0, range.column - 1)
+        guard
+            let excerpt = sources.excerpt(
+                ofLine: range.line, max(0, start - 200)..<start + 200, of: range.file)
+        else { return "" }
+        let (shown, caret) = Self.window(excerpt, range)
         guard !shown.isEmpty else { return "" }
         let number = "\(range.line)"
         let margin = String(repeating: " ", count: number.count)
         return " \(number) | \(shown)\n \(margin) | \(paint(caret, severity))\n"
     }
 
-    /// Columns count code points. The part of a long line around the range, and the carets under it; tabs stay tabs in both.
-    private static func window(_ line: [Character], _ range: SourceRange) -> (String, String) {
-        let start = max(0, min(range.column - 1, line.count))
+    /// The part of a long line around the range, and the carets under it; tabs stay tabs in both.
+    private static func window(_ excerpt: SourceTexts.Excerpt, _ range: SourceRange) -> (String, String) {
+        let (line, first) = (excerpt.characters, excerpt.first)
+        let count = first + line.count
+        let start = max(first, min(range.column - 1, count))
         let end =
             range.endLine == range.line
-            ? max(start + 1, min(range.endColumn - 1, line.count)) : max(start + 1, line.count)
-        let from = start > 60 ? start - 40 : 0
-        let to = min(line.count, max(from + 110, min(end, start + 100)))
-        let shown = (from > 0 ? "…" : "") + printable(String(line[from..<to])) + (to < line.count ? "…" : "")
+            ? max(start + 1, min(range.endColumn - 1, count)) : max(start + 1, count)
+        let from = start > 60 ? max(first, start - 40) : 0
+        let to = min(count, max(from + 110, min(end, start + 100)))
+        let isCut = to < count || excerpt.isCut
+        let part = from < to ? String(line[(from - first)..<(to - first)]) : ""
+        let shown = (from > 0 ? "…" : "") + printable(part) + (isCut ? "…" : "")
         var caret = from > 0 ? " " : ""
-        for i in from..<start { caret += i < line.count && line[i] == "\t" ? "\t" : spaces(for: line[i]) }
+        for i in from..<max(from, start) {
+            let character = i - first < line.count ? line[i - first] : " "
+            caret += character == "\t" ? "\t" : spaces(for: character)
+        }
         caret += "^" + String(repeating: "~", count: max(0, min(end, max(to, start + 1)) - start - 1))
         return (shown, caret)
     }

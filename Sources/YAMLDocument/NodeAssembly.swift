@@ -19,6 +19,8 @@ struct NodeAssembly: ~Copyable {
     private var entries = MoveStack<YAMLNode.Entry>()
     private var anchors: [String: YAMLNode] = [:]
     private var expanded = 0
+    /// The texts with `${` in them, each as often as it is written: an alias adds none.
+    private(set) var substituted: [String] = []
 
     /// A collection that is being read.
     private struct Open {
@@ -64,6 +66,7 @@ struct NodeAssembly: ~Copyable {
     /// Takes the next events.
     mutating func take(_ batch: YAMLEventBatch) {
         guard !hasStopped else { return }
+        WorkCount.add(batch.events.count)
         for event in batch.events where !take(event, of: batch) {
             hasStopped = true
             root = nil
@@ -110,6 +113,7 @@ struct NodeAssembly: ~Copyable {
                 return nil
             }
             expanded += Int(node.size)
+            WorkCount.add(Int(node.size))
             guard expanded <= limits.aliasedNodes else {
                 sink.error(
                     .yamlLimit, "aliases expand to more than \(limits.aliasedNodes) nodes", at: place)
@@ -128,6 +132,7 @@ struct NodeAssembly: ~Copyable {
         let node = YAMLNode(
             .scalar(batch.text(event.text), event.style), at: place,
             isFinal: !batch.has(0x24, in: event.text))
+        if node.hasSubstitution, let text = node.text { substituted.append(text) }
         if event.hasAnchor { anchors[batch.text(event.anchor)] = node }
         return node
     }

@@ -19,6 +19,8 @@ final class NodeBuilder: @unchecked Sendable {
     var sink: DiagnosticSink { assembly.sink }
     /// The document, once it was read.
     var root: YAMLNode? { assembly.root }
+    /// The texts with `${` in them.
+    var substituted: [String] { assembly.substituted }
     /// Something was wrong that leaves nothing to go on with.
     var hasStopped: Bool { assembly.hasStopped }
 }

@@ -76,6 +76,15 @@ package final class YAMLNode: Sendable {
         self.size = size
     }
 
+    /// The same content, or one with as many substitutions, at another place.
+    private init(_ content: Content, at range: SourceRange, as other: YAMLNode) {
+        self.content = content
+        self.range = range
+        isDeferred = other.isDeferred
+        hasSubstitution = other.hasSubstitution
+        size = other.size
+    }
+
     /// The text of a scalar.
     package var text: String? {
         if case .scalar(let text, _) = content { return text }
@@ -132,6 +141,6 @@ package final class YAMLNode: Sendable {
                         value: $0.value.mappingRanges(transform))
                 })
         }
-        return YAMLNode(content, at: transform(range), isFinal: !hasSubstitution, isDeferred: isDeferred)
+        return YAMLNode(content, at: transform(range), as: self)
     }
 }

@@ -23,6 +23,13 @@ package struct YAMLParser {
     package static func parse(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> YAMLNode? {
+        document(bytes, file: file, limits: limits, into: &sink)?.root
+    }
+
+    /// A document, and the texts in it that have `${`, each as often as it is written.
+    package static func document(
+        _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
+    ) -> (root: YAMLNode, substituted: [String])? {
         guard bytes.count <= limits.fileSize else {
             sink.error(
                 .yamlLimit, "the file has \(bytes.count) bytes, more than the limit of \(limits.fileSize)",
@@ -32,7 +39,9 @@ package struct YAMLParser {
         return YAMLParser(file: file, limits: limits).run(bytes, into: &sink)
     }
 
-    private func run(_ bytes: [UInt8], into sink: inout DiagnosticSink) -> YAMLNode? {
+    private func run(_ bytes: [UInt8], into sink: inout DiagnosticSink) -> (
+        root: YAMLNode, substituted: [String]
+    )? {
         var parser = yaml_parser_t()
         guard yaml_parser_initialize(&parser) == 1 else {
             sink.error(.yamlSyntax, "out of memory", at: .startOfFile(file))
@@ -50,12 +59,13 @@ package struct YAMLParser {
             reportSyntax(parser, bytes: bytes, into: &sink)
             return nil
         }
-        return builder.root
+        return builder.root.map { ($0, builder.substituted) }
     }
 
     /// Sends all events; false where libyaml stops with an error. The builder has taken everything when this returns.
     private func send(_ parser: inout yaml_parser_t, to builder: NodeBuilder) -> Bool {
         let queue = DispatchQueue(label: "tandem.yaml")
+        let carried = WorkCount.Carried()
         defer { queue.sync {} }
         var batch = YAMLEventBatch()
         var depth = 0
@@ -75,7 +85,7 @@ package struct YAMLParser {
             guard isLast || batch.isFull else { continue }
             builder.waiting.add(1, ordering: .relaxed)
             queue.async { @Sendable [batch] in
-                builder.take(batch)
+                carried.run { builder.take(batch) }
                 builder.waiting.subtract(1, ordering: .relaxed)
             }
             if isLast { return isFine }

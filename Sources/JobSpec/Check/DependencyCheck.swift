@@ -6,6 +6,9 @@ struct DependencyCheck {
     let definition: BatchDefinition
     let reader: NodeReader
 
+    /// Circles that are reported: one job in many of them is one mistake.
+    private static let mostCircles = 100
+
     private struct Edge {
         let to: Int
         let place: SourceRange
@@ -30,9 +33,10 @@ struct DependencyCheck {
             edges[position] = [edge(to: source, isReading: true)].compactMap { $0 }
         }
         for (position, ids) in needs {
+            var known = Set(edges[position].map(\.to))
+            WorkCount.add(ids.count)
             for need in ids {
-                guard let edge = edge(to: need, isReading: false),
-                    !edges[position].contains(where: { $0.to == edge.to })
+                guard let edge = edge(to: need, isReading: false), known.insert(edge.to).inserted
                 else { continue }
                 edges[position].append(edge)
             }
@@ -63,9 +67,12 @@ struct DependencyCheck {
     private func walk(_ edges: [[Edge]]) {
         // Depth first with a stack of its own: 0 is new, 1 is on the way, 2 is done.
         var state = [Int](repeating: 0, count: edges.count)
+        var places = [Int](repeating: 0, count: edges.count)
+        var circles = 0
         for start in edges.indices where state[start] == 0 {
             var path: [(job: Int, next: Int)] = [(start, 0)]
             state[start] = 1
+            places[start] = 0
             while let (job, next) = path.last {
                 guard next < edges[job].count else {
                     state[job] = 2
@@ -76,9 +83,12 @@ struct DependencyCheck {
                 let target = edges[job][next].to
                 if state[target] == 0 {
                     state[target] = 1
+                    places[target] = path.count
                     path.append((target, 0))
-                } else if state[target] == 1, let from = path.firstIndex(where: { $0.job == target }) {
-                    report(path[from...].map { edges[$0.job][$0.next - 1] }, from: target)
+                } else if state[target] == 1, circles < Self.mostCircles {
+                    circles += 1
+                    report(
+                        path[places[target]...].prefix(21).map { edges[$0.job][$0.next - 1] }, from: target)
                 }
             }
         }

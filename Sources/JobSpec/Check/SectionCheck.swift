@@ -64,6 +64,7 @@ struct SectionCheck {
             let decoder = EncodeDecoder(reader: quiet)
             if isSound { _ = decoder.audio(whole) } else { _ = decoder.video(whole) }
         }
+        guard quiet.sink.hasErrors || quiet.sink.hasWarnings, !reader.sink.isFull else { return }
         let known = Set(reader.sink.diagnostics.map(\.range))
         for diagnostic in quiet.sink.diagnostics where !known.contains(diagnostic.range) {
             reader.sink.add(diagnostic)

@@ -14,13 +14,15 @@ extension JobFileDecoder {
             sink.error(.fileUnreadable, "the job file: \(error.reason)", at: .startOfFile(path))
             return Result(file: nil, sink: sink)
         }
-        let root = YAMLParser.parse(bytes, file: path, into: &sink)
+        let document = YAMLParser.document(bytes, file: path, into: &sink)
+        let root = document?.root
         var result = decode(
             root, path: path, directory: SystemSpecFiles.folder(of: path), options: options, after: sink)
         var texts = SourceTexts()
         texts.add(bytes, of: path)
         texts.add(result.texts)
         result.texts = texts
+        result.references.add(document?.substituted ?? [])
         // A million nodes are given back beside what comes next.
         if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
         return result

@@ -29,6 +29,8 @@ package struct JobFileDecoder {
         package var sink: DiagnosticSink
         /// The texts of included files, for excerpts.
         package var texts = SourceTexts()
+        /// What the file and its includes take from outside.
+        package var references = ExternalReferences()
         /// The names of all variables that the file has.
         package var variables: Set<String> = []
     }
@@ -74,6 +76,17 @@ package struct JobFileDecoder {
         if let entry = fields["jobs"], case .mapping(let entries) = entry.value.content, entries.isEmpty {
             reader.sink.error(.missingKey, "there is no job", at: entry.keyRange)
         }
+        // Every job gets a copy of its own, which says how it came there.
+        if let defaults = sections.defaults, let entry = fields["jobs"],
+            ExpansionLimits.surplus(instances: jobs.count, nodes: Int(defaults.size))
+                > ExpansionLimits.surplusNodes
+        {
+            reader.sink.error(
+                .fanOut,
+                "\(jobs.count) jobs with `defaults` of \(defaults.size) values each are too many; values beyond the first \(ExpansionLimits.freeNodes) of each job are at most \(ExpansionLimits.surplusNodes) together",
+                at: entry.keyRange)
+            return Result(sink: reader.sink)
+        }
         let definition = BatchDefinition(
             path: path, sections: sections, variables: variables, environment: options.environment, jobs: jobs
         )
@@ -86,7 +99,8 @@ package struct JobFileDecoder {
             jobs: specs, definition: definition)
         if !options.allowsNetwork { refuseURLs(of: file, reader) }
         return Result(
-            file: file, sink: reader.sink, texts: includes.texts, variables: Set(sections.variables.keys))
+            file: file, sink: reader.sink, texts: includes.texts, references: includes.references,
+            variables: Set(sections.variables.keys))
     }
 
     private static func assets(

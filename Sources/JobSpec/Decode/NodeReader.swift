@@ -21,6 +21,7 @@ struct Fields {
     private func index(of key: String) -> Int? {
         let length = key.utf8.count
         guard lengths & 1 << UInt64(length & 63) != 0 else { return nil }
+        WorkCount.add(entries.count)
         for index in entries.indices
         where entries[index].key.utf8.count == length && entries[index].key == key {
             return index
@@ -47,6 +48,16 @@ final class NodeReader {
     /// A value was skipped because it is not known yet, or was reported already.
     private(set) var hasDeferred = false
 
+    /// Bytes that substitution may still look through.
+    private var scanBudget = 1 << 30
+
+    /// Takes from the budget of texts that are looked through; false when it is spent.
+    func scan(_ bytes: Int) -> Bool {
+        WorkCount.add(bytes)
+        scanBudget -= bytes
+        return scanBudget >= 0
+    }
+
     /// Takes from the budget; false when it is spent.
     func spend(_ bytes: Int) -> Bool {
         budget -= bytes
@@ -56,6 +67,7 @@ final class NodeReader {
     /// The keys of a mapping by name, after checking them against the table: unknown ones, missing ones,
     /// ones that exclude each other. Nil where the node is no mapping.
     func fields(_ node: YAMLNode, as type: MappingType) -> Fields? {
+        WorkCount.add(1)
         guard case .mapping(let entries) = node.content else {
             if !node.isDeferred {
                 sink.error(.wrongType, "\(type.title) is a mapping, not \(node.kind)", at: node.range)

@@ -18,6 +18,10 @@ final class BatchDefinition: Sendable {
     let ownFolder: String?
     let bases: [Base]
     let positions: [String: Int]
+    let settingsBudget = SettingsBudget()
+    /// The ids of assets and the names of settings, as messages list them.
+    let listedAssets: String
+    let listedSettings: String
 
     init(
         path: String, sections: SpecSections, variables: [String: Scope.Value], environment: [String: String],
@@ -28,6 +32,8 @@ final class BatchDefinition: Sendable {
         settings = sections.settings
         assets = Dictionary(sections.assets.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         folders = sections.folders
+        listedAssets = Self.list(assets.keys)
+        listedSettings = Self.list(settings.keys)
         ownFolder = sections.folders[SourceFile(path)]
         bases = jobs.map { entry in
             let id = Located(entry.key, at: entry.keyRange)
@@ -42,6 +48,13 @@ final class BatchDefinition: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// Names in order, the first of many.
+    private static func list(_ names: some Collection<String>) -> String {
+        let most = 50
+        let sorted = names.sorted()
+        return sorted.prefix(most).joined(separator: ", ") + (sorted.count > most ? ", …" : "")
+    }
+
     /// Relative to the file that it stands in.
     func absolutePath(_ written: Located<String>) -> String {
         if written.value.hasPrefix("/") { return written.value }
@@ -51,10 +64,9 @@ final class BatchDefinition: Sendable {
     /// There is a job of that id; reported where not.
     func hasJob(_ id: Located<String>, reader: NodeReader) -> Bool {
         if positions[id.value] != nil { return true }
-        let ids = bases.prefix(10_000).map(\.id.value)
         reader.sink.error(
             .undefinedName, "there is no job `\(id.value)`", at: id.range,
-            help: Suggestion.help(for: id.value, among: ids))
+            help: Suggestion.help(for: id.value, among: bases.lazy.map(\.id.value)))
         return false
     }
 }

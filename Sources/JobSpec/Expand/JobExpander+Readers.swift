@@ -6,10 +6,10 @@ extension JobExpander {
     /// The runs of a job that reads others' outputs: one for each of those.
     func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
         var expanded = runs.flatMap { each(of: $0, results: results) }
-        if expanded.count > Self.limit {
+        if expanded.count > ExpansionLimits.instances {
             if let run = runs.first {
                 reader.sink.error(
-                    .fanOut, "the job comes to more than \(Self.limit) runs",
+                    .fanOut, "the job comes to more than \(ExpansionLimits.instances) runs",
                     at: definition.bases[run.base].id.range)
             }
             return []
@@ -36,6 +36,8 @@ extension JobExpander {
                 }
                 several = id.range
             }
+            let count = runs.count.multipliedReportingOverflow(by: read.count)
+            guard mayHave(count.overflow ? Int.max : count.partialValue, ofJob: run.base) else { return [] }
             runs = runs.flatMap { run -> [Run] in
                 var made: [Run] = []
                 for job in read {

@@ -12,9 +12,6 @@ struct JobExpander {
     /// What patterns match. Nil while nothing is opened: such jobs stay templates.
     typealias Matches = (Located<String>) -> [String]?
 
-    /// Most runs of all jobs of a file.
-    static let limit = 200_000
-
     let definition: BatchDefinition
     let reader: NodeReader
     let matches: Matches?
@@ -93,10 +90,10 @@ struct JobExpander {
     /// All jobs, made side by side where nothing is opened for them; nil where they come to too much.
     private func shares() -> [Share]? {
         let count = definition.bases.count
-        let total = Guarded(0)
+        let total = Guarded(ExpansionLimits.Count())
         guard matches == nil else {
             let outline = outline(of: 0..<count, total)
-            if total.withLock({ $0 }) > Self.limit { return tooMany(at: outline.last) }
+            if total.withLock({ $0.isTooMuch }) { return tooMany(at: outline.last, total.withLock { $0 }) }
             return [Share(jobs: decode(outline.free), waiting: outline.waiting)]
         }
         let definition = definition
@@ -104,33 +101,56 @@ struct JobExpander {
         let shares = Self.sideBySide(count, into: heard) { range, reader in
             let expander = JobExpander(definition: definition, reader: reader, matches: nil)
             let outline = expander.outline(of: range, total)
-            let isTooMuch = total.withLock { $0 } > Self.limit
+            let isTooMuch = total.withLock { $0.isTooMuch }
             return Share(jobs: isTooMuch ? [] : expander.decode(outline.free), waiting: outline.waiting)
         }
         // Which job was one too many is found in order, and what shares were heard to say hangs on their speed.
-        if total.withLock({ $0 }) > Self.limit {
-            return tooMany(at: outline(of: 0..<count, Guarded(0)).last)
+        if total.withLock({ $0.isTooMuch }) {
+            let total = Guarded(ExpansionLimits.Count())
+            let last = outline(of: 0..<count, total).last
+            return tooMany(at: last, total.withLock { $0 })
         }
         reader.sink.add(heard.sink)
         return shares
     }
 
     /// The outline of some jobs, up to the one with which all runs, counted in `total`, are too many.
-    private func outline(of jobs: Range<Int>, _ total: borrowing Guarded<Int>) -> Outline {
+    private func outline(of jobs: Range<Int>, _ total: borrowing Guarded<ExpansionLimits.Count>) -> Outline {
         var outline = Outline()
-        for job in jobs where total.withLock({ $0 }) <= Self.limit {
+        for job in jobs where total.withLock({ !$0.isTooMuch }) {
             let runs = self.outline(job)
-            total.withLock { $0 += runs.count }
+            total.withLock { $0.add(instances: runs.count, nodes: nodes(of: job)) }
             outline.add(runs, of: job)
         }
         return outline
     }
 
-    private func tooMany(at job: Int) -> [Share]? {
+    private func tooMany(at job: Int, _ count: ExpansionLimits.Count) -> [Share]? {
+        let what =
+            count.instances > ExpansionLimits.instances
+            ? "\(ExpansionLimits.instances) runs of jobs"
+            : "\(ExpansionLimits.surplusNodes) values in runs that have more than \(ExpansionLimits.freeNodes) each"
         reader.sink.error(
-            .fanOut, "the file comes to more than \(Self.limit) runs of jobs",
-            at: definition.bases[job].id.range)
+            .fanOut, "the file comes to more than \(what)", at: definition.bases[job].id.range)
         return nil
+    }
+
+    /// Nodes that each instance of a job comes to.
+    private func nodes(of job: Int) -> Int {
+        ExpansionLimits.nodes(of: definition.bases[job].node)
+    }
+
+    /// Whether a number of instances of a job may be created; reported where not.
+    func mayHave(_ instances: Int, ofJob job: Int) -> Bool {
+        let nodes = nodes(of: job)
+        if ExpansionLimits.surplus(instances: instances, nodes: nodes) <= ExpansionLimits.surplusNodes {
+            return true
+        }
+        reader.sink.error(
+            .fanOut,
+            "\(instances) runs of \(nodes) values each are too many; values beyond the first \(ExpansionLimits.freeNodes) of each run are at most \(ExpansionLimits.surplusNodes) together",
+            at: definition.bases[job].id.range)
+        return false
     }
 
     private func outline(_ index: Int) -> [Run] {
@@ -152,22 +172,24 @@ struct JobExpander {
             lookOn(base, combinations[0], hasMatrix: true)
             return []
         }
-        // The matrix itself is there once, however many come of it.
-        let size = Int(base.node.size) - Int(node[key: "matrix"]?.size ?? 0)
-        if combinations.count > 1, size * combinations.count > 50_000_000 {
-            reader.sink.error(.fanOut, "the job and its matrix come to too much", at: base.id.range)
-            return []
-        }
+        if combinations.count > 1, !mayHave(combinations.count, ofJob: index) { return [] }
         let isComposed = base.node[key: "asset"] == nil && node[key: "asset"] == nil
         var runs: [Run] = []
+        // What is the same in all combinations is decoded once and shared.
+        let isShared = combinations.count > 1 && !Substitution.dependsOnInstance(asset)
+        var shared: (AssetSpec, Located<String>?)?
+        var isDecoded = false
         for combination in combinations {
             let label = combination.map { "\($0.key)=\($0.value.text)" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
-            let node = Substitution(scope: scope, reader: reader).apply(to: asset)
-            guard
-                let (spec, id) = isComposed
+            if !isDecoded || !isShared {
+                isDecoded = true
+                let node = Substitution(scope: scope, reader: reader).apply(to: asset)
+                shared =
+                    isComposed
                     ? composition(node, scope: scope).map({ ($0, nil) }) : binding(node, scope: scope)
-            else {
+            }
+            guard let (spec, id) = shared else {
                 lookOn(base, combination, hasMatrix: true)
                 continue
             }
@@ -180,7 +202,8 @@ struct JobExpander {
             let run = Run(
                 base: index, combination: combination, label: label, asset: spec, assetID: id,
                 facts: facts(of: spec, id: id))
-            runs += expand(run)
+            guard let expanded = expand(run, beside: runs.count) else { return [] }
+            runs += expanded
         }
         for position in runs.indices { runs[position].index = position + 1 }
         return runs
@@ -241,13 +264,13 @@ struct JobExpander {
         guard let text = reader.text(node, "`asset`") else { return nil }
         if NodeReader.isIdentifier(text.value) {
             guard let entry = definition.assets[text.value] else {
-                let ids = definition.assets.keys.sorted()
+                let ids = definition.listedAssets
                 reader.sink.error(
                     .undefinedName, "there is no asset `\(text.value)`", at: text.range,
-                    help: Suggestion.help(for: text.value, among: ids)
+                    help: Suggestion.help(for: text.value, among: definition.assets.keys.sorted())
                         ?? (ids.isEmpty
                             ? "the file defines no assets; a path has a `/` or a `.`"
-                            : "the assets are \(ids.joined(separator: ", "))"))
+                            : "the assets are \(ids)"))
                 return nil
             }
             let inner = Substitution(scope: definition.scope, reader: reader).apply(to: entry.value)
@@ -301,8 +324,8 @@ struct JobExpander {
             ? path.value : definition.absolutePath(path)
     }
 
-    /// A run for every match of its pattern.
-    private func expand(_ run: Run) -> [Run] {
+    /// A run for every match of its pattern; nil where those are too many, beside the others of the job.
+    private func expand(_ run: Run, beside count: Int) -> [Run]? {
         var composed: CompositionSpec?
         let pattern: Located<String>
         switch run.asset.source {
@@ -318,6 +341,7 @@ struct JobExpander {
             return [template]
         }
         guard let paths = matches(pattern) else { return [] }
+        guard mayHave(count + paths.count, ofJob: run.base) else { return nil }
         let fixed = Self.fixedFolder(of: pattern.value)
         // Matches come without what a path says of nothing: of `./m/*` they begin with `m/`.
         let folder = paths.first.map { $0.hasExactPrefix(fixed) } == true ? fixed : Self.plain(fixed)
@@ -364,9 +388,10 @@ struct JobExpander {
         let parts = (count + share - 1) / share
         guard parts > 1 else { return [body(0..<count, reader)] }
         let done = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
+        let carried = WorkCount.Carried()
         DispatchQueue.concurrentPerform(iterations: parts) { @Sendable part in
             let own = NodeReader()
-            let result = body((part * share)..<min(count, (part + 1) * share), own)
+            let result = carried.run { body((part * share)..<min(count, (part + 1) * share), own) }
             done.withLock { $0[part] = (result, own.sink) }
         }
         return done.withLock { done in

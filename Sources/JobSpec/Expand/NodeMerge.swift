@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import YAMLDocument
 
 /// Merges mappings key by key: what is written wins, lists and scalars are replaced.
@@ -14,10 +15,12 @@ enum NodeMerge {
             !$0.keys.allSatisfy { !names.contains($0) } && $0.isExclusive
         }
         .flatMap(\.keys)
+        WorkCount.add(above.count + below.count)
+        // Keys of the language are few; others (`x-…`, variables) are never merged, so they need no place below.
+        var bases: [String: YAMLNode.Entry] = [:]
+        for entry in below where names.contains(entry.key) { bases[entry.key] = entry }
         var entries = above.map { entry in
-            guard let base = below.first(where: { $0.key == entry.key }), let key = type.key(entry.key) else {
-                return entry
-            }
+            guard let base = bases[entry.key], let key = type.key(entry.key) else { return entry }
             return YAMLNode.Entry(
                 key: entry.key, keyRange: entry.keyRange, value: merge(entry.value, over: base.value, key))
         }

@@ -8,6 +8,9 @@ struct SettingsResolver {
     let definition: BatchDefinition
     let scope: Scope
 
+    /// The most settings that one `encode` uses, one through the other.
+    static let mostUses = 32
+
     /// The whole of an `encode`: a name alone, or a mapping with or without `use`. Settings may use others.
     /// Nil where a name is not defined.
     func resolve(_ node: YAMLNode, as type: MappingType) -> YAMLNode? {
@@ -35,6 +38,12 @@ struct SettingsResolver {
                     })
                 return nil
             }
+            guard trail.count < Self.mostUses else {
+                reader.sink.error(
+                    .yamlLimit, "more than \(Self.mostUses) settings use each other one after the other",
+                    at: name.range)
+                return nil
+            }
             trail.append(name)
             guard let found = definition.settings[name.value] else {
                 reader.sink.error(
@@ -43,7 +52,7 @@ struct SettingsResolver {
                         for: name.value, among: definition.settings.keys.sorted())
                         ?? (definition.settings.isEmpty
                             ? "the file defines no `settings`"
-                            : "the settings are \(definition.settings.keys.sorted().joined(separator: ", "))")
+                            : "the settings are \(definition.listedSettings)")
                 )
                 return nil
             }
@@ -51,6 +60,13 @@ struct SettingsResolver {
                 reader.sink.error(
                     .wrongType, "the settings `\(name.value)` are a mapping, not \(found.value.kind)",
                     at: found.value.range)
+                return nil
+            }
+            guard definition.settingsBudget.spend(Int(found.value.size)) else {
+                reader.sink.error(
+                    .fanOut,
+                    "settings of more than \(ExpansionLimits.freeSettings) values are used too often: beyond those, all runs use at most \(ExpansionLimits.surplusSettings)",
+                    at: name.range)
                 return nil
             }
             let under = Substitution(scope: scope, reader: reader).apply(to: found.value).reached(

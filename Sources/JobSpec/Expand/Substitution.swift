@@ -29,7 +29,14 @@ struct Substitution {
     private func scalar(_ node: YAMLNode, _ text: String, _ style: YAMLNode.ScalarStyle) -> YAMLNode {
         var result = ""
         var context = node.range.context
+        var steps = 0
         var isDeferred = false
+        // Scanning counts as well as what comes of it: one long text may be used by many aliases.
+        guard reader.scan(text.utf8.count) else {
+            reader.sink.error(.yamlLimit, "all texts with variables together are too long", at: node.range)
+            return YAMLNode(.scalar(text, style), at: node.range, isFinal: true, isDeferred: true)
+        }
+        var offsets = ScalarOffsets(text)
         var rest = text[...]
         while let dollar = rest.firstRange(of: "${") {
             let before = rest[..<dollar.lowerBound]
@@ -42,7 +49,7 @@ struct Substitution {
             guard let close = Self.close(of: rest[dollar.upperBound...]) else {
                 reader.sink.error(
                     .substitution, "`${` is not closed by `}`",
-                    at: Self.part(node, from: dollar.lowerBound, to: text.endIndex),
+                    at: Self.part(node, from: dollar.lowerBound, to: text.endIndex, &offsets),
                     help: "a literal `${` is written `$${`")
                 isDeferred = true
                 rest = ""
@@ -53,7 +60,9 @@ struct Substitution {
                 let value = try scope.value(of: name)
                 result += value.text
                 isDeferred = isDeferred || value.isDeferred
-                if let place = value.range {
+                // Messages list no more of them, and a chain is not to be as long as the text.
+                if let place = value.range, steps < SourceContext.mostNotes {
+                    steps += 1
                     context = SourceContext(
                         .value, "`${\(name)}` is `\(Self.short(value.text))`, from here", at: place,
                         after: context)
@@ -62,7 +71,8 @@ struct Substitution {
                 guard case .undefined(let why, let help, _) = error else { break }
                 reader.sink.error(
                     .undefinedName, why,
-                    at: Self.part(node, from: dollar.lowerBound, to: rest.index(after: close)), help: help)
+                    at: Self.part(node, from: dollar.lowerBound, to: rest.index(after: close), &offsets),
+                    help: help)
                 isDeferred = true
             }
             rest = rest[rest.index(after: close)...]
@@ -98,21 +108,85 @@ struct Substitution {
         return nil
     }
 
+    /// Something in a node is other in each instance of a job.
+    static func dependsOnInstance(_ node: YAMLNode) -> Bool {
+        guard node.hasSubstitution else { return false }
+        switch node.content {
+        case .scalar(let text, _):
+            return names(in: text).contains { name in
+                Scope.builtIn.contains(name)
+                    || ["matrix.", "asset.", "image."].contains(where: name.hasPrefix)
+            }
+        case .sequence(let items): return items.contains(where: dependsOnInstance)
+        case .mapping(let entries): return entries.contains { dependsOnInstance($0.value) }
+        }
+    }
+
+    /// The names in a text's `${…}`, in order, without what their default is. Ends at one that isn't closed.
+    static func names(in text: String) -> [String] {
+        guard text.utf8.contains(0x24) else { return [] }
+        WorkCount.add(text.utf8.count)
+        var names: [String] = []
+        var rest = text[...]
+        while let dollar = rest.firstRange(of: "${") {
+            if rest[..<dollar.lowerBound].last == "$" {
+                rest = rest[dollar.upperBound...]
+                continue
+            }
+            guard let close = close(of: rest[dollar.upperBound...]) else { break }
+            let name = rest[dollar.upperBound..<close]
+            names.append(String(name.firstRange(of: ":-").map { name[..<$0.lowerBound] } ?? name))
+            rest = rest[rest.index(after: close)...]
+        }
+        return names
+    }
+
     private static func short(_ text: String) -> String {
         text.count > 60 ? text.prefix(60) + "…" : text
     }
 
+    /// Offsets in a text, counted in code points, of places that come one behind the other.
+    struct ScalarOffsets {
+        private let text: String
+        private var place: String.Index
+        private var offset = 0
+        private var total: Int?
+
+        init(_ text: String) {
+            self.text = text
+            place = text.startIndex
+        }
+
+        /// Code points of the whole text.
+        mutating func count() -> Int {
+            let count = total ?? text.unicodeScalars.count
+            total = count
+            return count
+        }
+
+        /// The offset of a place; counted on from the last one, where it lies behind that.
+        mutating func offset(of index: String.Index) -> Int {
+            if index < place { (place, offset) = (text.startIndex, 0) }
+            let steps = text.unicodeScalars.distance(from: place, to: index)
+            WorkCount.add(steps)
+            (place, offset) = (index, offset + steps)
+            return offset
+        }
+    }
+
     /// The exact place of a part of a scalar, where it stands in the file as it is in memory; else all of it.
-    static func part(_ node: YAMLNode, from: String.Index, to: String.Index) -> SourceRange {
-        guard case .scalar(let text, let style) = node.content, node.range.line == node.range.endLine else {
+    static func part(
+        _ node: YAMLNode, from: String.Index, to: String.Index, _ offsets: inout ScalarOffsets
+    ) -> SourceRange {
+        guard case .scalar(_, let style) = node.content, node.range.line == node.range.endLine else {
             return node.range
         }
-        let length = text.unicodeScalars.count
+        let length = offsets.count()
         let width = node.range.endColumn - node.range.column
         let quote = style == .quoted ? 1 : 0
         guard style != .block, width == length + 2 * quote else { return node.range }
-        let start = text.unicodeScalars.distance(from: text.startIndex, to: from)
-        let stop = text.unicodeScalars.distance(from: text.startIndex, to: to)
+        let start = offsets.offset(of: from)
+        let stop = offsets.offset(of: to)
         var range = SourceRange(
             source: node.range.source, line: node.range.line, column: node.range.column + quote + start,
             endLine: node.range.line, endColumn: node.range.column + quote + stop)

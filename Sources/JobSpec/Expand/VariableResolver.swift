@@ -34,29 +34,46 @@ struct VariableResolver {
     /// Depth first with a stack of its own, since chains can be as long as the file.
     private mutating func resolve(_ first: String) {
         var stack = [first]
-        var open: Set<String> = [first]
+        var open: [String: Int] = [first: 0]
+        // What each variable of the stack names, the next one that is needed last.
+        var needs: [[String]?] = [nil]
+        func pop() {
+            open[stack.removeLast()] = nil
+            needs.removeLast()
+        }
         while let name = stack.last {
             guard scope.variables[name] == nil, let entry = written[name] else {
-                stack.removeLast()
-                open.remove(name)
+                pop()
                 continue
             }
-            guard let text = reader.text(entry.value, "the variable `\(name)`") else {
-                scope.variables[name] = Scope.Value(text: "", range: entry.keyRange, isDeferred: true)
-                continue
+            let last = stack.count - 1
+            var names: [String] = []
+            if needs[last] != nil {
+                // Moved, so that it isn't copied.
+                swap(&names, &needs[last]!)
+            } else {
+                guard let text = reader.text(entry.value, "the variable `\(name)`") else {
+                    scope.variables[name] = Scope.Value(text: "", range: entry.keyRange, isDeferred: true)
+                    continue
+                }
+                names = Substitution.names(in: text.value).reversed()
             }
-            if let needed = Self.names(in: text.value).first(where: {
-                scope.variables[$0] == nil && written[$0] != nil
-            }) {
-                if open.contains(needed), let at = stack.firstIndex(of: needed) {
+            while let next = names.last, scope.variables[next] != nil || written[next] == nil {
+                names.removeLast()
+            }
+            let needed = names.last
+            needs[last] = consume names
+            if let needed {
+                if let at = open[needed] {
                     report(Array(stack[at...]))
                     for name in stack[at...] {
                         scope.variables[name] = Scope.Value(
                             text: "", range: written[name]?.keyRange, isDeferred: true)
                     }
                 } else {
+                    open[needed] = stack.count
                     stack.append(needed)
-                    open.insert(needed)
+                    needs.append(nil)
                 }
                 continue
             }
@@ -77,20 +94,5 @@ struct VariableResolver {
             notes: circle.prefix(10).compactMap { name in
                 written[name].map { Diagnostic.Note("`\(name)` stands for this", at: $0.value.range) }
             })
-    }
-
-    private static func names(in text: String) -> [String] {
-        var names: [String] = []
-        var rest = text[...]
-        while let dollar = rest.firstRange(of: "${"),
-            let close = Substitution.close(of: rest[dollar.upperBound...])
-        {
-            if rest[..<dollar.lowerBound].last != "$" {
-                let text = rest[dollar.upperBound..<close]
-                names.append(String(text.firstRange(of: ":-").map { text[..<$0.lowerBound] } ?? text))
-            }
-            rest = rest[dollar.upperBound...]
-        }
-        return names
     }
 }

@@ -8,6 +8,8 @@ struct IncludeLoader {
     private let reader: NodeReader
     private let options: SpecOptions
     private(set) var texts = SourceTexts()
+    /// What the files that were read take from outside.
+    private(set) var references = ExternalReferences()
     private var count = 0
     private static let limit = 100
 
@@ -88,9 +90,10 @@ struct IncludeLoader {
             ? written.value : (base.lastSlash.map { String(base[...$0]) } ?? "") + written.value
         texts.add(bytes, of: name)
         var sink = DiagnosticSink()
-        let root = YAMLParser.parse(bytes, file: name, into: &sink)
+        let document = YAMLParser.document(bytes, file: name, into: &sink)
         reader.sink.add(sink)
-        guard let root else {
+        references.add(document?.substituted ?? [])
+        guard let root = document?.root else {
             if !sink.hasErrors {
                 reader.sink.error(.missingKey, "the included file is empty", at: written.range)
             }

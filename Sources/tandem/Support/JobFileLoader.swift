@@ -74,8 +74,12 @@ struct JobFileLoader {
     let paths: [String]
     private(set) var sink = DiagnosticSink()
     private(set) var texts = SourceTexts()
-    /// The texts that each file's jobs were decoded from.
-    private var sources: [ExactString: [[UInt8]]] = [:]
+    /// What a file's jobs were decoded from.
+    private struct Source {
+        var texts: [[UInt8]]
+        var references: ExternalReferences
+    }
+    private var sources: [ExactString: Source] = [:]
     private var options = SpecOptions()
     /// What the command may reach.
     let access: CommandAccess
@@ -113,53 +117,31 @@ struct JobFileLoader {
         let result = JobFileDecoder.decode(contentsOf: path, options: options)
         if let file = result.file {
             files.append(file)
-            sources[path.exact] = result.texts.all.map(\.bytes)
+            sources[path.exact] = Source(
+                texts: result.texts.all.map(\.bytes), references: result.references)
         }
         texts.add(result.texts)
         sink.add(result.sink)
         return result.variables
     }
 
-    private static func fingerprint(_ texts: [[UInt8]], _ options: SpecOptions) -> String? {
+    private static func fingerprint(_ source: Source, _ options: SpecOptions) -> String? {
+        if source.references.usesIndex { return nil }
         var hasher = SHA256Hasher()
         for program in PlanDigest.programs { hasher.update("\(program.key)\0\(program.value)\n") }
         for library in EncoderLibraries.loaded { hasher.update("\(library)\n") }
         for (name, value) in options.variables.sorted(by: { $0.key < $1.key }) {
             hasher.update("\(name)\0\(value)\0")
         }
-        for text in texts {
-            // An escape can hide a `$`, and a name.
-            if names(after: "\\x", in: text) ?? names(after: "\\u", in: text) ?? names(after: "\\U", in: text)
-                ?? names(after: "\\\n", in: text) ?? names(after: "\\\r", in: text) != nil
-            {
-                return nil
-            }
-            if names(after: "${index", in: text) != nil { return nil }
-            for name in names(after: "${env.", in: text) ?? [] {
-                if name.isEmpty { return nil }
-                hasher.update("\(name)\0\(options.environment[name] ?? "")\0")
-            }
+        for name in source.references.environment.sorted() {
+            let value = options.environment[name]
+            hasher.update("\(name)\0\(value == nil ? "-" : "+")\(value ?? "")\0")
+        }
+        for text in source.texts {
             hasher.update("\(text.count)\n")
             text.withUnsafeBytes { hasher.update($0) }
         }
         return hasher.finish()
-    }
-
-    /// The names that follow some characters in a text; nil where those don't occur.
-    private static func names(after start: String, in text: [UInt8]) -> [String]? {
-        let start = Array(start.utf8)
-        var names: [String]?
-        var position = text.startIndex
-        while let dollar = text[position...].firstIndex(of: start[0]) {
-            position = dollar + 1
-            guard text[dollar...].starts(with: start) else { continue }
-            let name = text[(dollar + start.count)...].prefix {
-                $0 == UInt8(ascii: "_") || Character(Unicode.Scalar($0)).isLetter
-                    || Character(Unicode.Scalar($0)).isNumber
-            }
-            names = (names ?? []) + [String(decoding: name, as: UTF8.self)]
-        }
-        return names
     }
 
     /// The environment, without what is no text.

@@ -55,6 +55,12 @@ package struct BatchPlanner {
     private(set) var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
     private var refused: Set<Key> = []
+    /// Stills of all plans, beyond those that each may have.
+    private var stills = 0
+    /// Stills that the plan of each run may have without being counted.
+    private static let freeStills = 128
+    /// The most stills beyond those, over all plans of a call.
+    private static let surplusStills = 500_000
     var diagnostics = DiagnosticSink()
 
     init(files: [JobFile], prober: any SourceProber, memory: any PlanMemory) {
@@ -255,7 +261,14 @@ package struct BatchPlanner {
             return
         }
         var own = DiagnosticSink()
-        let plan = plan(job, in: index, into: &own)
+        var plan = plan(job, in: index, into: &own)
+        if let planned = plan, !admits(planned) {
+            own.error(
+                .fanOut,
+                "the plan comes to too many stills: beyond the first \(Self.freeStills) of each run there are at most \(Self.surplusStills)",
+                at: job.id.range)
+            plan = nil
+        }
         let sink = Self.named(own, of: job)
         if let plan {
             plans[key] = order.count
@@ -267,6 +280,13 @@ package struct BatchPlanner {
             refused.insert(key)
         }
         diagnostics.add(sink)
+    }
+
+    /// Counts the stills of a plan; false where those of the call become too many. One takes about 800 bytes in a plan.
+    private mutating func admits(_ plan: JobPlan) -> Bool {
+        let count = plan.outputs.reduce(0) { $0 + ($1.images?.stills.count ?? 0) }
+        stills += max(0, count - Self.freeStills)
+        return stills <= Self.surplusStills
     }
 
     /// Of a job with many runs, which of them it is about.
