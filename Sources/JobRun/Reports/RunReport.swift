@@ -1,4 +1,6 @@
+internal import ExactStrings
 package import FoundationEssentials
+internal import Glibc
 package import JobPlan
 package import Diagnostics
 internal import JobSpec
@@ -24,6 +26,8 @@ package struct RunReport: Codable, Sendable {
     package var seconds: Double
     /// `succeeded`, `failed` or `interrupted`.
     package var status: String
+    /// The part of a sharded plan that was carried out, as SHA-256 of its file; nil of other runs.
+    package var part: String?
     /// Its jobs: failures first, then in the order they ended. Of a job with several outputs that has succeeded, each output
     /// by itself.
     package var jobs: [Job]
@@ -282,6 +286,62 @@ extension RunReport.Job {
     func stands(beneath root: PathRoot) -> Bool {
         guard let destination, let output, root.holds(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
+    }
+
+    /// Why this entry, of an output that it reports as done, can't be believed; nil where plan and files confirm it.
+    ///
+    /// The entry must name the plan's output. Every file of the output must be there, beneath `root`, with the mark of this
+    /// output where the file system keeps marks, and with the size and time that the entry reports.
+    func fault(against task: OutputTask, beneath root: PathRoot) -> String? {
+        guard destination?.exact == task.output.destination.exact else {
+            return "its result names another output: \(destination ?? "none")"
+        }
+        let isSkipped = outcome == JobOutcome.skipped("").word
+        if isSkipped, task.output.ifExists != .skip {
+            return "its result is `skipped`, which only `if_exists: skip` allows"
+        }
+        var total: Int64 = 0
+        for file in task.files {
+            let path = file.output.destination
+            guard root.holds(path) else { return "its output lies outside the root: \(path)" }
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                // Of somebody else's files one is enough for `skip`.
+                if isSkipped, file.part > 0 { continue }
+                return "its output is gone or changed: \(path) doesn't exist"
+            }
+            if isSkipped { continue }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                return "its output is gone or changed: \(path) is no regular file"
+            }
+            if let fault = Self.markFault(of: file, at: path) { return fault }
+            total = total.addingReportingOverflow(Int64(status.st_size)).partialValue
+        }
+        guard let output, TemporaryFile.fingerprint(path: task.output.destination) == output else {
+            return "its output is gone or changed"
+        }
+        if let size, !isSkipped, size != total {
+            return "its output has \(total) bytes, and \(size) by its result"
+        }
+        return nil
+    }
+
+    /// Why the mark of a file is not that of the output; nil where it is, or where the file system keeps none.
+    private static func markFault(of task: OutputTask, at path: String) -> String? {
+        guard let mark = RunState.mark(of: task) else {
+            // What doesn't fit into an attribute isn't there on any file system.
+            let fits = task.name.utf8.count < 1024
+            return fits && TemporaryFile.takesAttributes(path)
+                ? "its output is gone or changed: \(path) doesn't have its mark" : nil
+        }
+        if mark.job.exact == task.name.exact,
+            mark.owner == RunState.owner(task.file, at: task.output.destination)
+        {
+            return nil
+        }
+        // Made by another job, or under another id, in just the same way: up to date for this one as well.
+        if let digest = try? PlanDigest(task), digest.standing(of: mark.digest) != .other { return nil }
+        return "its output was published by another job: \(path)"
     }
 
     /// An output of which nothing came.

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import FoundationEssentials
 internal import Glibc
 package import JobPlan
@@ -30,6 +31,20 @@ package struct ShardFolder: Sendable {
     }
 
     private func name(ofShard index: Int) -> String { "\(path)/shard-\(index).json" }
+    private var manifest: String { path + "/plan.json" }
+
+    /// The list of the parts, written after them: their number, and the digest of each part's bytes.
+    private struct Manifest: Codable {
+        var kind = "tandem-parts"
+        var version = 1
+        /// SHA-256 in hexadecimal, in the order of the parts.
+        var parts: [String]
+
+        /// The largest number of parts of a plan.
+        static let most = 10_000
+
+        var isSound: Bool { kind == "tandem-parts" && version == 1 && (1...Self.most).contains(parts.count) }
+    }
     private var results: String { path + "/results" }
 
     /// Writes the parts. The folder is made; one that has anything in it is left alone.
@@ -39,24 +54,53 @@ package struct ShardFolder: Sendable {
         }
         do {
             try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+            var digests: [String] = []
             for (index, jobs) in shards.enumerated() {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: shards.count)
                 part.plan = BatchPlan(jobs: jobs.map { plan.plan.jobs[$0] }, refusals: [])
-                try part.data().write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
+                let data = try part.data()
+                try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
+                digests.append(Self.digest(of: data))
             }
+            try JSONForm.data(of: Manifest(parts: digests))
+                .write(to: URL(filePath: manifest), options: .withoutOverwriting)
         } catch {
             throw Problem("\(path) can't be written: \(error)")
         }
     }
 
-    /// One part.
-    package func shard(_ index: Int) throws(Problem) -> PlanFile {
-        guard let data = contents(of: name(ofShard: index)) else {
-            let what = index == 0 ? "is no plan in parts" : "has no part \(index)"
-            throw Problem("\(path) \(what): \(name(ofShard: index)) can't be read")
+    private static func digest(of data: Data) -> String {
+        var hasher = SHA256Hasher()
+        data.withUnsafeBytes { hasher.update($0) }
+        return hasher.finish()
+    }
+
+    /// The digests of all parts, in order.
+    private func digests() throws(Problem) -> [String] {
+        guard let data = contents(of: manifest) else {
+            throw Problem("\(path) is no plan in parts: \(manifest) can't be read")
         }
-        guard let file = try? PlanFile.read(data), file.shard?.index == index else {
+        guard let list = try? JSONForm.value(Manifest.self, of: data), list.isSound else {
+            throw Problem("\(path) is no plan in parts: \(manifest) doesn't list any")
+        }
+        return list.parts
+    }
+
+    /// One part. A part that is not as it was planned is a `Problem`.
+    package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
+
+    private func shard(_ index: Int, of digests: [String]) throws(Problem) -> PlanFile {
+        guard digests.indices.contains(index), let data = contents(of: name(ofShard: index)) else {
+            throw Problem("\(path) has no part \(index): \(name(ofShard: index)) can't be read")
+        }
+        guard Self.digest(of: data) == digests[index] else {
+            throw Problem(
+                "\(name(ofShard: index)) was changed after it was planned; parts of a plan are never changed")
+        }
+        guard let file = try? PlanFile.read(data),
+            file.shard == PlanFile.Shard(index: index, count: digests.count)
+        else {
             throw Problem("\(name(ofShard: index)) is no part \(index) of a plan")
         }
         return file
@@ -69,14 +113,6 @@ package struct ShardFolder: Sendable {
         let file = String(cString: real)
         guard root.holds(file) else { return nil }
         return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
-    }
-
-    /// All parts.
-    package func shards() throws(Problem) -> [PlanFile] {
-        let first = try shard(0)
-        var all = [first]
-        for index in 1..<max(1, first.shard?.count ?? 1) { all.append(try shard(index)) }
-        return all
     }
 
     /// What a page shows of an output, beside what became of its part.
@@ -101,6 +137,8 @@ package struct ShardFolder: Sendable {
         }
         let word = String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let name = "\(results)/\(index)-\(machine)-\(getpid())-\(word).json"
+        var report = report
+        report.part = try digests()[index]
         let shown = report.jobs.compactMap { job in
             job.output.flatMap { output in
                 previews[JobKey(file: job.file, id: job.id)].map {
@@ -153,50 +191,80 @@ package struct ShardFolder: Sendable {
         return found
     }
 
-    /// What became of the plan as a whole: of each job the best that is known, and only what still stands. A job of which
-    /// nothing is known, or whose output is gone or changed, is `not-run`.
+    /// A part with its digest, and what its results report.
+    private struct Part {
+        var plan: PlanFile
+        /// Of each entry's name all that results report of it.
+        var claims: [ClaimKey: [RunReport.Job]] = [:]
+    }
+
+    private struct ClaimKey: Hashable {
+        var file: ExactString
+        var id: ExactString
+
+        init(_ file: String, _ id: String) { (self.file, self.id) = (file.exact, id.exact) }
+    }
+
+    /// The outcome of the plan as a whole: of each output the best result that the plan and the files confirm
+    /// (`RunReport.Job.fault`). An output without such a result is `not-run`, or what its failed attempt was.
+    ///
+    /// A result counts for the part whose digest it carries and for no other, so that neither results of another plan nor
+    /// parts that were edited can stand in for an output.
     package func collect() throws(Problem) -> RunReport {
-        let shards = try shards()
-        var found: [[String]: RunReport.Job] = [:]
-        let reports = reports()
-        // Of several attempts one whose output still stands, and of those the one that made it, which knows most.
-        func worth(_ job: RunReport.Job) -> Int {
-            guard job.isDone else { return 0 }
-            guard job.stands(beneath: root) else { return 1 }
-            return job.outcome == "succeeded" ? 3 : 2
-        }
+        let digests = try digests()
+        var parts: [Part] = []
+        for index in digests.indices { parts.append(Part(plan: try shard(index, of: digests))) }
+        let indices = Dictionary(zip(digests, digests.indices), uniquingKeysWith: { first, _ in first })
+        let reports = reports().filter { $0.part.map { indices[$0] != nil } ?? false }
         for report in reports {
+            guard let index = report.part.flatMap({ indices[$0] }) else { continue }
             for job in report.jobs {
-                let key = [job.file, job.id]
-                if let known = found[key], worth(known) >= max(1, worth(job)) { continue }
-                found[key] = job
+                parts[index].claims[ClaimKey(job.file, job.id), default: []].append(job)
             }
         }
         var jobs: [RunReport.Job] = []
-        for shard in shards {
-            for plan in shard.plan.jobs {
-                let entries = plan.tasks.map { task -> RunReport.Job? in
-                    guard let job = found[[plan.file, task.name]], job.isDone, !job.stands(beneath: root)
-                    else {
-                        return found[[plan.file, task.name]]
-                    }
-                    return RunReport.Job(missing: task, reason: "its output is gone or changed")
-                }
-                // A job with several outputs that failed is said once.
-                if entries.contains(where: { $0 == nil }), let whole = found[[plan.file, plan.id]] {
-                    jobs += entries.compactMap(\.self) + [whole]
-                    continue
-                }
-                jobs += zip(plan.tasks, entries).map { task, job in
-                    job ?? RunReport.Job(missing: task, reason: "nothing is known of it")
-                }
-            }
+        for part in parts {
+            for plan in part.plan.plan.jobs { jobs += entries(of: plan, part.claims) }
         }
         let begun = reports.map(\.begun).min() ?? 0
         let ended = reports.map { $0.begun + $0.seconds }.max() ?? begun
         let isWhole = jobs.allSatisfy(\.isDone)
         return RunReport(
-            jobs: jobs, files: shards.first?.files ?? [], begun: begun, seconds: ended - begun,
+            jobs: jobs, files: parts.first?.plan.files ?? [], begun: begun, seconds: ended - begun,
             status: isWhole ? "succeeded" : "failed")
+    }
+
+    /// The entries of a job: one for each output.
+    private func entries(of plan: JobPlan, _ claims: [ClaimKey: [RunReport.Job]]) -> [RunReport.Job] {
+        let entries = plan.tasks.map { best($0, of: claims[ClaimKey(plan.file, $0.name)] ?? []) }
+        // A job with several outputs that failed is listed once. Only a failure is reported of a job as a whole.
+        if plan.outputs.count > 1, entries.contains(where: { $0 == nil }),
+            let whole = claims[ClaimKey(plan.file, plan.id)]?.last(where: { !$0.isDone })
+        {
+            return entries.compactMap(\.self) + [whole]
+        }
+        return zip(plan.tasks, entries).map { task, job in
+            job ?? RunReport.Job(missing: task, reason: "nothing is known of it")
+        }
+    }
+
+    /// The best of the results that claim to be of an output: one that is confirmed, if possible the one of the run that made
+    /// the output, which reports most; else a failure; else why no claim holds. Nil where there is no result.
+    private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
+        var fault: String?
+        var failed: RunReport.Job?
+        var confirmed: RunReport.Job?
+        for claim in claims {
+            guard claim.isDone else {
+                failed = claim
+                continue
+            }
+            if let found = claim.fault(against: task, beneath: root) {
+                fault = found
+            } else if confirmed == nil || claim.outcome == "succeeded" {
+                confirmed = claim
+            }
+        }
+        return confirmed ?? failed ?? fault.map { RunReport.Job(missing: task, reason: $0) }
     }
 }
