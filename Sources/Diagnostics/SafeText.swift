@@ -50,6 +50,33 @@ package enum SafeText {
     /// The same of its bytes.
     package static func json(_ data: Data) -> Data { Data(json(String(decoding: data, as: UTF8.self)).utf8) }
 
+    /// One word for a shell (bash, ksh, zsh): what is hidden as `$'…'` with its bytes, so that the word is what it was.
+    package static func shellWord(_ text: String) -> String {
+        if text.unicodeScalars.contains(where: { $0 == "\t" || isHidden($0) }) {
+            let inner = escaped(text) { scalar in
+                switch scalar {
+                case "'": "\\'"
+                case "\\": "\\\\"
+                case _ where scalar == "\t" || isHidden(scalar):
+                    // Three digits of octal end by themselves, whatever follows.
+                    String(scalar).utf8.map { byte in
+                        "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
+                    }.joined()
+                default: nil
+                }
+            }
+            return "$'\(inner)'"
+        }
+        let isPlain =
+            !text.isEmpty
+            && text.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII
+                    && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                        || "_-./".unicodeScalars.contains(scalar))
+            }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
     /// The data of one of GitHub's workflow commands.
     static func workflowData(_ text: String) -> String {
         escaped(lines(text)) { scalar in

@@ -131,4 +131,18 @@ import Testing
             #expect(!lines.contains { $0.hasPrefix("::error::x") || $0.hasPrefix("::error::such") })
         }
     }
+
+    /// Any word is for a shell what it was, and shows nothing that is hidden.
+    @Test(arguments: [
+        "", "plain-1.a_b/c", "two words", "it's", "$HOME `id` \\ \"", "zero\u{200b}width", "tab\there",
+        "\u{1b}[31m'\\\u{7}",
+        "line\nend\r", "\u{202e}1\u{e0041}2", "é*?[a]",
+    ])
+    func shellWordsAreWhatTheyWere(_ word: String) throws {
+        let shell = SafeText.shellWord(word)
+        #expect(!shell.unicodeScalars.contains { $0 == "\t" || SafeText.isHidden($0) }, "\(shell)")
+        // Without a line's end nothing is cut off.
+        let result = try program("/bin/bash", ["-c", "printf '%s.' \(shell)"])
+        #expect(result.text == word + ".", "\(shell)")
+    }
 }

@@ -162,17 +162,11 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             if let again, !left.isEmpty, records.count > 1 {
                 // What is done is left alone, so that the same does for many.
                 let names = again.takesNames && left.count <= 8 ? left.flatMap { ["--only", $0] } : []
-                let words = (again.words + names).map { Self.quoted(TextRenderer.printable($0)) }
+                let words = (again.words + names).map(SafeText.shellWord)
                 Terminal.report("run again: tandem \(words.joined(separator: " "))\n")
             }
             return details
         }
-    }
-
-    /// As a shell takes it for one word.
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-./".contains($0)) }
-        return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
     }
 
     // MARK: Drawing, on `queue`
