@@ -94,7 +94,7 @@ public struct OutputResult: Sendable {
 
     /// A still that was made.
     public struct Still: Codable, Sendable {
-        /// The time that was asked for, on the output's time line.
+        /// The time that was asked for, on the source's time line.
         public var requested: MediaTime
         /// When the frame comes on screen, on the source's.
         public var actual: MediaTime

@@ -122,8 +122,10 @@ struct OutputPublisher {
             duration: findings.tracks.map(\.end).max() ?? .zero, tracks: findings.tracks,
             warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
             expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview,
-            stills: zip(output.images?.stills ?? [], findings.stills).map {
-                OutputResult.Still(requested: $0.time, actual: $1, path: $0.destination)
+            stills: zip(output.images?.stills ?? [], findings.stills).map { still, actual in
+                // Both count from the source's time zero. Of a whole source that is the output's as well.
+                let requested = task.input.extent.ranges.isEmpty ? still.time : still.sourceTime
+                return OutputResult.Still(requested: requested, actual: actual, path: still.destination)
             })
     }
 

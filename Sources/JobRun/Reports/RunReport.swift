@@ -82,7 +82,7 @@ package struct RunReport: Codable, Sendable {
 
     /// A still.
     package struct Still: Codable, Hashable, Sendable {
-        /// The time that was asked for, in seconds on the output's time line.
+        /// The time that was asked for, in seconds on the source's time line.
         package var requested: Double
         /// When its frame comes on screen, in seconds on the source's.
         package var actual: Double
