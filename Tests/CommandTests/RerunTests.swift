@@ -239,7 +239,7 @@ internal import Testing
         #expect(
             all.text == "one[a.mp4]: runs\n  it never ran\none[c.mp4]: runs\n  it never ran\n", "\(all.text)")
         let none = try tandem("explain", "jobs.yaml", "one[x]", in: scratch)
-        #expect(none.errors.contains("JOB: error[undefined-name]"), "\(none.errors)")
+        #expect(none.errors.contains("jobs.yaml: error[undefined-name]"), "\(none.errors)")
         #expect(none.errors.contains("3 runs of `one`: `one[a.mp4]`"), "\(none.errors)")
     }
 }

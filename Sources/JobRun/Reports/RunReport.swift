@@ -3,7 +3,7 @@ package import FoundationEssentials
 internal import Glibc
 package import JobPlan
 package import Diagnostics
-internal import JobSpec
+package import JobSpec
 package import LibAV
 internal import Media
 internal import FileSystem
@@ -42,6 +42,8 @@ package struct RunReport: Codable, Sendable {
         package var line: Int
         /// `succeeded`, `up-to-date`, `skipped`, `failed`, `cancelled` or `not-run`.
         package var outcome: String
+        /// The job that a problem concerns, where the run ended before its first job: `id` is the problem's name then.
+        package var job: String?
         /// Why it failed, was skipped or not run.
         package var reason: String?
         /// The rule that a failure goes by.
@@ -125,12 +127,19 @@ package struct RunReport: Codable, Sendable {
     }
 
     /// Of a run that ended before its first job began: what stood against it, each as something that failed.
+    /// `jobs` names the job that a place belongs to.
     package init(
-        problems: [Diagnostic], files: [String], begun: Double, seconds: Double, status: String
+        problems: [Diagnostic], in jobs: [JobFile] = [], files: [String], begun: Double, seconds: Double,
+        status: String
     ) {
         self.init([], files: files, begun: begun, seconds: seconds, status: status)
         var names: [String: Int] = [:]
-        jobs = problems.filter { $0.severity == .error }.prefix(1000).map { problem in
+        let places = jobs.map(JobPlaces.init)
+        func owner(_ place: SourceRange, _ instances: [String]?) -> String? {
+            if let instances, instances.count == 1 { return instances[0] }
+            return places.lazy.compactMap { $0.job(at: place) }.first
+        }
+        self.jobs = problems.filter { $0.severity == .error }.prefix(1000).map { problem in
             let place = problem.range
             let name = "\(problem.rule.rawValue)[\(place.line):\(place.column)]"
             names[name, default: 0] += 1
@@ -141,14 +150,15 @@ package struct RunReport: Codable, Sendable {
             job.reason = problem.message
             job.rule = problem.rule.rawValue
             job.place = "\(place)"
+            job.job = owner(place, problem.jobs)
             return job
         }
-        guard jobs.isEmpty else { return }
+        guard self.jobs.isEmpty else { return }
         var run = Job(
             id: "run", file: files.first ?? "", line: 0,
             outcome: status == "interrupted" ? "cancelled" : "failed", seconds: seconds, lane: 0, attempts: 0)
         run.reason = "the run ended before its first job began"
-        jobs = [run]
+        self.jobs = [run]
     }
 
     /// A job as it ended: one entry, or one for each of several outputs that are there.

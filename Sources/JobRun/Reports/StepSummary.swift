@@ -24,7 +24,10 @@ package enum StepSummary {
         if failed.isEmpty { return text }
         text += "\n| job | where | why |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {
-            text += "| \(cell(job.id)) | \(cell(job.place ?? job.file)) | \(cell(job.reason ?? "")) |\n"
+            // A problem of the file as a whole is no job's.
+            let isProblem = job.attempts == 0 && job.rule.map { job.id.hasPrefix($0 + "[") } ?? false
+            let name = job.job ?? (isProblem ? "" : job.id)
+            text += "| \(cell(name)) | \(cell(job.place ?? job.file)) | \(cell(job.reason ?? "")) |\n"
         }
         if failed.count > 50 { text += "\nand \(failed.count - 50) more\n" }
         return text

@@ -36,7 +36,7 @@ struct ExplainCommand: ParsableCommand {
             throw status
         }
         let result = BatchPlanner.plan(
-            loader.files, only: [job], from: "JOB", memory: FullPlanMemory(memory), prober: prober)
+            loader.files, only: [job], from: file, memory: FullPlanMemory(memory), prober: prober)
         let forecast = try StateArguments.must { () throws(StateError) in
             try RunForecast(result.plan, files: result.files, state: memory, prober: prober)
         }

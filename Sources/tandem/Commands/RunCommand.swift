@@ -134,7 +134,7 @@ struct RunCommand: AsyncParsableCommand {
         unfinished.concerns(loader.paths)
         var told = loader.sink
         let wrong = reporting.status(of: loader.sink)
-        unfinished.found(told)
+        unfinished.found(told, in: loader.files)
         if !isOne || wrong != nil { try reporting.report(told, of: loader, annotates: wrong != nil) }
         if let wrong { throw wrong }
         let begun = Date().timeIntervalSince1970
@@ -189,7 +189,7 @@ struct RunCommand: AsyncParsableCommand {
         let tried = (pool ?? loader.access.prober as any SourceProber).tryOut(loader.files)
         if let wrong = reporting.status(of: tried) {
             told.add(tried)
-            unfinished.found(told)
+            unfinished.found(told, in: loader.files)
             try reporting.report(isOne ? told : tried, of: loader)
             throw wrong
         }
@@ -199,7 +199,7 @@ struct RunCommand: AsyncParsableCommand {
         if result.conflicts.hasErrors {
             if !isOne { told = DiagnosticSink() }
             told.add(result.conflicts)
-            unfinished.found(told)
+            unfinished.found(told, in: loader.files)
             try reporting.report(told, of: loader)
             throw ExitCode.specWrong
         }

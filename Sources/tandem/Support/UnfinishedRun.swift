@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import FoundationEssentials
 internal import Glibc
 internal import JobRun
+internal import JobSpec
 internal import Locking
 
 /// A run that may end before its first job begins. What programs read is written all the same: what an earlier run left
@@ -11,6 +12,7 @@ final class UnfinishedRun: Sendable {
     private struct State: Sendable {
         var files: [String] = []
         var problems: [Diagnostic] = []
+        var jobs: [JobFile] = []
         var isOver = false
     }
 
@@ -27,8 +29,10 @@ final class UnfinishedRun: Sendable {
     /// The job files that it is about.
     func concerns(_ files: [String]) { state.withLock { $0.files = files } }
 
-    /// What ends it, if it ends now.
-    func found(_ sink: DiagnosticSink) { state.withLock { $0.problems = sink.diagnostics } }
+    /// What ends it, if it ends now; `jobs` are the files as far as they were decoded.
+    func found(_ sink: DiagnosticSink, in jobs: [JobFile]) {
+        state.withLock { ($0.problems, $0.jobs) = (sink.diagnostics, jobs) }
+    }
 
     /// From here on the run tells of itself, or nothing is to be written.
     func isOver() { state.withLock { $0.isOver = true } }
@@ -41,7 +45,7 @@ final class UnfinishedRun: Sendable {
         }
         guard let known else { return }
         let report = RunReport(
-            problems: known.problems, files: known.files, begun: begun,
+            problems: known.problems, in: known.jobs, files: known.files, begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status)
         let kept = outputs.paths(with: events).filter { !Self.mayWrite($0, known.files) }
         for path in kept { Terminal.say("error: \(path) is no report, and is not written over") }

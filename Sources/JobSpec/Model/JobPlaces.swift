@@ -1,0 +1,35 @@
+package import Diagnostics
+internal import YAMLDocument
+
+/// Tells which job of a file a place belongs to.
+package struct JobPlaces: Sendable {
+    private let jobs: [(id: Located<String>, node: SourceRange)]
+
+    /// Those of a file.
+    package init(_ file: JobFile) {
+        jobs = file.definition.bases.map { ($0.id, $0.node.range) }.sorted { $0.id.range < $1.id.range }
+    }
+
+    /// The id of the job in whose key or value a place lies, or through whose alias or settings the text came; nil for places
+    /// outside of jobs.
+    package func job(at place: SourceRange) -> String? {
+        var (low, high) = (0, jobs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let first = jobs[middle].id.range
+            if first.source == place.source, (first.line, first.column) <= (place.line, place.column) {
+                low = middle + 1
+            } else if first.source != place.source, first < place {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low > 0 else { return nil }
+        let (id, node) = jobs[low - 1]
+        let isWithin =
+            id.range.source == place.source
+            && (place.line, place.column) <= (max(node.endLine, id.range.endLine), Int.max)
+        return isWithin ? id.value : nil
+    }
+}
