@@ -166,7 +166,9 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["tandem", "JobPlan", "LibAV", "Media", "Publishing", "FileSystem", "TestSupport"],
+            dependencies: [
+                "tandem", "JobPlan", "JobRun", "LibAV", "Media", "Publishing", "FileSystem", "TestSupport",
+            ],
             exclude: ["junit.xsd"],
             swiftSettings: house),
     ]

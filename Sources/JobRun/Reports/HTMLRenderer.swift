@@ -5,12 +5,18 @@ package import JobPlan
 internal import LibAV
 
 /// A run as one page that needs nothing else: no script, no font, no frame from outside. It reads on a phone, in the
-/// dark and on paper.
+/// dark and on paper. Its own script filters and sorts; without it everything is there as well.
+///
+/// A page has at most `leastBudget` bytes, or `jobBudget` for each job where that is more: pictures are left out for it.
 package enum HTMLRenderer {
     /// Jobs with all their details; beyond that many, those that went well are lines of a table.
     private static let detailed = 500
-    /// Outputs that are shown with frames: each makes the page some 30 kB longer.
+    /// Outputs that are shown with frames.
     package static let previews = 200
+    /// Bytes of a page that pictures never have to give way to.
+    static let leastBudget = 1_000_000
+    /// Bytes of the page for each job.
+    static let jobBudget = 15_000
 
     /// What there is to show of a run's outputs.
     package static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
@@ -25,8 +31,30 @@ package enum HTMLRenderer {
 
     /// The page.
     package static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
+        // What isn't pictures comes first; these get what is left, in equal shares.
+        let bare = page(report, previews) { _ in [] }.utf8.count
+        let total = max(leastBudget, jobBudget * report.jobs.count)
+        let share = max(0, total - bare) / max(1, previews.count)
+        return page(report, previews) { PreviewMarkup.pairs($0, within: share) }
+    }
+
+    private static func page(
+        _ report: RunReport, _ previews: [JobKey: JobPreview],
+        pictures: @escaping (JobPreview) -> [JobPreview.Pair]
+    ) -> String {
+        var names: [JobKey: String] = [:]
+        func name(_ job: RunReport.Job) -> String {
+            let key = JobKey(file: job.file, id: job.id)
+            let name = names[key] ?? "job-\(names.count + 1)"
+            names[key] = name
+            return name
+        }
+        var linked: Set<String> = []
         let details = { (job: RunReport.Job, isOpen: Bool) in
-            Self.details(job, previews[JobKey(file: job.file, id: job.id)], isOpen: isOpen)
+            var preview = previews[JobKey(file: job.file, id: job.id)]
+            if let all = preview { preview?.pairs = pictures(all) }
+            linked.insert(name(job))
+            return Self.details(job, preview, name: name(job), isOpen: isOpen)
         }
         let failed = report.jobs.filter { $0.outcome == "failed" }
         let rest = report.jobs.filter { $0.outcome != "failed" }
@@ -38,22 +66,17 @@ package enum HTMLRenderer {
             page += "</section>\n"
         }
         page += timeline(report)
-        page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
         // What was made now comes first, then what is known of what was up to date.
         let told =
             rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
             + rest.filter { $0.outcome == "up-to-date" && !$0.tracks.isEmpty }
-        for job in told.prefix(detailed) { page += details(job, false) }
-        page += table(
-            told.dropFirst(detailed)
-                + rest.filter {
-                    $0.outcome == "up-to-date"
-                        ? $0.tracks.isEmpty : $0.outcome != "succeeded" && $0.outcome != "skipped"
-                })
-        page += "</section>\n</main>\n"
+        let described = told.prefix(detailed).map { details($0, false) }.joined()
+        page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
+        page += table(report.jobs.map { job in (job, linked.contains(name(job)) ? name(job) : nil) })
+        page += described + "</section>\n</main>\n"
         page += "<footer>\(Markup.escaped(report.program)); "
         page += Markup.escaped(report.libraries.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
-        return page + "</footer>\n</body>\n</html>\n"
+        return page + "</footer>\n<script>\n\(script)\n</script>\n</body>\n</html>\n"
     }
 
     private static func head(_ report: RunReport) -> String {
@@ -107,11 +130,61 @@ package enum HTMLRenderer {
         .pairs img { display: inline-block; max-width: 100%; height: auto; margin-right: .25rem; border: 1px solid var(--line); }
         .ends { display: flex; justify-content: space-between; gap: 1rem; max-width: 48rem; margin: .1rem 0 0;
           color: var(--soft); font-size: .85rem; } .ends span:first-child, .ends span:last-child { white-space: nowrap; }
-        svg.curve { max-width: 48rem; } svg .peak { fill: var(--same); opacity: .45; } svg .level { fill: var(--same); }
+        svg.curve { max-width: 48rem; } svg.wave { height: 5rem; } svg .bars { stroke: var(--same); stroke-width: 2; fill: none; } svg .peaks { opacity: .45; }
         svg .rate { fill: var(--same); opacity: .6; } svg .clip { fill: var(--same); } svg .copied { fill: var(--good); }
         svg .layer { fill: var(--same); opacity: .6; } svg .audio { fill: var(--same); opacity: .35; }
+        .bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
+        .bar[hidden], [hidden] { display: none; } .bar input { font: inherit; color: inherit; background: var(--panel);
+          border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .6rem; min-width: 16rem; }
+        th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--same); }
+        th[aria-sort=ascending] button::after { content: " \\25b2"; } th[aria-sort=descending] button::after { content: " \\25bc"; }
+        td.number { white-space: nowrap; } a { color: inherit; }
         footer { margin-top: 2rem; color: var(--soft); font-size: .8rem; }
         @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
+        """
+
+    /// Filters the rows of the table and the details of their jobs by words, and sorts the rows by a column.
+    private static let script = """
+        (() => {
+          const table = document.getElementById("all");
+          if (!table) return;
+          const bar = document.getElementById("bar"), box = document.getElementById("filter");
+          const count = document.getElementById("count"), body = table.tBodies[0], rows = [...body.rows];
+          const texts = rows.map(row => row.textContent.toLowerCase());
+          const filter = () => {
+            const words = box.value.toLowerCase().split(/\\s+/).filter(word => word);
+            let shown = 0;
+            rows.forEach((row, index) => {
+              row.hidden = !words.every(word => texts[index].includes(word));
+              if (!row.hidden) shown += 1;
+              const details = row.dataset.job && document.getElementById(row.dataset.job);
+              if (details) details.hidden = row.hidden;
+            });
+            count.textContent = words.length ? `${shown} of ${rows.length}` : "";
+          };
+          bar.hidden = false;
+          box.addEventListener("input", filter);
+          const heads = [...table.tHead.rows[0].cells];
+          heads.forEach((head, column) => {
+            const button = document.createElement("button");
+            button.textContent = head.textContent;
+            head.replaceChildren(button);
+            button.addEventListener("click", () => {
+              const down = head.getAttribute("aria-sort") === "ascending";
+              heads.forEach(other => other.removeAttribute("aria-sort"));
+              head.setAttribute("aria-sort", down ? "descending" : "ascending");
+              const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
+              const order = new Intl.Collator(undefined, { numeric: true });
+              const number = rows.some(row => row.cells[column].dataset.value !== undefined);
+              const sorted = [...rows].sort((a, b) => number ? value(a) - value(b) : order.compare(value(a), value(b)));
+              body.append(...(down ? sorted.reverse() : sorted));
+            });
+          });
+          table.addEventListener("click", event => {
+            const link = event.target.closest("a");
+            if (link) document.getElementById(link.hash.slice(1)).open = true;
+          });
+        })();
         """
 
     private static func summary(_ report: RunReport) -> String {
@@ -166,9 +239,11 @@ package enum HTMLRenderer {
 
     // MARK: Jobs
 
-    private static func details(_ job: RunReport.Job, _ preview: JobPreview?, isOpen: Bool) -> String {
+    private static func details(
+        _ job: RunReport.Job, _ preview: JobPreview?, name: String, isOpen: Bool
+    ) -> String {
         var text =
-            "<details\(isOpen ? " open" : "")>\n<summary><span class=\"word \(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
+            "<details id=\"\(name)\"\(isOpen ? " open" : "")>\n<summary><span class=\"word \(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
         if job.begun != nil { text += " <span class=\"soft\">\(Markup.escaped(seconds(job.seconds)))</span>" }
         if !job.warnings.isEmpty {
             text +=
@@ -263,15 +338,32 @@ package enum HTMLRenderer {
         return text + "</tbody></table></div>\n"
     }
 
-    private static func table(_ jobs: [RunReport.Job]) -> String {
+    /// All jobs, a row each, with the name of its details where it has any.
+    private static func table(_ jobs: [(job: RunReport.Job, details: String?)]) -> String {
         guard !jobs.isEmpty else { return "" }
+        let heads = ["Job", "Outcome", "Time", "Size", "Note"]
         var text =
-            "<div class=\"wide\"><table aria-label=\"Other jobs\">\n<thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Outcome</th><th scope=\"col\">Time</th><th scope=\"col\">Note</th></tr></thead>\n<tbody>\n"
-        for job in jobs {
+            "<div id=\"bar\" class=\"bar\" hidden><label>Filter <input id=\"filter\" type=\"search\" placeholder=\"job, outcome, file\"></label> <span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
+        text += "<div class=\"wide\"><table id=\"all\" aria-label=\"All jobs\">\n<thead><tr>"
+        text += heads.map { "<th scope=\"col\">\($0)</th>" }.joined() + "</tr></thead>\n<tbody>\n"
+        for (job, details) in jobs {
+            let id = Markup.escaped(job.id)
             text +=
-                "<tr><th scope=\"row\">\(Markup.escaped(job.id))</th><td class=\"\(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</td><td>\(job.begun == nil ? "" : Markup.escaped(seconds(job.seconds)))</td><td>\(Markup.escaped(job.reason ?? job.destination ?? ""))</td></tr>\n"
+                details.map { "<tr data-job=\"\($0)\"><th scope=\"row\"><a href=\"#\($0)\">\(id)</a></th>" }
+                ?? "<tr><th scope=\"row\">\(id)</th>"
+            text +=
+                "<td class=\"\(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</td>"
+            let time = job.begun == nil ? "" : seconds(job.seconds)
+            text += cell(time, value: job.begun == nil ? 0 : job.seconds)
+            text += cell(job.size.map(PlanText.bytes) ?? "", value: Double(job.size ?? 0))
+            text += "<td>\(Markup.escaped(job.reason ?? job.destination ?? ""))</td></tr>\n"
         }
         return text + "</tbody></table></div>\n"
+    }
+
+    /// A cell that is sorted by its number.
+    private static func cell(_ text: String, value: Double) -> String {
+        "<td class=\"number\" data-value=\"\(number(value))\">\(Markup.escaped(text))</td>"
     }
 
     static func seconds(_ value: Double) -> String {

@@ -22,6 +22,24 @@ enum PreviewMarkup {
         return text
     }
 
+    /// The pictures of a preview that have room in so many bytes: the middle first, and where even that is too much the
+    /// output's alone.
+    static func pairs(_ preview: JobPreview, within bytes: Int) -> [JobPreview.Pair] {
+        let all = Array(preview.pairs.prefix(12))
+        let order = all.indices.sorted { abs($0 * 2 - (all.count - 1)) < abs($1 * 2 - (all.count - 1)) }
+        var left = bytes
+        var kept: [Int: JobPreview.Pair] = [:]
+        for index in order {
+            var pair = all[index]
+            if figure(pair).utf8.count > left, pair.output != nil { pair.source = nil }
+            let size = figure(pair).utf8.count
+            guard size <= left, pair.source != nil || kept.isEmpty || all[index].source == nil else { break }
+            left -= size
+            kept[index] = pair
+        }
+        return kept.sorted { $0.key < $1.key }.map(\.value)
+    }
+
     private static func figure(_ pair: JobPreview.Pair) -> String {
         var text = "<figure>"
         for (thumbnail, name) in [(pair.source, "Source"), (pair.output, "Output")] {
@@ -36,26 +54,24 @@ enum PreviewMarkup {
     }
 
     private static func curve(_ waveform: Waveform) -> String {
-        let height = 80.0
-        let step = width / Double(max(1, waveform.peaks.count))
-        func area(_ values: [UInt8]) -> String {
-            var upper = "", lower: [String] = []
+        // A line a column, of whole numbers: a fifth of what an outline takes.
+        let height = 80
+        let count = max(1, waveform.peaks.count)
+        func bars(_ values: [UInt8]) -> String {
+            var path = ""
             for (index, value) in values.enumerated() {
-                let half = Double(value) / 255 * height / 2
-                let (x, end) = (Double(index) * step, Double(index + 1) * step)
-                upper +=
-                    "\(upper.isEmpty ? "M" : "L")\(point(x, height / 2 - half))L\(point(end, height / 2 - half))"
-                lower.append("L\(point(end, height / 2 + half))L\(point(x, height / 2 + half))")
+                let half = (Int(value) * height / 2 + 127) / 255
+                path += "M\(index * 2 + 1) \(height / 2 - half)v\(max(1, half * 2))"
             }
-            return upper + lower.reversed().joined() + "Z"
+            return path
         }
         let loudest = Double(waveform.peaks.max() ?? 0) / 255
         let said =
             "Waveform of \(HTMLRenderer.seconds(waveform.duration.seconds)), peak \(Int((loudest * 100).rounded())) % of full scale"
         return "<h3>Audio</h3>\n"
-            + svg(height: height, said)
-            + "<path class=\"peak\" d=\"\(area(waveform.peaks))\"/><path class=\"level\" d=\"\(area(waveform.levels))\"/>"
-            + axis(height / 2) + ends(HTMLRenderer.seconds(waveform.duration.seconds), "")
+            + "<svg class=\"curve wave\" viewBox=\"0 0 \(count * 2) \(height)\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(Markup.escaped(said))\">"
+            + "<path class=\"bars peaks\" d=\"\(bars(waveform.peaks))\"/><path class=\"bars\" d=\"\(bars(waveform.levels))\"/>"
+            + ends(HTMLRenderer.seconds(waveform.duration.seconds), "")
     }
 
     private static func curve(_ rate: BitRateCurve) -> String {

@@ -1,0 +1,150 @@
+import Foundation
+import JobPlan
+import LibAV
+import TestSupport
+import Testing
+
+@testable import JobRun
+@testable import Media
+
+/// What reports and messages name is what a person can use: a command that works, a job, a file.
+@Suite struct NamedInReportsTests {
+    /// A run of a job is named after its source, whose name has a character that shows nothing.
+    @Test func theCommandThatRunsAgainWorks() throws {
+        let scratch = try Scratch()
+        for name in ["a\u{200b}b.wav", "it's.wav"] {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "sine=d=0.2", scratch.file("in/x.wav").replacing("in/x.wav", with: name))
+        }
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              pack: { asset: "*.wav", tracks: [ { audio: first, encode: { codec: flac } } ], destination: "out/${asset.stem}.flac", expect: { size: { max: 10B } } }
+            """, to: "jobs.yaml")
+        let first = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(first.status == 5, "\(first.errors)")
+        let line = try #require(
+            first.errors.split(separator: "\n").first { $0.hasPrefix("run again: tandem ") })
+        #expect(!line.contains("\u{fffd}") && !line.contains("\u{200b}"), "\(line)")
+        let words = line.dropFirst("run again: tandem ".count)
+        let again = try program(
+            "/bin/bash", ["-c", "exec \"$0\" \(words)", Places.tandem], directory: scratch.path)
+        #expect(again.status == 5 && again.errors.contains("0 of 2 jobs done"), "\(line)\n\(again.errors)")
+    }
+
+    /// Of a run that ended before its first job the summary names the job that is wrong, not the rule.
+    @Test func theStepSummaryNamesTheJob() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            """
+            version: 1
+            settings: { s: { codec: nope } }
+            jobs:
+              fine: { asset: a.mp4, tracks: [ { video: first, copy: true } ], destination: a.mkv }
+              wrong:
+                asset: a.mp4
+                tracks: [ { video: first, copy: true } ]
+                destinatoin: b.mkv
+            x-jobs: 1
+            other: 1
+            """, to: "jobs.yaml")
+        let result = try tandem(
+            "run", "jobs.yaml", in: scratch,
+            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("s.md")])
+        #expect(result.status == 3)
+        let summary = try String(contentsOfFile: scratch.file("s.md"), encoding: .utf8)
+        let rows = summary.split(separator: "\n").filter { $0.contains("jobs.yaml:") }
+        #expect(rows.contains { $0.hasPrefix("| wrong | jobs.yaml:8:") }, "\(summary)")
+        #expect(rows.contains { $0.hasPrefix("|  | jobs.yaml:10:") }, "\(summary)")
+        #expect(!summary.contains("unknown-key"), "\(summary)")
+    }
+
+    // MARK: The page
+
+    private static func job(_ index: Int) -> RunReport.Job {
+        var job = RunReport.Job(
+            id: "job[\(index)]", file: "jobs.yaml", line: index + 1, outcome: "succeeded", begun: 0,
+            seconds: 1,
+            lane: 0, attempts: 1)
+        job.source = "/media/source-\(index).mp4"
+        job.destination = "/out/output-\(index).mp4"
+        (job.size, job.duration) = (1000, 2)
+        job.tracks = [RunReport.Track(source: "video", action: "libx264", settings: [], samples: 50)]
+        return job
+    }
+
+    /// Pictures as large as they come of a busy source.
+    private static var preview: JobPreview {
+        let thumbnail = Thumbnail(time: .zero, width: 192, height: 108, jpeg: Data(repeating: 7, count: 4300))
+        return JobPreview(
+            pairs: [JobPreview.Pair](
+                repeating: JobPreview.Pair(source: thumbnail, output: thumbnail), count: 3),
+            waveform: Waveform(
+                duration: .zero, peaks: [UInt8](repeating: 200, count: 240),
+                levels: [UInt8](repeating: 90, count: 240)))
+    }
+
+    @Test(arguments: [3, 300, 2000]) func aPageIsNoLargerThanItsJobs(_ count: Int) {
+        let jobs = (0..<count).map(Self.job)
+        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "succeeded")
+        let shown = Dictionary(
+            uniqueKeysWithValues: jobs.prefix(HTMLRenderer.previews).map {
+                (JobKey(file: $0.file, id: $0.id), Self.preview)
+            })
+        let page = HTMLRenderer.render(report, previews: shown)
+        let pictures = page.components(separatedBy: "<img ").count - 1
+        if count == 3 {
+            #expect(pictures == 18)
+        } else {
+            #expect(page.utf8.count <= count * 15_000, "\(page.utf8.count)")
+            // Each has at least a picture of its output.
+            #expect(pictures >= shown.count, "\(pictures)")
+        }
+        #expect(page.components(separatedBy: "<tr data-job=").count - 1 == min(count, 500))
+    }
+
+    /// The page's own script, in a real browser: words leave rows, and a click sorts them.
+    @Test func thePageFiltersAndSorts() throws {
+        let scratch = try Scratch()
+        var jobs = (0..<12).map(Self.job)
+        for index in jobs.indices { jobs[index].seconds = Double((index * 5) % 12) }
+        jobs[4].outcome = "skipped"
+        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "succeeded")
+        let driver = """
+            <script>
+            const box = document.getElementById("filter");
+            const rows = () => [...document.querySelectorAll("#all tbody tr")].filter(r => !r.hidden).map(r => r.cells[0].textContent);
+            const result = {};
+            box.value = "skipped"; box.dispatchEvent(new Event("input"));
+            result.filtered = rows();
+            result.details = [...document.querySelectorAll("details")].filter(d => !d.hidden).length;
+            box.value = ""; box.dispatchEvent(new Event("input"));
+            const heads = [...document.querySelectorAll("#all thead th")];
+            heads[2].querySelector("button").click();
+            result.sorted = rows();
+            heads[0].querySelector("button").click(); heads[0].querySelector("button").click();
+            result.reversed = rows();
+            document.body.innerHTML = "<pre id=result>" + JSON.stringify(result) + "</pre>";
+            </script>
+            """
+        try scratch.write(
+            HTMLRenderer.render(report).replacing("</body>", with: driver + "</body>"), to: "r.html")
+        let shown = try program(
+            "timeout",
+            [
+                "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                "--user-data-dir=" + scratch.file("browser"), "--dump-dom",
+                "file://" + scratch.file("r.html"),
+            ])
+        let start = try #require(shown.text.range(of: "<pre id=\"result\">"), "\(shown.errors)")
+        let end = try #require(shown.text.range(of: "</pre>"))
+        let data = Data(shown.text[start.upperBound..<end.lowerBound].utf8)
+        let result = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        #expect(result["filtered"] as? [String] == ["job[4]"])
+        #expect(result["details"] as? Int == 1)
+        let bySeconds = jobs.sorted { $0.seconds < $1.seconds }.map(\.id)
+        #expect(result["sorted"] as? [String] == bySeconds)
+        #expect((result["reversed"] as? [String])?.first == "job[11]")
+    }
+}
