@@ -128,7 +128,8 @@ struct ReadBack {
     private func lostTags(
         _ wanted: [MetadataEntry], _ found: [MetadataEntry], of track: AssetTrack? = nil
     ) -> [MetadataEntry] {
-        wanted.filter { entry in
+        let known = Dictionary(grouping: found) { $0.key.lowercased() }
+        return wanted.filter { entry in
             switch entry.key.lowercased() {
             // Checked by itself, or of no file.
             case "timecode", "alpha_mode": return false
@@ -136,9 +137,7 @@ struct ReadBack {
             case "title" where track != nil, "handler_name" where track != nil:
                 return track?.title != entry.value
             default:
-                return !found.contains {
-                    $0.key.lowercased() == entry.key.lowercased() && Self.isSame(entry, $0.value)
-                }
+                return known[entry.key.lowercased()]?.contains { Self.isSame(entry, $0.value) } != true
             }
         }
     }
