@@ -28,15 +28,14 @@ package struct SourceContainer: Sendable {
     package var isMatroska: Bool { names.contains("matroska") }
     /// libavformat takes what is not heard of the last packet off its duration by itself.
     var shortensLastPacket: Bool { names.contains("ogg") }
-    /// Its data are in numbered pages, one stream may follow another, and nothing else says that a page is missing (Ogg).
+    /// Its data are in numbered pages (Ogg), which state where their audio ends, counted from any origin. One stream may follow another, and
+    /// nothing but the numbers shows that a page is missing.
     var hasPages: Bool { names.contains("ogg") }
     /// The tags of its one track are the file's.
     package var hasTagsInStream: Bool { names.contains("ogg") }
     /// libavformat's parser ends a frame when it sees the next one, and gives it the flags of the packets that brought that
     /// one.
     var flagsComeEarly: Bool { beginsAnywhere }
-    /// Pages say where the audio on them ends, counted from anywhere.
-    var hasPages: Bool { names.contains("ogg") }
     /// Its tags say an encoder's delay, and its chapters count from where audio is heard, not from where that begins.
     var saysDelayInTags: Bool { names.contains("mp3") }
     /// It says when packets are decoded, and not when they are shown.

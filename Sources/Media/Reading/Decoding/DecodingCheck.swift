@@ -29,8 +29,9 @@ package struct DecodingCheck: Sendable {
     private static let videoPackets = 8
     /// Frames of audio that show that packets match their header.
     private static let audioFrames = 3
-    /// Packets of audio that are decoded at most: a codec with a bit reservoir or sync frames needs some before the first one decodes.
-    private static let audioPackets = 64
+    /// Packets of audio that are decoded at most before the first frame: those of a bit reservoir, or up to the next sync packet, of which
+    /// TrueHD has one in 128.
+    private var audioPackets: Int { track.format.parameters.traits.hasSyncPackets ? 512 : 64 }
 
     /// A check of one of the asset's tracks; `isCancelled` is called before every packet.
     package init(_ asset: Asset, track: AssetTrack, isCancelled: @escaping @Sendable () -> Bool = { false }) {
@@ -71,7 +72,7 @@ package struct DecodingCheck: Sendable {
                 track.format.parameters, timeBase: source.timeBase, threads: 1,
                 limits: asset.environment.sources.limits), frame: try Frame())
         let isVideo = track.mediaType == .video
-        while sample.packets < (isVideo ? Self.videoPackets : Self.audioPackets) {
+        while sample.packets < (isVideo ? Self.videoPackets : audioPackets) {
             if isCancelled() { throw CancellationError() }
             guard let packet = try source.next() else { break }
             sample.decode(packet)
