@@ -47,6 +47,67 @@ import Testing
         #expect(again.status == 4 && again.errors.contains("parts of a plan are never changed"))
     }
 
+    /// A source that can't be read stops no other job: the parts have the rest, and `collect` reports it as failed.
+    @Test func unreadableSourcesAreCollectedAsFailed() throws {
+        let scratch = try Scratch()
+        for n in 1...3 { try ffmpeg("-f", "lavfi", "-i", "sine=f=\(200 * n):d=1", scratch.file("s\(n).wav")) }
+        try scratch.write("no audio at all", to: "s2.wav")
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              pack: { asset: "./s*.wav", tracks: [ { audio: first, encode: { codec: flac } } ], destination: "out/${asset.stem}.flac" }
+              bad: { asset: ./s2.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: out/bad.flac }
+              after: { asset: ./s1.wav, needs: bad, tracks: [ { audio: first, copy: true } ], destination: out/after.wav }
+              later: { asset: ./s1.wav, needs: after, tracks: [ { audio: first, copy: true } ], destination: out/later.wav }
+              none: { asset: "./x*.wav", tracks: [ { audio: first, copy: true } ], destination: "out/x-${asset.stem}.wav" }
+            """, to: "jobs.yaml")
+        let planned = try tandem(["plan", "--shards", "2", "--out", "parts", "jobs.yaml"], in: scratch)
+        #expect(
+            planned.status == 3 && planned.errors.contains("5 jobs that can't be carried out"),
+            "\(planned.errors)")
+        for shard in ["0", "1"] {
+            let run = try tandem(["run", "--plan", "parts", "--shard", shard], in: scratch)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        let collected = try tandem(["collect", "parts"], in: scratch)
+        #expect(collected.status == 1 && collected.errors.contains("2 of 7 jobs done"), "\(collected.errors)")
+        let lines = collected.text.split(separator: "\n")
+        #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix("failed  ") }, "\(collected.text)")
+        for name in ["pack[s2.wav]", "bad", "after", "later", "none"] {
+            #expect(lines.contains { $0.hasPrefix("failed  \(name) of ") }, "\(name): \(collected.text)")
+        }
+        // A collision stands against all of them.
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              a: { asset: ./s1.wav, tracks: [ { audio: first, copy: true } ], destination: out/y.wav }
+              b: { asset: ./s3.wav, tracks: [ { audio: first, copy: true } ], destination: out/y.wav }
+            """, to: "other.yaml")
+        let refused = try tandem(["plan", "--shards", "2", "--out", "others", "other.yaml"], in: scratch)
+        #expect(refused.status == 3 && !FileManager.default.fileExists(atPath: scratch.file("others")))
+    }
+
+    /// An expectation that the plan contradicts is an error of `plan`, and rejects a job of `run`, whose others run.
+    @Test func impossibleExpectationsRejectTheirJobs() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              long: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], expect: { duration: 5s }, destination: long.flac }
+              good: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: good.flac }
+            """, to: "jobs.yaml")
+        let planned = try tandem(["plan", "jobs.yaml"], in: scratch)
+        #expect(planned.status == 3 && planned.errors.contains("expectation-impossible"), "\(planned.errors)")
+        let run = try tandem(["run", "jobs.yaml"], in: scratch)
+        #expect(run.status == 1 && run.errors.contains("expectation-impossible"), "\(run.errors)")
+        #expect(FileManager.default.fileExists(atPath: scratch.file("good.flac")))
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("long.flac")))
+    }
+
     @Test func partsAreCarriedOutAnywhereAndCollected() throws {
         let scratch = try batch()
         func collect() throws -> (status: Int32, missing: Int) {

@@ -1,6 +1,34 @@
 /// Splits a plan into parts that can be carried out apart, on other machines: jobs that wait for each other stay together,
 /// and the parts take about as long.
 package enum ShardPlanner {
+    /// The plan without jobs that wait for a refused job: those are refused with it, since no part has the job that they
+    /// wait for.
+    package static func withoutWaiting(_ plan: BatchPlan) -> BatchPlan {
+        var refused: [[String]: BatchPlan.Refusal] = [:]
+        for refusal in plan.refusals {
+            refused[[refusal.file, refusal.id]] = refusal
+            refused[[refusal.file, String(refusal.id.prefix { $0 != "[" })]] = refusal
+        }
+        if refused.isEmpty { return plan }
+        var (kept, waiting) = (plan.jobs, [BatchPlan.Refusal]())
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            kept.removeAll { job in
+                guard
+                    let cause = (job.readJobs + job.needs).lazy.compactMap({ refused[[job.file, $0]] }).first
+                else { return false }
+                let refusal = BatchPlan.Refusal(id: job.id, file: job.file, diagnostics: cause.diagnostics)
+                waiting.append(refusal)
+                refused[[job.file, job.id]] = refusal
+                refused[[job.file, job.base]] = refusal
+                isSettled = false
+                return true
+            }
+        }
+        return BatchPlan(jobs: kept, settled: plan.settled, refusals: plan.refusals + waiting)
+    }
+
     /// The jobs of each part, by their places in the plan, in its order. There are never more parts than groups of jobs
     /// that hang together, but always as many as asked for: the last ones may be empty.
     package static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {

@@ -355,6 +355,17 @@ extension RunReport.Job {
     }
 
     /// An output of which nothing came.
+    /// A job that couldn't be planned.
+    init(refused refusal: BatchPlan.Refusal) {
+        let error = refusal.diagnostics.first { $0.severity == .error }
+        self.init(
+            id: refusal.id, file: refusal.file, line: error?.range.line ?? 0, outcome: "failed",
+            seconds: 0, lane: 0, attempts: 0)
+        reason = error?.message ?? "it can't be planned"
+        rule = (error?.rule ?? .jobFailed).rawValue
+        place = error.map { "\($0.range)" }
+    }
+
     init(missing task: OutputTask, reason: String) {
         self.init(
             id: task.name, file: task.file, line: task.output.location.line, outcome: "not-run",

@@ -58,7 +58,9 @@ package struct ShardFolder: Sendable {
             for (index, jobs) in shards.enumerated() {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: shards.count)
-                part.plan = BatchPlan(jobs: jobs.map { plan.plan.jobs[$0] }, refusals: [])
+                // What can't be planned is in no part; the first one keeps why, for `collect`.
+                part.plan = BatchPlan(
+                    jobs: jobs.map { plan.plan.jobs[$0] }, refusals: index == 0 ? plan.plan.refusals : [])
                 let data = try part.data()
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
                 digests.append(Self.digest(of: data))
@@ -224,6 +226,7 @@ package struct ShardFolder: Sendable {
         }
         var jobs: [RunReport.Job] = []
         for part in parts {
+            jobs += part.plan.plan.refusals.map { RunReport.Job(refused: $0) }
             for plan in part.plan.plan.jobs { jobs += entries(of: plan, part.claims) }
         }
         let begun = reports.map(\.begun).min() ?? 0

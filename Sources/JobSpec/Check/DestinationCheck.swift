@@ -28,11 +28,12 @@ struct DestinationCheck {
     private func checkPath(_ text: String, at node: YAMLNode) {
         var rest = text[...]
         var isStart = true
+        var offsets = Substitution.ScalarOffsets(text)
         while !rest.isEmpty {
             let dollar = rest.firstRange(of: "${")
             let literal = rest[..<(dollar?.lowerBound ?? rest.endIndex)]
             for problem in Self.problems(of: literal, isStart: isStart) {
-                report(problem, at: Substitution.part(node, from: problem.from, to: problem.to))
+                report(problem, at: Substitution.part(node, from: problem.from, to: problem.to, &offsets))
             }
             if !literal.isEmpty { isStart = false }
             guard let dollar else { return }
@@ -43,7 +44,7 @@ struct DestinationCheck {
             }
             let name = String(rest[dollar.upperBound..<close])
             if let value = scope.variables[name]?.text {
-                let place = Substitution.part(node, from: dollar.lowerBound, to: rest.index(after: close))
+                let place = Substitution.part(node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
                 for problem in Self.problems(of: value[...], isStart: isStart) { report(problem, at: place) }
                 if !value.isEmpty { isStart = false }
             } else {

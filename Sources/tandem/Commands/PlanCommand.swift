@@ -81,7 +81,13 @@ struct PlanCommand: ParsableCommand {
             }
             try reporting.report(all, of: loader)
         }
-        if let status = reporting.status(of: all) {
+        let status = reporting.status(of: all)
+        // Jobs that can't be planned are left out of the parts; what stands against all of them, or a warning that is to
+        // be an error, leaves no parts.
+        let isOfSomeJobs =
+            shards != nil && !result.conflicts.hasErrors && !result.plan.jobs.isEmpty
+            && !(reporting.warningsAsErrors && all.hasWarnings)
+        if let status, !isOfSomeJobs {
             if out != nil {
                 Terminal.report(
                     "no plan was written: it would be of a part of the jobs; --only leaves others out\n")
@@ -94,18 +100,23 @@ struct PlanCommand: ParsableCommand {
                 Terminal.say("error: \(problem)")
                 throw ExitCode.environment
             }
+            let plan = shards == nil ? result.plan : ShardPlanner.withoutWaiting(result.plan)
             let file = PlanFile(
-                files: paths, specs: loader.specs, variables: try spec.settings.values(),
-                plan: result.plan)
+                files: paths, specs: loader.specs, variables: try spec.settings.values(), plan: plan)
             if let shards {
                 do throws(ShardFolder.Problem) {
                     try ShardFolder(path: out, beneath: loader.access.sources.root).write(
-                        file, shards: ShardPlanner.split(result.plan, into: shards))
+                        file, shards: ShardPlanner.split(plan, into: shards))
                 } catch {
                     Terminal.say("error: \(error)")
                     throw ExitCode.environment
                 }
-                return
+                guard let status else { return }
+                let count = plan.refusals.count
+                Terminal.report(
+                    "the parts are written without \(count) job\(count == 1 ? "" : "s") that can't be carried out; `tandem collect` reports \(count == 1 ? "it" : "them") as failed\n"
+                )
+                throw status
             }
             do {
                 try ReportFile.write(Array(file.data()), to: out)

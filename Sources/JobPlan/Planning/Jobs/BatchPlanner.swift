@@ -96,7 +96,8 @@ package struct BatchPlanner {
         var planner = BatchPlanner(files: expanded, prober: prober, memory: memory)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)
-        planner.refuse(sink, templates: files, only: names)
+        // An earlier plan has the jobs that could be planned alone.
+        if earlier == nil { planner.refuse(sink, templates: files, only: names) }
         return planner.run(unknown: unknown)
     }
 
