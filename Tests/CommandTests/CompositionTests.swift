@@ -130,6 +130,48 @@ import Testing
         #expect(abs(mean(0.5) - 0.5) < 0.01 && abs(mean(1.6) - 0.05) < 0.01 && abs(mean(3.5) - 0.5) < 0.01)
     }
 
+    /// Audio makes room for a clip's own, wherever the clip stands; a clip without audio can't be made room for.
+    @Test func audioMakesRoomForClips() throws {
+        let scratch = try folder()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "aevalsrc=0.5:d=1:s=48000", "-c:a", "flac", scratch.file("one.flac"))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:d=2", "-f", "lavfi", "-i",
+            "aevalsrc=0.5*sin(2*PI*400*t):d=2:s=48000", "-c:v", "ffv1", "-c:a", "flac",
+            scratch.file("talk.mkv"))
+        _ = try made(
+            """
+            { sequence: [ { gap: 1s }, { id: talk, asset: ./talk.mkv }, { gap: 2s } ],
+              audio: [ { asset: ./one.flac, loop: true, duck: { under: talk, by: 20dB } } ] }
+            """, in: scratch)
+        let samples = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        // The mean takes the clip's own audio out.
+        func mean(_ time: Double) -> Float {
+            let from = Int(time * 48_000)
+            return samples[from..<(from + 4800)].reduce(0, +) / 4800
+        }
+        let means = [mean(0.5), mean(2), mean(4.5)]
+        #expect(
+            abs(means[0] - 0.5) < 0.01 && abs(means[1] - 0.05) < 0.01 && abs(means[2] - 0.5) < 0.01,
+            "\(means)")
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one:
+                composition: { sequence: [ { id: mute, asset: ./a.mkv, video: first } ], audio: [ { asset: ./one.flac, duck: { under: mute } } ] }
+                tracks: [ { audio: first, encode: { codec: flac } } ]
+                destination: x.flac
+            """, to: "mute.yaml")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:d=1", "-c:v", "ffv1", "-y",
+            scratch.file("a.mkv"))
+        let plan = try program(Places.tandem, ["plan", "mute.yaml"], directory: scratch.path)
+        #expect(
+            plan.status == 3 && plan.errors.contains("`mute` has no audio to make room for"), "\(plan.errors)"
+        )
+    }
+
     /// Faster and slower: as many frames and samples as the plan says.
     @Test func speedIsExact() throws {
         let scratch = try folder()

@@ -40,10 +40,7 @@ extension CompositionDecoder {
         for item in spec.audio {
             guard let under = item.duck?.under else { continue }
             guard let other = spec.audio.first(where: { $0.id?.value == under.value }) else {
-                reader.sink.error(
-                    .undefinedName, "there is no run of audio `\(under.value)`", at: under.range,
-                    help: Suggestion.help(
-                        for: under.value, among: spec.audio.compactMap(\.id?.value).sorted()))
+                checkClip(under, of: spec, among: names.keys.sorted())
                 continue
             }
             if other.id?.value == item.id?.value || other.duck != nil {
@@ -52,6 +49,24 @@ extension CompositionDecoder {
                     "audio makes room for another run, which makes room for none itself", at: under.range)
             }
         }
+        checkPatterns(spec)
+    }
+
+    /// Audio makes room for that of a clip.
+    private func checkClip(_ id: Located<String>, of spec: CompositionSpec, among names: [String]) {
+        for case .clip(let clip) in spec.sequence where clip.id?.value == id.value {
+            guard case .none = clip.audio else { return }
+            reader.sink.error(
+                .conflictingKeys, "the clip `\(id.value)` has `audio: none`, so nothing makes room for it",
+                at: id.range, notes: [Diagnostic.Note("the clip stands here", at: clip.place)])
+            return
+        }
+        reader.sink.error(
+            .undefinedName, "there is no clip or audio `\(id.value)`", at: id.range,
+            help: Suggestion.help(for: id.value, among: names))
+    }
+
+    private func checkPatterns(_ spec: CompositionSpec) {
         var patterns: [SourceRange] = []
         for asset in spec.assets {
             if case .glob(let pattern) = asset.source, !patterns.contains(pattern.range) {

@@ -81,7 +81,12 @@ extension CompositionPlanner {
         }
         guard !reasons.hasErrors else { return }
         for (index, item) in spec.audio.enumerated() {
-            guard let duck = item.duck, let under = places[duck.under.value] else { continue }
+            guard let duck = item.duck else { continue }
+            guard let under = places[duck.under.value] ?? clipAudio[duck.under.value] else {
+                reasons.error(
+                    .noSuchTrack, "`\(duck.under.value)` has no audio to make room for", at: duck.under.range)
+                continue
+            }
             composition.audio[first + index].ducking = Ducking(under: under, billionths: duck.billionths)
         }
     }

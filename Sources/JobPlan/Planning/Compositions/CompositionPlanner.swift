@@ -23,6 +23,8 @@ struct CompositionPlanner {
     var underway: Set<Int> = []
     /// Those whose place was found.
     var placedAudio: [Int: PlacedAudio] = [:]
+    /// Where the audio of each clip with an id is among the composition's.
+    var clipAudio: [String: Int] = [:]
     /// Where each source is among the composition's.
     private var places: [CompositionSource: Int] = [:]
 
@@ -325,6 +327,7 @@ struct CompositionPlanner {
                     VolumeEnvelope.full.falling(until: one.timeRange.end, for: overlap))
             }
             known.audioPlaces.append(one.clip.place)
+            if let id = one.clip.id { clipAudio[id.value] = composition.audio.count }
             composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
         }
         let cues = subtitles(of: one)
