@@ -119,6 +119,8 @@ package struct YAMLParser {
                 help = "`*` begins an alias in YAML: a pattern needs quotes, such as \"media/*.mp4\""
             } else if line.contains("\t"), problem.contains("cannot start any token") {
                 help = "YAML is indented with spaces, not tabs"
+            } else if !Self.isInside(parser, lines) {
+                help = Self.help(line: line, column: place.column)
             }
         }
         var notes: [Diagnostic.Note] = []
@@ -127,6 +129,31 @@ package struct YAMLParser {
                 Diagnostic.Note("it began here", at: range(parser.context_mark)))
         }
         sink.error(.yamlSyntax, problem, at: place, notes: notes, help: help)
+    }
+
+    /// What libyaml was reading began with a bracket or a quote, inside which indentation means nothing.
+    private static func isInside(_ parser: yaml_parser_t, _ lines: [Substring]) -> Bool {
+        let (line, column) = (Int(parser.context_mark.line), Int(parser.context_mark.column))
+        guard parser.context != nil, lines.indices.contains(line) else { return false }
+        return lines[line].unicodeScalars.dropFirst(column).first.map { "{[\"'".unicodeScalars.contains($0) }
+            ?? false
+    }
+
+    /// What is probably wrong with a line that libyaml stops at.
+    private static func help(line: Substring, column: Int) -> String? {
+        let before = line.prefix(max(0, column - 1))
+        // The second `: ` of a line.
+        if line.dropFirst(before.count).first == ":", let colon = before.firstRange(of: ": ") {
+            let value = line[colon.upperBound...].trimmingPrefix { $0 == " " }
+            let key = before[..<colon.lowerBound].trimmingPrefix { $0 == " " || $0 == "-" }
+            return value.first.map { "\"'[{".contains($0) } == true || key.isEmpty
+                ? nil : "a value that contains `: ` needs quotes: \(key): \"\(value)\""
+        }
+        // A line that begins where nothing can begin, or the first `: ` where no mapping can.
+        if before.allSatisfy({ $0 == " " }) || line.dropFirst(before.count).first == ":" {
+            return "the indentation of this line doesn't fit the lines before it"
+        }
+        return nil
     }
 
     private func range(_ mark: yaml_mark_t) -> SourceRange {

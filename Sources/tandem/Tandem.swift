@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CLinux
 internal import CThreadStatus
+internal import Diagnostics
 internal import Dispatch
 internal import Glibc
 internal import JobPlan
@@ -42,6 +43,12 @@ enum Program {
     /// As `AsyncParsableCommand.main`, but that what standard output didn't take is no success.
     private static func run() async -> Never {
         var problem: (any Error)?
+        if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"),
+            let message = Tandem.problem(withCommand: word)
+        {
+            Terminal.say("error: \(message)")
+            exit(ExitCode.validationFailure.rawValue)
+        }
         do {
             var command = try Tandem.parseAsRoot()
             if var async = command as? any AsyncParsableCommand {
@@ -60,6 +67,17 @@ enum Program {
             problem = problem ?? ExitCode.environment
         }
         Tandem.exit(withError: problem)
+    }
+}
+
+extension Tandem {
+    /// What is wrong with the name of a command; nil for one that exists.
+    fileprivate static func problem(withCommand word: String) -> String? {
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        if names.contains(word) { return nil }
+        let help =
+            Suggestion.help(for: word, among: names) ?? "the commands are \(names.joined(separator: ", "))"
+        return "there is no command `\(TextRenderer.printable(word))`; \(help)"
     }
 }
 

@@ -38,7 +38,7 @@ import Testing
                 strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=SIGKILL:when=$number "$program" run --jobs 1 jobs.yaml >/dev/null 2>&1
                 whole "killed in $call $number" || failed=1
                 forecast=$("$program" plan jobs.yaml 2>&1) || { echo "plan after $call $number: $forecast"; failed=1; }
-                waiting=$(printf '%s\n' "$forecast" | grep -c '^  runs       [^n]')
+                waiting=$(printf '%s\n' "$forecast" | grep -c '^  will run   ')
                 said=$("$program" run --jobs 1 jobs.yaml 2>&1) || { echo "run after $call $number: $said"; failed=1; }
                 whole "after $call $number" || failed=1
                 again=$("$program" run --jobs 1 jobs.yaml 2>&1)

@@ -237,7 +237,8 @@ internal import Testing
         let all = try tandem("explain", "jobs.yaml", "one", in: scratch)
         #expect(all.status == 3 && all.errors.contains("b.mp4"), "\(all.errors)")
         #expect(
-            all.text == "one[a.mp4]: runs\n  it never ran\none[c.mp4]: runs\n  it never ran\n", "\(all.text)")
+            all.text == "one[a.mp4]: runs\n  no output yet\none[c.mp4]: runs\n  no output yet\n",
+            "\(all.text)")
         let none = try tandem("explain", "jobs.yaml", "one[x]", in: scratch)
         #expect(none.errors.contains("jobs.yaml: error[undefined-name]"), "\(none.errors)")
         #expect(none.errors.contains("3 runs of `one`: `one[a.mp4]`"), "\(none.errors)")

@@ -191,3 +191,22 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "two.mp4"])
     }
 }
+
+/// What a new user writes in the wrong place.
+@Suite struct WrongWordTests {
+    @Test func misspeltCommandsAndMediaFilesAreNamed() throws {
+        let scratch = try Scratch()
+        let command = try program(Places.tandem, ["vaildate", "jobs.yaml"], directory: scratch.path)
+        #expect(command.status == 64 && command.text.isEmpty)
+        #expect(command.errors == "error: there is no command `vaildate`; did you mean `validate`?\n")
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("a.mp4"))
+        for name in ["validate", "plan", "run"] {
+            let result = try program(Places.tandem, [name, "a.mp4"], directory: scratch.path)
+            #expect(result.status == 3 && result.text.isEmpty, "\(result.text)")
+            #expect(
+                result.errors.contains("a.mp4:1:1: error[yaml-syntax]: the file is binary"),
+                "\(result.errors)")
+            #expect(result.errors.utf8.allSatisfy { $0 == 0x0a || $0 >= 0x20 })
+        }
+    }
+}

@@ -18,7 +18,10 @@ extension PlanText {
             text +=
                 ", shown one after the other for \(images.timing(as: animation).end) s, as animated \(animation.rawValue)"
         }
-        if let sheet = images.sheet { text += ", \(sheet.columns) beside and \(sheet.rows) above each other" }
+        if let sheet = images.sheet {
+            text +=
+                ", \(sheet.columns) column\(sheet.columns == 1 ? "" : "s") × \(sheet.rows) row\(sheet.rows == 1 ? "" : "s")"
+        }
         return text
     }
 

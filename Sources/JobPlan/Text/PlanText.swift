@@ -24,7 +24,7 @@ package enum PlanText {
         let sizes = plan.jobs.flatMap(\.outputs).compactMap(\.expectedSize)
         if !sizes.isEmpty {
             text += ", about \(bytes(sizes.reduce(0) { $0.adding(upToLimit: $1) }))"
-            if sizes.count < outputs { text += " without \(outputs - sizes.count) that can't be foretold" }
+            if sizes.count < outputs { text += " and \(outputs - sizes.count) of unknown size" }
         }
         if current > 0 { text += "; \(current) up to date" }
         if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) can't be carried out" }
@@ -36,9 +36,9 @@ package enum PlanText {
         let reasons = why.lines
         var lines = ["\(task.name)  →  \(output.destination)"]
         for (index, reason) in reasons.prefix(4).enumerated() {
-            lines.append("  \(pad(index > 0 ? "" : why.onlyJudges ? "judged" : "runs", 10)) \(reason)")
+            lines.append("  \(pad(index > 0 ? "" : why.onlyJudges ? "judged" : "will run", 10)) \(reason)")
         }
-        if reasons.isEmpty { lines.append("  runs       not: its output is up to date") }
+        if reasons.isEmpty { lines.append("  up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(input))")
         if case .composition(let composition, _) = input.source {
@@ -201,7 +201,7 @@ package enum PlanText {
         case .composition(let composition, _):
             return "\(input.sourceName), \(time(composition.duration))"
         case .job(let id, let path):
-            return "what the job \(id) publishes: \(path) (foretold)"
+            return "what the job \(id) publishes: \(path) (predicted)"
         }
     }
 

@@ -56,7 +56,7 @@ enum TimelineText {
             let loop = clip.isRepeated ? ", repeated" : ""
             let duck = clip.ducking.map { ", quieter under audio \($0.under)" } ?? ""
             lines.append(
-                "  sum of \(PlanText.pad("\(index)", 3)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)\(copiesAudio ? "; copied" : "")"
+                "  audio \(PlanText.pad("\(index)", 4)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)\(copiesAudio ? "; copied" : "")"
             )
         }
         for (index, track) in composition.subtitles.enumerated() {

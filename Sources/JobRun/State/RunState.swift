@@ -325,7 +325,7 @@ package final class RunState: PlanMemory, Sendable {
         let record = record(task.file, task.name)
         let intent = folders[task.file.exact].flatMap { known[$0]?.intents[task.output.destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
-        let unknown = RunReasons(lines: [now == nil ? "it never ran" : "nothing is known of an earlier run"])
+        let unknown = RunReasons(lines: [now == nil ? "no output yet" : "nothing is known of an earlier run"])
         // A digest is half of what a plan takes, and here there is nothing to hold it against.
         if isNew, mode == .stat { return unknown }
         guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }

@@ -67,7 +67,8 @@ struct OutputVerifier {
             return "the output has \(covers) covers instead of \(plan.covers.count)"
         }
         guard contents.chapters.count == plan.chapters.count else {
-            return "the output has \(contents.chapters.count) chapters instead of \(plan.chapters.count)"
+            return
+                "the output has \(contents.chapters.count) chapter\(contents.chapters.count == 1 ? "" : "s") instead of \(plan.chapters.count)"
         }
         guard tracks.count == plan.tracks.count else {
             return "the output has \(tracks.count) tracks instead of \(plan.tracks.count)"

@@ -147,6 +147,16 @@ enum EncodeCheck {
                 help: "it takes \(layouts.map(\.description).joined(separator: ", "))")
         }
         options(&spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
+        if let normalize = spec.normalize, let filters = spec.filters,
+            filters.value.steps.contains(where: { $0.name == FilterCatalog.loudnessNormalizer })
+        {
+            sink.error(
+                .conflictingKeys,
+                "`filters` normalizes the loudness too: `normalize` measures all of it first, and `loudnorm` would change the levels again",
+                at: filters.range,
+                notes: [Diagnostic.Note("`normalize` stands here", at: normalize.range)],
+                help: "leave `loudnorm` out")
+        }
         if let filters = spec.filters { spec.checks.append(check(filters, .audio)) }
     }
 
@@ -418,7 +428,8 @@ enum EncodeCheck {
                     exists
                         ? "the option `\(name.value)` of \(encoder.name) can't be set in a job file"
                         : "\(encoder.name) takes no option `\(name.value)`", at: name.range,
-                    help: Suggestion.help(for: name.value, among: table.names))
+                    help: ForeignWords.help(option: name.value)
+                        ?? Suggestion.help(for: name.value, among: table.names))
                 continue
             }
             if let parameters = EncoderOptionCatalog.parameters(of: name.value) {

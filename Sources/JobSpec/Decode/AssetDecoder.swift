@@ -18,7 +18,7 @@ struct AssetDecoder {
             reader.sink.error(
                 .wrongType, "an asset is a path or a mapping, not \(node.kind)", at: node.range,
                 help: isList
-                    ? "`composition: [a.mp4, b.mp4]` puts several on one time line; `{ paths: […] }` makes a run of each"
+                    ? "`composition: [a.mp4, b.mp4]` joins them; a pattern (`media/*.mp4`) or a `matrix` runs the job once for each"
                     : nil)
             return nil
         }

@@ -76,7 +76,11 @@ struct CompositionDecoder {
             return asset(node).map { .clip(Self.clip($0, at: node.range)) }
         }
         let keys = entries.map(\.key)
-        if keys.contains("join") {
+        // A join under another tool's word is one nevertheless.
+        let isJoin =
+            !keys.contains("asset")
+            && keys.contains { ForeignWords.key($0, in: Language.join, value: nil) == "join" }
+        if keys.contains("join") || isJoin {
             guard let fields = reader.fields(node, as: Language.join) else { return nil }
             let kind = reader.choice("join", of: fields, as: JoinKind.self)
             let overlap = reader.length(

@@ -29,8 +29,9 @@ struct EncodeDecoder {
                 ? "`\(name.value)` is a codec for \(other.rawValue), not \(type.rawValue)"
                 : "there is no \(type.rawValue) codec `\(name.value)`",
             at: name.range,
-            help: Self.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
-                for: name.value, among: names)
+            help: ForeignWords.help(codec: name.value.lowercased())
+                ?? Self.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
+                    for: name.value, among: names)
                 ?? "the \(type.rawValue) codecs are \(names.joined(separator: ", "))")
         return nil
     }
@@ -49,7 +50,8 @@ struct EncodeDecoder {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
             reader.sink.error(
-                .wrongType, "`options` is a mapping, not \(entry.value.kind)", at: entry.value.range)
+                .wrongType, "`options` is a mapping, not \(entry.value.kind)", at: entry.value.range,
+                help: "it is written like `options: { aq-mode: 2 }`")
             return []
         }
         return entries.compactMap { option in
@@ -262,7 +264,12 @@ struct EncodeDecoder {
         ) { Quantity.frequency($0) }
         let channels = reader.value(
             fields.value("channels"), "`channels`",
-            "it is mono, stereo, 5.1, a count from 1 to 16, or a layout as libav names it"
+            "it is mono, stereo, 5.1, a count from 1 to 16, or a layout as libav names it",
+            help: {
+                ForeignWords.value($0, of: "channels", among: ["mono", "stereo", "5.1"]).map {
+                    "did you mean `\($0)`?"
+                }
+            }
         ) { Self.layout($0) }
         let format = reader.value(
             fields.value("sample_format"), "`sample_format`", "it is written as libav does: s16, s32, fltp"
@@ -298,6 +305,19 @@ struct EncodeDecoder {
     }
 
     private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {
+        if let text = node.text, !node.isNull, !node.isDeferred {
+            let bounds = Language.normalize.type(of: "integrated")?.numbers ?? -70...(-5)
+            guard Quantity.number(text).map(bounds.contains) == true else {
+                let meant = text.lowercased().replacing("lufs", with: "").filter { $0 != " " }
+                reader.sink.error(
+                    .invalidValue,
+                    "`normalize` can't be `\(text)`; it is a loudness in LUFS from \(Int(bounds.lowerBound)) to \(Int(bounds.upperBound)), such as -16",
+                    at: node.range,
+                    help: Quantity.number(meant).map(bounds.contains) == true && meant != text
+                        ? "did you mean `\(meant)`?" : nil)
+                return nil
+            }
+        }
         let whole = NodeMerge.expanded(node, as: Language.normalize)
         guard let fields = reader.fields(whole, as: Language.normalize) else { return nil }
         var target = LoudnessTarget()

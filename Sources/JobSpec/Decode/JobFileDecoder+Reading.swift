@@ -14,6 +14,14 @@ extension JobFileDecoder {
             sink.error(.fileUnreadable, "the job file: \(error.reason)", at: .startOfFile(path))
             return Result(file: nil, sink: sink)
         }
+        if isBinary(bytes) {
+            sink.error(
+                .yamlSyntax, "the file is binary, and a job file is text (YAML)", at: .startOfFile(path),
+                help:
+                    "`tandem probe FILE` describes a media file, and `tandem init FILE` writes a job file for it"
+            )
+            return Result(file: nil, sink: sink)
+        }
         let document = YAMLParser.document(bytes, file: path, into: &sink)
         let root = document?.root
         var result = decode(
@@ -26,6 +34,14 @@ extension JobFileDecoder {
         // A million nodes are given back beside what comes next.
         if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
         return result
+    }
+}
+
+extension JobFileDecoder {
+    /// The file begins with NUL characters, and not as UTF-16 does.
+    private static func isBinary(_ bytes: [UInt8]) -> Bool {
+        let isUTF16 = bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff])
+        return !isUTF16 && bytes.prefix(1024).contains(0)
     }
 }
 

@@ -50,6 +50,7 @@ package struct JobFileDecoder {
     ) -> Result {
         let reader = NodeReader()
         reader.sink = sink
+        let root = root.map(withoutUnindentedJobs)
         guard let root else {
             if !sink.hasErrors { reader.sink.error(.missingKey, "the file is empty", at: .startOfFile(path)) }
             return Result(sink: reader.sink)
@@ -101,6 +102,19 @@ package struct JobFileDecoder {
         return Result(
             file: file, sink: reader.sink, texts: includes.texts, references: includes.references,
             variables: Set(sections.variables.keys))
+    }
+
+    /// The root without jobs that stand beside an empty `jobs` rather than below it: that it is empty says it.
+    private static func withoutUnindentedJobs(_ root: YAMLNode) -> YAMLNode {
+        guard case .mapping(let entries) = root.content, root[key: "jobs"]?.isNull == true else {
+            return root
+        }
+        let rest = entries.filter { entry in
+            guard case .mapping = entry.value.content else { return true }
+            return Language.file.has(entry.key) || entry.key.hasPrefix("x-")
+                || entry.value[key: "asset"] == nil && entry.value[key: "composition"] == nil
+        }
+        return YAMLNode(.mapping(rest), at: root.range)
     }
 
     private static func assets(

@@ -75,7 +75,12 @@ extension NodeReader {
     /// The same of a value whose mapping is read elsewhere.
     func word(_ node: YAMLNode?, as key: String, of type: MappingType) -> Located<String>? {
         guard let words = type.type(of: key)?.words else { return unlisted(key, type) }
-        return word(node, "`\(key)`", of: words)
+        return word(
+            node, "`\(key)`", of: words,
+            help: { text, words in
+                ForeignWords.value(text, of: key, among: words).map { "did you mean `\($0)`?" }
+                    ?? (key == "container" ? ForeignWords.help(extension: text) : nil)
+            })
     }
 
     /// One of the words that a key may be, as what it stands for.

@@ -70,7 +70,9 @@ final class NodeReader {
         WorkCount.add(1)
         guard case .mapping(let entries) = node.content else {
             if !node.isDeferred {
-                sink.error(.wrongType, "\(type.title) is a mapping, not \(node.kind)", at: node.range)
+                sink.error(
+                    .wrongType, "\(type.title) is a mapping, not \(node.kind)", at: node.range,
+                    help: ForeignWords.example(of: type))
             }
             return nil
         }
@@ -87,7 +89,8 @@ final class NodeReader {
             } else {
                 sink.error(
                     .unknownKey, "\(type.title) has no key `\(entry.key)`", at: entry.keyRange,
-                    help: Self.meant(by: entry.key, in: type).map { "did you mean `\($0)`?" }
+                    help: Self.decimal(at: index, of: entries)
+                        ?? Self.meant(by: entry, in: type).map { "did you mean `\($0)`?" }
                         ?? ForeignWords.help(entry.key, in: type)
                         ?? "its keys are \(type.keys.map(\.name).joined(separator: ", "))")
             }
@@ -97,9 +100,19 @@ final class NodeReader {
         return fields
     }
 
+    /// How a number with a decimal comma is written, which in `{ }` ends the value: `frame_rate: 23,976`.
+    private static func decimal(at index: Int, of entries: [YAMLNode.Entry]) -> String? {
+        let entry = entries[index]
+        guard index > 0, entry.value.isNull, entry.key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let whole = entries[index - 1].value.text, Int(whole) != nil
+        else { return nil }
+        return "decimals are written with a point: `\(entries[index - 1].key): \(whole).\(entry.key)`"
+    }
+
     /// The key that was probably meant.
-    private static func meant(by word: String, in type: MappingType) -> String? {
-        if let key = ForeignWords.key(word, in: type) { return key }
+    private static func meant(by entry: YAMLNode.Entry, in type: MappingType) -> String? {
+        let word = entry.key
+        if let key = ForeignWords.key(word, in: type, value: entry.value) { return key }
         // A word that another tool has is none that was misspelt.
         return ForeignWords.help(word, in: type) == nil
             ? Suggestion.nearest(to: word, among: type.keys.map(\.name)) : nil
@@ -110,7 +123,7 @@ final class NodeReader {
     static func respelled(_ entries: [YAMLNode.Entry], as type: MappingType) -> [YAMLNode.Entry] {
         var result = entries
         for entry in entries where !type.has(entry.key) && !type.laterKeys.contains(entry.key) {
-            guard !entry.key.hasPrefix("x-"), let key = meant(by: entry.key, in: type),
+            guard !entry.key.hasPrefix("x-"), let key = meant(by: entry, in: type),
                 !result.contains(where: { $0.key == key })
             else { continue }
             result.append(YAMLNode.Entry(key: key, keyRange: entry.keyRange, value: entry.value))
@@ -129,9 +142,16 @@ final class NodeReader {
     func named(_ entry: YAMLNode.Entry?, _ what: String) -> [YAMLNode.Entry] {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
+            if entry.value.isNull {
+                sink.error(
+                    .missingKey, "`\(entry.key)` is empty", at: entry.keyRange,
+                    help: "its entries are indented below it")
+                return []
+            }
             sink.error(
                 .wrongType, "`\(entry.key)` is a mapping of ids, not \(entry.value.kind)",
-                at: entry.value.range)
+                at: entry.value.range,
+                help: Self.named[entry.key].map { "\(what) needs a name: `\($0)`" })
             return []
         }
         return entries.filter { item in
@@ -144,6 +164,13 @@ final class NodeReader {
         }
     }
 
+    /// An entry of each mapping with names.
+    private static let named = [
+        "jobs": "web: { asset: a.mp4, export: 1280x720, destination: out/a.mp4 }",
+        "outputs": "hd: { export: 1280x720, destination: out/hd.mp4 }",
+        "assets": "talk: media/talk.mov", "settings": "web: { codec: h264, crf: 23 }",
+    ]
+
     /// `isUnfinished`: it has keys that this version doesn't know yet, which may stand for others.
     private func check(
         _ fields: Fields, of node: YAMLNode, as type: MappingType, isUnfinished: Bool = false
@@ -151,7 +178,7 @@ final class NodeReader {
         for name in type.requiredNames where !fields.has(name) && !isUnfinished {
             sink.error(
                 .missingKey, "the key `\(name)` is missing: \(Self.lowered(type.key(name)?.summary ?? ""))",
-                at: start(of: node))
+                at: start(of: node), help: name == "version" ? "add `version: \(Language.version)`" : nil)
         }
         guard type.hasAlternatives else { return }
         for group in type.alternatives {
@@ -219,28 +246,44 @@ final class NodeReader {
 
     func value<Value: Sendable>(
         _ node: YAMLNode?, _ what: String, _ allowed: @autoclosure () -> String,
-        _ parse: (String) -> Value?
+        help: ((String) -> String?)? = nil, _ parse: (String) -> Value?
     ) -> Located<Value>? {
         guard let node, let text = text(node, what) else { return nil }
         guard let value = parse(text.value) else {
-            sink.error(.invalidValue, "\(what) can't be `\(text.value)`; \(allowed())", at: text.range)
+            sink.error(
+                .invalidValue, "\(what) can't be `\(text.value)`; \(allowed())", at: text.range,
+                help: help?(text.value))
             return nil
         }
         return Located(value, at: text.range)
     }
 
     func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
-        value(node, what, "it is `true` or `false`") { $0 == "true" ? true : $0 == "false" ? false : nil }
+        value(
+            node, what, "it is `true` or `false`",
+            help: { text in
+                switch text.lowercased() {
+                case "yes", "on", "1", "y", "true", "enabled": "did you mean `true`?"
+                case "no", "off", "0", "n", "false", "disabled": "did you mean `false`?"
+                default: nil
+                }
+            }
+        ) { $0 == "true" ? true : $0 == "false" ? false : nil }
     }
 
-    func word(_ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String]) -> Located<String>? {
+    /// One of some words; `help` for other ones comes first.
+    func word(
+        _ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String],
+        help: ((String, [String]) -> String?)? = nil
+    ) -> Located<String>? {
         guard let node, let text = text(node, what) else { return nil }
         let words = list()
         if words.contains(text.value) { return text }
         sink.error(
             .invalidValue, "\(what) can't be `\(text.value)`; it is one of \(words.joined(separator: ", "))",
             at: text.range,
-            help: Self.truth(text.value, among: words) ?? Suggestion.help(for: text.value, among: words))
+            help: help?(text.value, words) ?? Self.truth(text.value, among: words)
+                ?? Suggestion.help(for: text.value, among: words))
         return nil
     }
 
@@ -271,7 +314,13 @@ final class NodeReader {
         if !number.isEmpty, ["m", "min", "h", "hours", "minutes"].contains(unit) {
             return "minutes and hours are written like 10:00 and 1:00:00"
         }
-        if !text.isEmpty, text.allSatisfy({ $0.isNumber || ":.".contains($0) }) {
+        if !text.isEmpty, text.allSatisfy({ $0.isNumber || ":.;".contains($0) }) {
+            if text.split(whereSeparator: { ":;".contains($0) }).count == 4 {
+                return "times have no frames field (hh:mm:ss:ff); write "
+                    + (isLength
+                        ? "seconds, such as `1.48s`"
+                        : "the frame, such as `37f`, or seconds, such as `1.48s`")
+            }
             return text.contains(":")
                 ? "minutes and seconds go up to 59, behind hours or minutes"
                 : "that is longer than any time here"
@@ -286,7 +335,7 @@ final class NodeReader {
         guard case .mapping(let entries) = entry.value.content else {
             sink.error(
                 .wrongType, "`\(entry.key)` is a mapping of tags, not \(entry.value.kind)",
-                at: entry.value.range)
+                at: entry.value.range, help: "it is written like `\(entry.key): { title: … }`")
             return []
         }
         return entries.compactMap { entry in

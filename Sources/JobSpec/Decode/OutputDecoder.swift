@@ -167,7 +167,8 @@ struct OutputDecoder {
     private func rules(_ list: YAMLNode.Entry) -> Rules {
         guard case .sequence(let items) = list.value.content else {
             reader.sink.error(
-                .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range)
+                .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range,
+                help: "it is written like `tracks: [ { video: first, copy: true } ]`")
             return ([], false)
         }
         if items.isEmpty {
@@ -208,10 +209,21 @@ struct OutputDecoder {
             }
         }
         spec.set = reader.tags(fields["set"])
+        checkDates(spec.set)
         if let word = reader.word("file_times", of: fields), word.value == "keep" {
             spec.fileTimes = word.range
         }
         return spec
+    }
+
+    /// Dates in numbers have to be dates; other texts may be anything.
+    private func checkDates(_ tags: [(key: Located<String>, value: String)]) {
+        for (key, value) in tags where ["date", "creation_time", "year"].contains(key.value.lowercased()) {
+            guard let problem = DateTag.problem(value) else { continue }
+            reader.sink.error(
+                .invalidValue, "`\(key.value)` can't be `\(value)`: \(problem)", at: key.range,
+                help: "a date is written like 2024, 2024-05 or 2024-05-17")
+        }
     }
 
     private func chapterList(_ node: YAMLNode) -> Located<ChapterSpec>? {
@@ -266,17 +278,26 @@ struct OutputDecoder {
         if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
         guard let path = reader.text(node, "a destination") else { return nil }
         let name = Self.lastPart(of: path.value)
-        guard !name.isEmpty, name != ".", name != "..", path.value.utf8.count <= 4096, name.utf8.count <= 255
-        else {
-            reader.sink.error(
-                .invalidValue,
-                path.value.utf8.count > 4096
-                    ? "a path has at most 4096 bytes"
-                    : "a destination names a file of at most 255 bytes, not a folder", at: path.range
-            )
-            return nil
-        }
-        return path
+        let problem: String? =
+            if path.value.utf8.count > 4096 {
+                "the destination has \(path.value.utf8.count) bytes; a path has at most 4096"
+            } else if path.value.isEmpty {
+                "the destination is empty; it must name a file"
+            } else if name.isEmpty {
+                "the destination ends with `/`; it must name a file"
+            } else if name == "." || name == ".." {
+                "the destination is a folder; it must name a file"
+            } else if name.utf8.count > 255 {
+                "the file name has \(name.utf8.count) bytes; at most 255 are allowed"
+            } else {
+                nil
+            }
+        guard let problem else { return path }
+        reader.sink.error(
+            .invalidValue, problem, at: path.range,
+            help: name.isEmpty && !path.value.isEmpty
+                ? "`\(path.value)${asset.stem}.mp4` is named after the source" : nil)
+        return nil
     }
 
     /// What stands after the last `/`.

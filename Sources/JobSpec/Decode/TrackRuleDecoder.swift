@@ -103,8 +103,8 @@ struct TrackRuleDecoder {
                 reader.sink.error(
                     .invalidValue,
                     type == .data || type == .attachment
-                        ? "`copy: false` says nothing of what to do; \(type.rawValue) can be copied alone"
-                        : "`copy: false` says nothing of what to do; use `encode`", at: value.range)
+                        ? "`copy: false` doesn't say what to do; \(type.rawValue) can only be copied"
+                        : "`copy: false` doesn't say what to do; use `encode`", at: value.range)
                 return nil
             }
             guard fields.has("encode") else { return .copy(copy.keyRange, otherwise: nil) }

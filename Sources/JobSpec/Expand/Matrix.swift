@@ -20,7 +20,21 @@ enum Matrix {
         }
         var axes: [(key: String, values: [Scope.Value])] = []
         var count = 1
+        var isReserved = false
         for entry in entries where !entry.key.hasPrefix("x-") {
+            // Two keys of the language that aren't axes, which a later version has.
+            if ["exclude", "include"].contains(entry.key), case .sequence(let items) = entry.value.content,
+                items.contains(where: { if case .mapping = $0.content { true } else { false } })
+            {
+                reader.sink.error(
+                    .notSupported,
+                    entry.key == "exclude"
+                        ? "`exclude` is read as a matrix axis; this version of tandem can't exclude combinations"
+                        : "`include` is read as a matrix axis; this version of tandem can't add combinations",
+                    at: entry.keyRange)
+                isReserved = true
+                continue
+            }
             guard NodeReader.isIdentifier(entry.key) else {
                 reader.sink.error(
                     .invalidName,
@@ -39,6 +53,7 @@ enum Matrix {
             count = product
             axes.append((entry.key, values))
         }
+        if isReserved { return nil }
         guard !axes.isEmpty else {
             reader.sink.error(.missingKey, "the matrix has no key", at: node.range)
             return nil

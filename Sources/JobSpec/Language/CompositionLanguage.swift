@@ -21,7 +21,8 @@ extension Language {
     static let opacity = ValueType.oneOf([.number(0...1), .list(.mapping(opacityPoint))])
 
     static let levelPoint = MappingType(
-        "levelPoint", "a point of `volume`", "A volume at a time, linear from one to the next.",
+        "levelPoint", "a point of a composition's `volume`",
+        "A volume at a time, linear from one to the next.",
         keys: [
             KeyInfo("at", length(0...86_400), "When, from where it begins.", required: true),
             KeyInfo("value", .number(0...16), "The factor of the samples.", required: true),
@@ -31,7 +32,7 @@ extension Language {
         keys: [
             KeyInfo("at", length(0...86_400), "When, from where the layer begins.", required: true),
             KeyInfo(
-                "value", .number(0...1), "0 lets everything through, 1 nothing.", required: true),
+                "value", .number(0...1), "0 is invisible, 1 covers what is below.", required: true),
         ])
 
     /// One track of a clip, or none.
@@ -74,7 +75,8 @@ extension Language {
                 default: "hold up to 0.5 s, black beyond"),
         ] + shaping)
     static let join = MappingType(
-        "join", "a join", "How the clip before goes over into the one behind; the whole gets shorter by it.",
+        "join", "a join",
+        "The transition between the clips before and after it, which overlap; the total gets shorter by the overlap.",
         keys: [
             KeyInfo("join", .word(JoinKind.allCases.map(\.rawValue)), "What is seen.", required: true),
             KeyInfo("overlap", length(0.001...3600), "How long both are there.", required: true),
@@ -104,7 +106,7 @@ extension Language {
         KeyInfo("until", anchor, "When it goes.", default: "end"),
         KeyInfo("duration", length(0.001...86_400), "How long it is there, instead of `until`."),
         KeyInfo("place", .mapping(place), "Where it stands."),
-        KeyInfo("opacity", opacity, "How much of what is below it covers.", default: "1"),
+        KeyInfo("opacity", opacity, "Opacity: 0 is invisible, 1 covers what is below.", default: "1"),
     ]
     static let assetLayer = MappingType(
         "assetLayer", "a layer", "Frames of an asset above the clips.",
@@ -129,7 +131,9 @@ extension Language {
             KeyInfo(
                 "size", .integer(4...2000), "The height of its letters in pixels.", default: "the cues' own"),
             KeyInfo("color", layerColor, "Its color.", default: "the cues' own"),
-            KeyInfo("at", anchor, "When what the cues call 0 is.", default: "0"),
+            KeyInfo(
+                "at", anchor, "The time on the time line at which the subtitle file's time 0 is.",
+                default: "0"),
             KeyInfo("until", anchor, "When the last one goes.", default: "end"),
         ])
     private static let layerColor = ValueType.oneOf([
@@ -165,7 +169,10 @@ extension Language {
     static let duck = MappingType(
         "duck", "`duck`", "Which one it makes room for, and how much.",
         keys: [
-            KeyInfo("under", .identifier, "The id of another run of audio.", required: true),
+            KeyInfo(
+                "under", .identifier,
+                "The id of another audio item, or of a clip, whose own audio it makes room for.",
+                required: true),
             KeyInfo(
                 "by",
                 .oneOf([

@@ -78,7 +78,7 @@ extension Language {
                 "options", options,
                 "The encoder's private options, of those under *Encoder options*."),
         ],
-        laterKeys: ["parallel"],
+        laterKeys: ["parallel", "encoder", "target_size", "burn"],
         alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
         shortForm: "use")
 

@@ -3,21 +3,21 @@ internal import Media
 /// The keys of `expect`.
 extension Language {
     static let expectDuration = MappingType(
-        "expectDuration", "`duration`", "How long the output lasts.",
+        "expectDuration", "`duration` of `expect`", "How long the output lasts.",
         keys: [
             KeyInfo("is", length(), "How long.", required: true),
             KeyInfo("within", length(), "How far off it may be.", default: "1ms"),
         ], shortForm: "is")
     static let expectSize = MappingType(
-        "expectSize", "`size`", "How large the file is.",
+        "expectSize", "`size` of `expect`", "How large the file is.",
         keys: [
             KeyInfo("max", Language.bytes, "At most.", required: true)
         ])
     static let expectLongest = MappingType(
-        "expectLongest", "a longest stretch", "The longest stretch of it.",
+        "expectLongest", "a longest stretch", "The longest section of it.",
         keys: [KeyInfo("max", length(), "At most so long.", required: true)])
     static let expectVideo = MappingType(
-        "expectVideo", "`video`", "The first video track.",
+        "expectVideo", "`video` of `expect`", "The first video track.",
         keys: [
             KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
             KeyInfo("profile", .string(), "The profile, as libav names it."),
@@ -27,7 +27,7 @@ extension Language {
             KeyInfo("pixel_format", libavName("yuv420p"), "Pixel format, as libav names it."),
         ])
     static let expectAudio = MappingType(
-        "expectAudio", "`audio`", "The first audio track.",
+        "expectAudio", "`audio` of `expect`", "The first audio track.",
         keys: [
             KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
             KeyInfo("profile", .string(), "The profile, as libav names it."),
@@ -38,16 +38,16 @@ extension Language {
             KeyInfo("language", .string(), "Language, as the container says it."),
         ])
     static let expectIntegrated = MappingType(
-        "expectIntegrated", "`integrated`", "Integrated loudness by EBU R128.",
+        "expectIntegrated", "`integrated` of `expect`", "Integrated loudness by EBU R128.",
         keys: [
             KeyInfo("is", .number(-70...0), "How loud, in LUFS.", required: true),
             KeyInfo("within", .number(0...20), "How far off it may be, in LU.", default: "0.5"),
         ])
     static let expectPeak = MappingType(
-        "expectPeak", "`true_peak`", "The highest true peak.",
+        "expectPeak", "`true_peak` of `expect`", "The highest true peak.",
         keys: [KeyInfo("max", .number(-60...12), "At most, in dBTP.", required: true)])
     static let expectLoudness = MappingType(
-        "expectLoudness", "`loudness`", "Loudness of the first audio track by EBU R128.",
+        "expectLoudness", "`loudness` of `expect`", "Loudness of the first audio track by EBU R128.",
         keys: [
             KeyInfo("integrated", .mapping(expectIntegrated), "Integrated loudness."),
             KeyInfo("true_peak", .mapping(expectPeak), "The highest true peak."),
@@ -70,15 +70,16 @@ extension Language {
             KeyInfo("decodes", .onlyTrue, "All of it decodes without an error."),
         ])
     static let expectSimilarity = MappingType(
-        "expectSimilarity", "`similarity`", "Frames beside those that went into the encoder, on the mean.",
+        "expectSimilarity", "`similarity` of `expect`",
+        "Frames beside those that went into the encoder, on the mean.",
         keys: [
             KeyInfo("ssim", .mapping(expectSSIM), "Structural similarity, from 0 to 1."),
             KeyInfo("psnr", .mapping(expectPSNR), "Peak signal to noise, in dB."),
         ], alternatives: [.atLeastOne(["ssim", "psnr"])])
     static let expectSSIM = MappingType(
-        "expectSSIM", "`ssim`", "Structural similarity.",
+        "expectSSIM", "`ssim` of `expect`", "Structural similarity.",
         keys: [KeyInfo("min", .number(0...1), "At least so much.", required: true)])
     static let expectPSNR = MappingType(
-        "expectPSNR", "`psnr`", "Peak signal to noise.",
+        "expectPSNR", "`psnr` of `expect`", "Peak signal to noise.",
         keys: [KeyInfo("min", .number(0...200), "At least, in dB.", required: true)])
 }

@@ -1,3 +1,6 @@
+internal import LibAV
+internal import YAMLDocument
+
 /// Words of other tools, and what they are called here.
 enum ForeignWords {
     /// The key that says the same, by the word that ffmpeg, HandBrake or an editor has for it.
@@ -20,9 +23,11 @@ enum ForeignWords {
         "maxrate": "max_bitrate", "bufsize": "buffer_size", "pass": "passes", "q": "crf", "q:v": "crf",
         "cq": "crf",
         "rotate": "orientation", "transpose": "orientation", "sar": "pixel_aspect_ratio", "volume": "gain",
-        "loudnorm": "normalize", "sample_fmt": "sample_format", "x264-params": "options",
-        "x265-params": "options",
+        "loudnorm": "normalize", "sample_fmt": "sample_format",
         "lang": "language",
+        "transition": "join", "xfade": "join", "crossfade": "join",
+        // Where a key of that name isn't one: in a join.
+        "duration": "overlap", "length": "overlap",
     ]
 
     /// What is done elsewhere or not yet, by the key that asks for it.
@@ -64,17 +69,111 @@ enum ForeignWords {
         "dash": "`package` will make it; this version doesn't have it yet",
         "thumbnail": "`images: { at: … }` makes stills", "thumbnails": "`images: { every: … }` makes stills",
         "poster": "`images: { at: … }` makes stills", "screenshot": "`images: { at: … }` makes stills",
+        "watch":
+            "folders aren't watched; `tandem run` again makes what is new, and leaves what is up to date",
+        "hwaccel": hardware, "hardware": hardware, "gpu": hardware,
+        "target_quality": "`crf` stands in the `encode` of a rule of `tracks`",
     ]
 
-    /// The key of a mapping that a word means; nil where none does.
-    static func key(_ word: String, in type: MappingType) -> String? {
-        keys[word.lowercased()].flatMap { type.has($0) ? $0 : nil }
+    /// What to write instead, by the key of `encode`.
+    private static let encodeKeys: [String: String] = [
+        "x264-params": "`options: { x264-params: … }`", "x264opts": "`options: { x264-params: … }`",
+        "x265-params": "`options: { x265-params: … }`",
+        "svtav1-params": "`options: { svtav1-params: … }`",
+        "hwaccel": hardware, "hwaccel_output_format": hardware, "hwaccel_device": hardware, "gpu": hardware,
+        "hardware": hardware, "hw": hardware,
+        "target_quality":
+            "`crf` is constant quality; searching for a quality such as an SSIM is not in this version",
+        "vmaf": "`crf` is constant quality; searching for a quality such as a VMAF is not in this version",
+        "ssim": "`expect: { similarity: { ssim: { min: 0.98 } } }` of the job checks the finished output",
+        "movflags": faststart, "faststart": faststart,
+        "copy": "`copy: true` stands beside `encode`, or instead of it, in the rule of `tracks`",
+    ]
+    private static let hardware = "hardware encoders aren't supported; `codec: h264` uses libx264"
+    private static let faststart =
+        "`optimize_for_network: true` of the job puts the index at the front (faststart)"
+
+    /// What to write instead of an encoder's option that isn't one.
+    static func help(option: String) -> String? {
+        switch option {
+        case "movflags", "faststart": faststart
+        case "threads": "`threads` is a key of the job"
+        case "hwaccel", "gpu": hardware
+        default: nil
+        }
     }
 
-    /// Where what a word asks for is said that stands in a job, or that it can't be.
-    static func help(_ word: String, in type: MappingType) -> String? {
-        type.name == "job" ? elsewhere[word.lowercased()] : nil
+    /// Values of other tools, by the key.
+    private static let values: [String: [String: String]] = [
+        "join": [
+            "crossfade": "dissolve", "xfade": "dissolve", "fade": "dissolve", "mix": "dissolve",
+            "cross-dissolve": "dissolve", "crossdissolve": "dissolve",
+        ],
+        "fit": [
+            "pad": "contain", "letterbox": "contain", "bars": "contain", "aspect-fit": "contain",
+            "crop": "cover", "zoom": "cover", "aspect-fill": "cover", "distort": "stretch", "scale": "inside",
+        ],
+        "channels": ["1.0": "mono", "2.0": "stereo", "1ch": "mono", "2ch": "stereo", "6ch": "5.1"],
+    ]
+
+    /// The word that a value of another tool means; nil where none does.
+    static func value(_ word: String, of key: String, among words: [String]) -> String? {
+        values[key]?[word.lowercased()].flatMap { words.contains($0) ? $0 : nil }
     }
+
+    /// What to write instead of a codec that isn't one.
+    static func help(codec name: String) -> String? {
+        if name == "copy" { return "`copy: true` in the rule, instead of `encode`, copies the track" }
+        guard let mark = name.lastIndex(of: "_"),
+            ["nvenc", "qsv", "vaapi", "videotoolbox", "amf", "v4l2m2m", "mf", "vulkan", "omx", "cuvid"]
+                .contains(name[name.index(after: mark)...])
+        else { return nil }
+        let codec = CodecCatalog.codec(String(name[..<mark]), of: .video)
+        guard let codec, let encoder = codec.availableEncoder else {
+            return "hardware encoders aren't supported"
+        }
+        return "hardware encoders aren't supported; `\(codec.name)` uses \(encoder.name)"
+    }
+
+    /// The key of a mapping that a word means; nil where none does, or where the value can't be that key's.
+    static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
+        guard let key = keys[word.lowercased()], let form = type.key(key)?.type else { return nil }
+        return value.map { form.takesKind(of: $0) } ?? true ? key : nil
+    }
+
+    /// What to write instead of a key, or why it can't be asked for.
+    static func help(_ word: String, in type: MappingType) -> String? {
+        switch type.name {
+        case "job", "jobPart": elsewhere[word.lowercased()]
+        case "videoEncode", "videoEncodeSettings":
+            word == "quality"
+                ? "`crf` is constant quality; searching for a quality such as an SSIM is not in this version"
+                : encodeKeys[word.lowercased()]
+        case "audioEncode", "audioEncodeSettings": encodeKeys[word.lowercased()]
+        case "metadata", "metadataPart": "a tag is set by `set: { \(word): … }`"
+        default: nil
+        }
+    }
+
+    /// How a mapping is written, for those who wrote a single value or a list; by the mapping's name.
+    static func example(of type: MappingType) -> String? {
+        var name = type.name
+        for suffix in ["Part", "Settings"] where name.hasSuffix(suffix) { name.removeLast(suffix.count) }
+        return examples[name].map { "it is written like `\($0)`" }
+    }
+    private static let examples: [String: String] = [
+        "range": "{ start: 1s, end: 3s }", "limit": "{ size: 50MB }",
+        "place": "{ bottom: 10%, center: true }",
+        "metadata": "{ keep: all, set: { title: … } }", "chapter": "{ start: 0s, title: … }",
+        "crop": "{ x: 0, y: 0, width: 640, height: 360 }", "color": "{ matrix: bt709, range: tv }",
+        "selection": "{ language: eng }", "job": "{ asset: a.mp4, export: 1280x720, destination: out/a.mp4 }",
+        "output": "{ export: 1280x720, destination: out/a.mp4 }", "images": "{ every: 5s }",
+        "sheet": "{ columns: 5, rows: 5 }", "waveform": "{ format: png }",
+        "destination": "{ path: out/a.mp4, if_exists: replace }", "expect": "{ duration: 10s }",
+        "duck": "{ under: voice, by: 12dB }", "levelPoint": "{ at: 0s, value: 1 }",
+        "volumePoint": "{ at: 0s, value: 1 }", "opacityPoint": "{ at: 0s, value: 1 }",
+        "composition": "{ sequence: [ a.mp4, b.mp4 ] }", "subtitleEncode": "{ codec: srt }",
+    ]
 
     /// What a file name's extension asks for that is no movie.
     static func help(extension word: String) -> String? {
@@ -82,7 +181,7 @@ enum ForeignWords {
         case "png", "jpg", "jpeg", "webp": "stills are made by `images: { at: … }` instead of `tracks`"
         case "gif": "animations are made by `images: { every: 100ms, animation: gif }` instead of `tracks`"
         case "bmp", "tif", "tiff", "avif": "stills are jpeg, png or webp"
-        case "m3u8", "mpd": "playlists and their segments are not written by this version"
+        case "m3u8", "mpd", "hls", "dash": "playlists and their segments are not written by this version"
         default: nil
         }
     }

@@ -3,16 +3,17 @@ internal import Media
 /// The keys of stills.
 extension Language {
     static let imageTolerance = MappingType(
-        "imageTolerance", "`tolerance`", "How far from the time that is asked for a still may lie.",
+        "imageTolerance", "`tolerance` of `images`",
+        "How far from the time that is asked for a still may lie.",
         keys: [
             KeyInfo("before", length(0...86_400), "How much earlier.", default: "0"),
             KeyInfo("after", length(0...86_400), "How much later.", default: "0"),
         ])
     static let imageSheet = MappingType(
-        "imageSheet", "`sheet`", "All stills in one file, beside and above each other.",
+        "imageSheet", "`sheet` of `images`", "All stills in one file, in columns and rows.",
         keys: [
             KeyInfo("columns", .integer(1...200), "Stills beside each other.", required: true),
-            KeyInfo("rows", .integer(1...200), "Stills above each other.", default: "as many as it takes"),
+            KeyInfo("rows", .integer(1...200), "Rows of stills.", default: "as many as it takes"),
             KeyInfo(
                 "index", .word(["vtt"]),
                 "A WebVTT file beside it that says which part of the sheet belongs to which time, for players that show it above their time line."
@@ -26,7 +27,10 @@ extension Language {
                 "at", .oneOf([.number(-1e9...1e9), time, .list(timeOrNumber)]),
                 "These times of the range; `end` is the last frame."),
             KeyInfo("every", length(0.001...86_400), "The first frame, and one after each such time."),
-            KeyInfo("count", .integer(1...9999), "So many, each in the middle of its part of the range."),
+            KeyInfo(
+                "count", .integer(1...9999),
+                "That many, evenly spaced: the range is divided into that many equal parts, and each still is from the middle of one."
+            ),
             KeyInfo("keyframes", .onlyTrue, "Every key frame."),
             KeyInfo(
                 "scenes", .number(0.001...1),
@@ -51,11 +55,11 @@ extension Language {
                 "format", .word(CodecCatalog.stills.map(\.name)), "The kind of file.",
                 default: "from the destination's extension"),
             KeyInfo(
-                "quality", .integer(1...100), "Of formats that lose something; 100 is the best.",
+                "quality", .integer(1...100), "For lossy formats; 100 is the best.",
                 default: CodecCatalog.stills.compactMap { codec in
                     codec.stillQuality.map { "\($0.usual) for \(codec.name)" }
                 }.joined(separator: ", ")),
-            KeyInfo("sheet", .mapping(imageSheet), "All stills in one file, beside and above each other."),
+            KeyInfo("sheet", .mapping(imageSheet), "All stills in one file, in columns and rows."),
             KeyInfo(
                 "animation", .word(AnimationFormat.allCases.map(\.rawValue)),
                 "All stills in one file, shown one after the other, each until the time of the next: over and over again. A GIF has one palette for all of them."

@@ -42,7 +42,7 @@ extension Language {
             "What is read and how it is written, in output order."),
         KeyInfo(
             "export", .word(ExportPreset.names),
-            "Instead of `tracks`: a preset by name, with settings that hang on the source. `tandem presets` lists them."
+            "Instead of `tracks`: a preset by name, with settings that depend on the source. `tandem presets` lists them."
         ),
         KeyInfo(
             "images", .mapping(images),
@@ -133,7 +133,7 @@ extension Language {
                 default: "exact"
             ),
         ],
-        laterKeys: ["package"],
+        laterKeys: ["package", "check", "when", "publish_if", "group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
             .exactlyOne(["tracks", "export", "images", "waveform", "outputs"]),

@@ -33,7 +33,11 @@ package enum Language {
         .word([
             "mono", "stereo", "2.1", "3.0", "3.1", "4.0", "4.1", "quad", "5.0", "5.1", "6.0", "6.1", "7.0",
             "7.1",
-        ]), .text(pattern: #"^[a-zA-Z0-9][a-zA-Z0-9.+() ]*$"#, example: "5.1(side)"),
+        ]),
+        .text(
+            pattern:
+                #"^([a-zA-Z][a-zA-Z0-9.+() -]*|[0-9]+\.[0-9]+(\([a-z-]+\))?|[0-9]+([cC]| channels)|0x[0-9a-fA-F]+)$"#,
+            example: "5.1(side)"),
     ])
     static let frameRate = ValueType.oneOf([
         .number(0.001...1000), .text(pattern: #"^[0-9]+(\.[0-9]+|/[1-9][0-9]*)?$"#, example: "30000/1001"),
@@ -207,7 +211,7 @@ package enum Language {
         keys: [
             KeyInfo(
                 "codec", .word(SubtitleCodec.allCases.map(\.rawValue)),
-                "The kind of text. Subtitles that are images can be copied alone.", required: true)
+                "The kind of text. Image subtitles can only be copied.", required: true)
         ])
     static let attachmentTrack = MappingType(
         "attachmentTrack", "an attachment rule", "A rule for files that travel along, such as fonts.",

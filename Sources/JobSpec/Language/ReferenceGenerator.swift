@@ -4,23 +4,59 @@ internal import LibAV
 package enum ReferenceGenerator {
     /// The whole page, stable from run to run.
     package static func reference() -> String {
-        var text = """
+        let text = """
             # The job language, version \(Language.version)
 
             Made from the program's own table by `tandem schema --reference`; what a message's id means is in
-            [rules.md](rules.md). `schemas/tandem-v1.schema.json` says the same to editors.
+            [rules.md](rules.md). `schemas/tandem-v1.schema.json` describes the same to editors.
+
+            ```yaml
+            version: 1
+            vars: { out: out }
+            assets: { talk: media/talk.mov }
+            settings:
+              speech: { codec: aac, bitrate: 128k, normalize: -16 }
+            defaults: { destination: { if_exists: replace } }
+            jobs:
+              web:
+                asset: talk
+                range: { start: "0:10", end: "1:50" }
+                tracks:
+                  - { video: first, encode: { codec: h264, crf: 23, size: 1280x720 } }
+                  - { audio: { language: eng }, encode: speech }
+                metadata: { set: { title: Web cut } }
+                destination: "${out}/${asset.stem}.mp4"
+                expect: { duration: { is: 100s, within: 40ms } }
+            ```
+
+            ## Contents
 
 
             """
+        var sections = ""
         var seen: Set<String> = []
         var queue = [Language.file]
         while !queue.isEmpty {
             let type = queue.removeFirst()
             guard seen.insert(type.name).inserted else { continue }
-            text += section(type)
+            sections += section(type)
             for key in type.keys { queue += mappings(in: key.type) }
         }
-        return text + ReferenceGrammar.text + filters + encoderOptions
+        sections += ReferenceGrammar.text + filters + encoderOptions
+        return text + contents(of: sections) + "\n" + sections
+    }
+
+    /// A link to each section.
+    private static func contents(of text: String) -> String {
+        text.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { line in
+            let title = line.dropFirst(3)
+            // As GitHub names anchors.
+            let anchor = title.lowercased().compactMap { letter -> Character? in
+                letter == " "
+                    ? "-" : letter.isLetter || letter.isNumber || "-_".contains(letter) ? letter : nil
+            }
+            return "- [\(title)](#\(String(anchor)))\n"
+        }.joined()
     }
 
     /// The filters that job files may use.
@@ -68,17 +104,32 @@ package enum ReferenceGenerator {
     }
 
     private static func whole(_ type: MappingType) -> MappingType {
-        for one in [
-            Language.job, Language.videoEncode, Language.audioEncode, Language.range, Language.metadata,
-            Language.destination, Language.fileAsset, Language.pattern, Language.imagesAsset,
-            Language.imageAsset,
-            Language.jobAsset, Language.limit,
-            Language.chapter, Language.videoTrack, Language.audioTrack, Language.selection,
-        ] where type.title == one.title {
-            return one
+        for suffix in ["Part", "Settings"] where type.name.hasSuffix(suffix) {
+            return wholes[String(type.name.dropLast(suffix.count))] ?? type
         }
         return type
     }
+
+    /// Mappings that aren't partial, by name.
+    private static let wholes: [String: MappingType] = {
+        var found: [String: MappingType] = [:]
+        var queue = [Language.job, Language.output, Language.videoEncode, Language.audioEncode]
+        func direct(_ type: ValueType) -> [MappingType] {
+            switch type {
+            case .mapping(let mapping): [mapping]
+            case .mapOf(let value, _, _): direct(value)
+            case .list(let element, _): direct(element)
+            case .oneOf(let types): types.flatMap(direct)
+            default: []
+            }
+        }
+        while let type = queue.popLast() {
+            guard found[type.name] == nil else { continue }
+            found[type.name] = type
+            for key in type.keys { queue += direct(key.type) }
+        }
+        return found
+    }()
 
     private static func section(_ type: MappingType) -> String {
         var text =

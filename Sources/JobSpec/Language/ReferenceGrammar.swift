@@ -43,12 +43,18 @@ enum ReferenceGrammar {
     /// Exit statuses, the first that applies.
     static let statuses = [
         (130, "interrupted"), (143, "terminated"), (64, "wrong usage"),
-        (3, "a job file is wrong, or what it asks of its sources; nothing was begun"),
+        (
+            3,
+            "the job files are wrong, and nothing was started. `validate`: errors that the files alone reveal. `plan`: also errors that depend on the sources (missing source, no such track, range beyond the end, existing destination, collision, an expectation that can't be met). `run`: the errors of `validate`, collisions, and a destination that is a source"
+        ),
         (
             4,
             "this machine can't: an encoder is missing, the state can't be written, the sandbox that is required can't be had"
         ),
-        (1, "a job failed or was refused; the others ran"),
+        (
+            1,
+            "a job failed or was rejected (source missing or damaged, destination exists, an expectation that can't be met, no space, timeout, crash); the others ran"
+        ),
         (5, "nothing worse than a failed expectation"),
         (0, "all is well, warnings among it unless `--warnings-as-errors`"),
     ]

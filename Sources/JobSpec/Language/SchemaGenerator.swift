@@ -61,11 +61,24 @@ package enum SchemaGenerator {
         ("type", .string("string")), ("pattern", .string(#"\$\{"#)),
         ("description", .string("A value with `${…}` in it, whose type is read after substitution.")),
     ])
-    private static let orSubstitution = JSON.object([("$ref", .string("#/definitions/substitution"))])
+    private static let isSubstitution = JSON.object([("$ref", .string("#/definitions/substitution"))])
 
-    /// Scalars are read from their text, so a number may stand in quotes too.
-    private static func anyOf(_ types: [JSON]) -> JSON {
-        .object([("anyOf", .array(types + [orSubstitution]))])
+    /// One schema where a condition holds, and another one where it doesn't. Unlike `anyOf`, a checker then reports what is
+    /// wrong with the one that was meant.
+    private static func choose(_ condition: JSON, _ then: JSON, otherwise: JSON) -> JSON {
+        .object([("if", condition), ("then", then), ("else", otherwise)])
+    }
+
+    private static func isType(_ name: String) -> JSON { .object([("type", .string(name))]) }
+
+    /// A single value, or a text with `${…}` in it.
+    private static func value(_ schema: JSON) -> JSON {
+        choose(isSubstitution, .raw("true"), otherwise: schema)
+    }
+
+    /// A number, or a text that is read as one: scalars are read from their text.
+    private static func number(_ schema: JSON, pattern: String) -> JSON {
+        choose(isType("string"), .object([("pattern", .string(pattern))]), otherwise: schema)
     }
 
     private static let identifierPattern = "^[A-Za-z_][A-Za-z0-9_-]*$"
@@ -79,36 +92,34 @@ package enum SchemaGenerator {
         case .identifier:
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
         case .text(let pattern, let example):
-            return anyOf([
+            return value(
                 .object([
                     ("type", .string("string")), ("pattern", .string(pattern)),
                     ("examples", .array([.string(example)])),
-                ])
-            ])
+                ]))
         case .integer(let range):
-            return anyOf([
-                .object([
-                    ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
-                    ("maximum", .raw("\(range.upperBound)")),
-                ]), .object([("type", .string("string")), ("pattern", .string("^-?[0-9]+$"))]),
-            ])
+            return value(
+                number(
+                    .object([
+                        ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
+                        ("maximum", .raw("\(range.upperBound)")),
+                    ]), pattern: "^-?[0-9]+$"))
         case .number(let range):
-            return anyOf([
-                .object([
-                    ("type", .string("number")), ("minimum", .raw(plain(range.lowerBound))),
-                    ("maximum", .raw(plain(range.upperBound))),
-                ]), .object([("type", .string("string")), ("pattern", .string(#"^-?[0-9]+(\.[0-9]+)?$"#))]),
-            ])
+            return value(
+                number(
+                    .object([
+                        ("type", .string("number")), ("minimum", .raw(plain(range.lowerBound))),
+                        ("maximum", .raw(plain(range.upperBound))),
+                    ]), pattern: #"^-?[0-9]+(\.[0-9]+)?$"#))
         case .boolean:
-            return anyOf([
-                .object([("enum", .array([.raw("true"), .raw("false"), .string("true"), .string("false")]))])
-            ])
+            return value(
+                .object([("enum", .array([.raw("true"), .raw("false"), .string("true"), .string("false")]))]))
         case .onlyTrue:
-            return anyOf([.object([("enum", .array([.raw("true"), .string("true")]))])])
+            return value(.object([("enum", .array([.raw("true"), .string("true")]))]))
         case .word(let words):
             // A word that looks like a number is read as one by most.
             let numbers = words.filter { Double($0) != nil }.map { JSON.raw($0) }
-            return anyOf([.object([("enum", .array(words.map { .string($0) } + numbers))])])
+            return value(.object([("enum", .array(words.map { .string($0) } + numbers))]))
         case .mapping(let mapping):
             if !definitions.contains(where: { $0.0 == mapping.name }) {
                 definitions.append((mapping.name, .raw("{}")))
@@ -135,17 +146,75 @@ package enum SchemaGenerator {
             let members = [("type", JSON.string("array")), ("items", json(element, &definitions))]
             return .object(mayBeEmpty ? members : members + [("minItems", .raw("1"))])
         case .oneOf(let types):
-            let kinds = types.compactMap { type -> MappingType? in
-                if case .mapping(let mapping) = type { mapping } else { nil }
-            }
-            guard kinds.count > 1, let marks = marks(of: kinds) else {
-                return .object([("anyOf", .array(types.map { json($0, &definitions) }))])
-            }
-            let told = told(apart: kinds, by: marks, &definitions)
-            let others = types.filter { if case .mapping = $0 { false } else { true } }
-            guard !others.isEmpty else { return told }
-            return .object([("anyOf", .array(others.map { json($0, &definitions) } + [told]))])
+            return forms(types, &definitions)
         }
+    }
+
+    /// Several types, of which the kind of the value (mapping, list or single value) chooses first: a mistake in a mapping is
+    /// not reported as a missing string.
+    private static func forms(_ types: [ValueType], _ definitions: inout [(String, JSON)]) -> JSON {
+        var (mappings, objects, lists, values) = ([MappingType](), [JSON](), [JSON](), [JSON]())
+        for type in types {
+            switch type {
+            case .mapping(let mapping): mappings.append(mapping)
+            case .mapOf: objects.append(json(type, &definitions))
+            case .list: lists.append(json(type, &definitions))
+            default: values.append(json(type, &definitions))
+            }
+        }
+        if mappings.count == 1 {
+            objects.append(json(.mapping(mappings[0]), &definitions))
+        } else if !mappings.isEmpty {
+            objects.append(several(mappings, &definitions))
+        }
+        func any(_ schemas: [JSON]) -> JSON {
+            schemas.count == 1 ? schemas[0] : .object([("anyOf", .array(schemas))])
+        }
+        var parts: [(kind: String, schema: JSON)] = []
+        if !lists.isEmpty { parts.append(("array", any(lists))) }
+        if !objects.isEmpty { parts.append(("object", any(objects))) }
+        guard !parts.isEmpty else { return any(values) }
+        // What is none of these is a single value; where none can be one, the last kind says what it isn't.
+        var schema = values.isEmpty ? parts.removeLast().schema : any(values)
+        for part in parts.reversed() { schema = choose(isType(part.kind), part.schema, otherwise: schema) }
+        return schema
+    }
+
+    /// Several kinds of mappings: by the key that tells them apart, or, of settings, by their codec. Parts of mappings need not
+    /// have that key.
+    private static func several(_ kinds: [MappingType], _ definitions: inout [(String, JSON)]) -> JSON {
+        if let marks = marks(of: kinds) { return told(apart: kinds, by: marks, &definitions) }
+        let schemas = kinds.map { json(.mapping($0), &definitions) }
+        var schema = JSON.object([("anyOf", .array(schemas))])
+        for (kind, own) in zip(kinds, schemas) {
+            guard case .word(let codecs)? = kind.key("codec")?.type else {
+                guard let mark = kind.keys.first?.name, kinds.allSatisfy({ $0 === kind || !$0.has(mark) })
+                else { continue }
+                schema = choose(required(mark), own, otherwise: schema)
+                continue
+            }
+            let isOne = JSON.object([
+                ("required", .array([.string("codec")])),
+                ("properties", .object([("codec", .object([("enum", .array(codecs.map { .string($0) }))]))])),
+            ])
+            schema = choose(isOne, own, otherwise: schema)
+        }
+        return schema
+    }
+
+    /// A movie's container comes from `container`, or from the destination's extension.
+    private static func extensionRule(_ mapping: MappingType) -> [JSON] {
+        guard mapping === Language.job else { return [] }
+        let others = ["container", "images", "waveform", "outputs"].map(required)
+        let path = JSON.object([("pattern", .string(#"\.[^./]+$|\$\{"#))])
+        let destination = choose(
+            isType("object"), .object([("properties", .object([("path", path)]))]), otherwise: path)
+        return [
+            .object([
+                ("if", .object([("not", .object([("anyOf", .array(others))]))])),
+                ("then", .object([("properties", .object([("destination", destination)]))])),
+            ])
+        ]
     }
 
     /// The key of each kind of mapping that no other has, and that must be there.
@@ -259,7 +328,7 @@ package enum SchemaGenerator {
                 ),
             ])
         }
-        let rules = mapping.alternatives.map(rule) + stricter + codecRules(mapping)
+        let rules = mapping.alternatives.map(rule) + stricter + codecRules(mapping) + extensionRule(mapping)
         if !rules.isEmpty { members.append(("allOf", .array(rules))) }
         return .object(members)
     }

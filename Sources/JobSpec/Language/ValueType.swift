@@ -53,6 +53,18 @@ extension ValueType {
 }
 
 extension ValueType {
+    /// A node of that kind (single value, list or mapping) may be a value of this type.
+    func takesKind(of node: YAMLNode) -> Bool {
+        switch (self, node.content) {
+        case (.oneOf(let types), _): types.contains { $0.takesKind(of: node) }
+        case (.mapping(let type), .scalar): type.shortForm != nil
+        case (.mapping, .mapping), (.mapOf, .mapping), (.list, .sequence): true
+        case (.mapping, _), (.mapOf, _), (.list, _): false
+        case (_, .scalar): true
+        default: false
+        }
+    }
+
     /// The kind of mapping that a node is for certain: it has all keys that the kind must have. A single value is the first
     /// one's short form.
     func kind(of node: YAMLNode) -> MappingType? {

@@ -6,6 +6,9 @@ internal import LibAV
 /// A table of ours and not libavfilter's list: what a newer library adds is not allowed by itself. Options stand in
 /// libavfilter's order, by which they may be written without their names.
 enum FilterCatalog {
+    /// The filter that `normalize` uses itself.
+    static let loudnessNormalizer = "loudnorm"
+
     /// The options of each filter for a kind of track.
     static func tables(_ type: MediaType) -> [String: OptionTable] { type == .video ? video : audio }
 

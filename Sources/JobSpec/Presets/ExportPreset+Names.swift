@@ -9,7 +9,7 @@ extension ExportPreset {
     public static var low: ExportPreset { known("low") }
     /// For the web.
     public static var medium: ExportPreset { known("medium") }
-    /// As good as H.264 is worth, in the source's size.
+    /// High-quality H.264 in the source's size.
     public static var highest: ExportPreset { known("highest") }
     /// H.264 of at most 640x480.
     public static var h264At640x480: ExportPreset { known("640x480") }

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import YAMLDocument
 
 /// A name for how all of a source is exported (AVFoundation's `AVAssetExportSession` presets): rules for its tracks, whose
-/// settings hang on the source where they can.
+/// settings depend on the source where they can.
 public struct ExportPreset: Sendable {
     /// A rule of it.
     package struct Rule: Sendable {
@@ -42,7 +42,7 @@ public struct ExportPreset: Sendable {
                 "low", "small files for a preview", codec: "h264", crf: 28, box: "640x360", sound: "64k"),
             pictures("medium", "for the web", codec: "h264", crf: 23, box: "1280x720", sound: "128k"),
             pictures(
-                "highest", "as good as H.264 is worth, in the source's size", codec: "h264", crf: 17, box: nil
+                "highest", "high-quality H.264 in the source's size", codec: "h264", crf: 17, box: nil
             ),
         ]
         + ["640x480", "960x540", "1280x720", "1920x1080", "3840x2160"].map {
@@ -53,8 +53,8 @@ public struct ExportPreset: Sendable {
             pictures("hevc-" + $0, "HEVC of at most that size", codec: "hevc", crf: 22, box: $0)
         }
         + [
-            master("prores-422", "for editing, without what sees through", "standard", "yuv422p10le"),
-            master("prores-4444", "for editing, with what sees through", "4444", "yuva444p10le"),
+            master("prores-422", "for editing, without alpha", "standard", "yuv422p10le"),
+            master("prores-4444", "for editing, with alpha", "4444", "yuva444p10le"),
             ExportPreset(
                 name: "m4a", summary: "the audio alone, as AAC", containers: ["m4a", "mp4", "mov"],
                 rules: [Rule(kind: "audio", selection: "all", settings: [("codec", "aac")])]),

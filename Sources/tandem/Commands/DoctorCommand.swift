@@ -8,7 +8,8 @@ internal import LibAV
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Tells what this machine gives a sandbox: a worker tries to get out of its own.",
+        abstract:
+            "Reports what this machine's sandbox prevents: a sandboxed worker attempts what it must not be able to do.",
         discussion: """
             Nothing is guessed: each line is something that a worker tried from inside. Exit status 0 where nothing worked, 4 \
             otherwise; `--require-sandbox` asks for the same parts.
@@ -91,10 +92,10 @@ struct DoctorCommand: ParsableCommand {
             "Landlock   \(report.landlock == 0 ? "none" : "version \(report.landlock)")",
             "user       \(report.isRoot ? "root; each worker is another one" : "not root; workers are the same one")",
             "sandbox    \(report.sandbox)",
-            "a worker tried to",
+            "attempts of a worker to",
         ]
         for attempt in report.attempts {
-            let mark = attempt.isClosed ? "  closed  " : "  OPEN    "
+            let mark = attempt.isClosed ? "  denied   " : "  ALLOWED  "
             lines.append(mark + attempt.attempt + (attempt.reason.map { " (\($0))" } ?? ""))
         }
         return lines.map { TextRenderer.printable($0) + "\n" }.joined()

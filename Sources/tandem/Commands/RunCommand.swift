@@ -32,7 +32,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: "Jobs at a time. Without it as many as keep the processors busy, by what each job costs.")
+        help: "Maximum number of concurrent jobs (default: chosen from the jobs' estimated CPU cost).")
     var jobs: Int?
 
     @Option(
@@ -53,16 +53,17 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Waits for a run that uses the state folder, instead of failing.")
     var wait = false
 
-    @OptionGroup var state: StateArguments
-    @OptionGroup var workers: WorkerArguments
     @OptionGroup var outputs: RunOutputs
     @OptionGroup var happening: EventArguments
 
     @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
     var keepFailed = false
 
-    @Flag(exclusivity: .exclusive, help: "Says nothing but what goes wrong, or what is up to date as well.")
+    @Flag(exclusivity: .exclusive, help: "Print only errors; or also list jobs that are up to date.")
     var verbosity = Talk.normal
+
+    @OptionGroup var state: StateArguments
+    @OptionGroup var workers: WorkerArguments
 
     enum AfterFailure: String, EnumerableFlag {
         case failFast, keepGoing

@@ -59,7 +59,8 @@ struct ChapterPlanner {
         case .keep: (chapters, reason) = ([], problem)
         }
         if !source.isEmpty {
-            reasons.account(for: "\(source.count) chapters", of: nil, outcome, reason)
+            reasons.account(
+                for: "\(source.count) chapter\(source.count == 1 ? "" : "s")", of: nil, outcome, reason)
         }
         return Decision(reasons.hasErrors ? nil : chapters, reasons)
     }

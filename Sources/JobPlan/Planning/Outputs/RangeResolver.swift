@@ -116,7 +116,10 @@ struct RangeResolver {
             return nil
         case .chapter(let number):
             guard number <= source.chapters.count else {
-                let has = source.chapters.isEmpty ? "no chapters" : "\(source.chapters.count) chapters"
+                let has =
+                    source.chapters.isEmpty
+                    ? "no chapters"
+                    : "\(source.chapters.count) chapter\(source.chapters.count == 1 ? "" : "s")"
                 sink.error(
                     .invalidRange, "there is no chapter \(number); the source has \(has)", at: written.range)
                 return nil

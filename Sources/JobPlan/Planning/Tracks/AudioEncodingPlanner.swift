@@ -82,9 +82,6 @@ struct AudioEncodingPlanner {
         {
             reasons.note("\(track.codec) becomes \(most) bits, the most that \(encoder.name) writes")
         }
-        if !track.isLossless, !codec.isLossless {
-            reasons.note("audio \(track.codec) is compressed with loss already, and is compressed again")
-        }
         var audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
         audio.filters = chain
         return TrackPlan.Encoding(

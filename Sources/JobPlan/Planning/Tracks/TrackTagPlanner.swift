@@ -146,7 +146,9 @@ struct TrackTagPlanner {
             if rule.language != nil { return note(.left, "the rule sets it") }
             guard let written = entries.first(where: { $0.key == "language" })?.value else {
                 return note(
-                    .left, track.language == nil ? "it says nothing" : "\(container.value.name) can't say it")
+                    .left,
+                    track.language == nil
+                        ? "`\(tag.value)`: undetermined" : "\(container.value.name) can't say it")
             }
             return note(.copied, written == tag.value ? "kept" : "as \(written)")
         case "title", "handler_name":

@@ -82,9 +82,6 @@ extension VideoEncodingPlanner {
         if size.width > source.width || size.height > source.height {
             reasons.note("scaled up from \(source) to \(size)")
         }
-        if !track.isLossless, !spec.codec.value.isLossless, !spec.codec.value.isStill {
-            reasons.note("video \(track.codec) is compressed with loss already, and is compressed again")
-        }
         if spec.size == nil, size != source {
             reasons.note("odd size \(source) becomes \(size), as \(format) needs")
         }
