@@ -97,7 +97,7 @@ import Testing
             """
             version: 1
             jobs:
-              long: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], expect: { duration: 5s }, destination: long.flac }
+              long: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], expect: { audio: { codec: mp3 } }, destination: long.flac }
               good: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: good.flac }
             """, to: "jobs.yaml")
         let planned = try tandem(["plan", "jobs.yaml"], in: scratch)
