@@ -44,7 +44,8 @@ struct DestinationCheck {
             }
             let name = String(rest[dollar.upperBound..<close])
             if let value = scope.variables[name]?.text {
-                let place = Substitution.part(node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
+                let place = Substitution.part(
+                    node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
                 for problem in Self.problems(of: value[...], isStart: isStart) { report(problem, at: place) }
                 if !value.isEmpty { isStart = false }
             } else {

@@ -153,7 +153,8 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
     /// Annex B, and decode nothing. AVC-Intra that is copied keeps its tag.
     private func keepMuxerFromGuessing(_ parameters: UnsafeMutablePointer<AVCodecParameters>) {
         guard parameters.pointee.codec_id == AV_CODEC_ID_H264 else { return }
-        let isAVCIntra = parameters.pointee.codec_tag & 0xffff == 0x6961  // "ai", in the order of a file's bytes
+        // "ai", in the order of a file's bytes.
+        let isAVCIntra = parameters.pointee.codec_tag & 0xffff == 0x6961
         if !isAVCIntra { parameters.pointee.format = AV_PIX_FMT_NONE.rawValue }
     }
 
