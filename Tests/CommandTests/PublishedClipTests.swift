@@ -74,7 +74,7 @@ import Testing
         let plan = try tandem("plan", "--shards", "2", "--out", "shards", "jobs.yaml", in: scratch)
         try #require(plan.status == 0, "\(plan.errors)")
         for part in try FileManager.default.contentsOfDirectory(atPath: scratch.file("shards")).sorted()
-        where part.hasSuffix(".json") {
+        where part.hasPrefix("shard-") {
             let run = try tandem("run", "--plan", "shards/\(part)", in: scratch)
             #expect(run.status == 0, "\(part): \(run.errors)")
         }

@@ -19,7 +19,10 @@ import Testing
     }
 
     private func report(_ numbers: [String: Int] = [:]) throws -> TrackReport {
-        var fields: [String: Any] = ["end": "1/25", "damage": ["skipped": numbers["skipped"] ?? 0]]
+        var fields: [String: Any] = [
+            "end": "1/25",
+            "damage": ["skipped": numbers["skipped"] ?? 0, "leading": numbers["leading"] ?? 0],
+        ]
         for name in [
             "appendedSamples", "filledSamples", "hiddenSamples", "captionsLeft", "writtenPackets",
             "droppedSamples",
@@ -120,7 +123,7 @@ import Testing
         }
         for name in [
             "appendedSamples", "filledSamples", "hiddenSamples", "captionsLeft", "writtenPackets",
-            "droppedSamples", "skipped",
+            "droppedSamples", "skipped", "leading",
         ] {
             for value in [-1, 1 << 51, Int.max, Int.min] {
                 #expect(checked(outcome([[try report([name: value])]]), [1]) == nil, "\(name): \(value)")

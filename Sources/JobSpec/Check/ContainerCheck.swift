@@ -58,7 +58,8 @@ enum ContainerCheck {
                 sink.error(
                     .containerSetting, "`\(key.value)` would be a tag of text, not a cover", at: key.range,
                     help: "covers of the source are kept unless `keep` says otherwise")
-            } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil
+            } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil,
+                DateTag.problem(entry.value) == nil
             {
                 sink.error(
                     .containerSetting,

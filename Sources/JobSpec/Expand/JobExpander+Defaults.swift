@@ -8,7 +8,7 @@ extension JobExpander {
     /// What is wrong in `defaults` though every job has something else in its place. What jobs get of them was looked at
     /// with those: it is not said again, and what only a whole job must have is not asked for.
     func checkDefaults(_ node: YAMLNode) {
-        guard case .mapping = node.content else { return }
+        guard case .mapping(let entries) = node.content else { return }
         let own = NodeReader()
         let expander = JobExpander(definition: definition, reader: own, matches: nil)
         let base = BatchDefinition.Base(id: Located("defaults", at: node.range), node: Self.respelled(node))
@@ -49,8 +49,9 @@ extension JobExpander {
             // A composition is one whole: no job adds to it.
             let isInComposition =
                 base.node[key: "composition"]?.range.contains(diagnostic.range) == true
+            let isEmptyEntry = entries.contains { $0.value.isNull && $0.keyRange == diagnostic.range }
             guard
-                Self.ofOneValue.contains(diagnostic.rule) || isInComposition
+                Self.ofOneValue.contains(diagnostic.rule) || isInComposition || isEmptyEntry
                     || isInList && Self.ofOneList.contains(diagnostic.rule)
                     || isInImages && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
             else { continue }
