@@ -223,6 +223,8 @@ final class PacketSource {
     }
 
     private func reopen() throws {
+        // Packets come from the file's beginning again.
+        hasSought = false
         try reopenLane()
         forget()
     }

@@ -136,6 +136,8 @@ extension CopyPlanner {
         // What is said of frames that say nothing changes none.
         var unchanged = VideoOutputSettings()
         (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)
+        // Edges are read as they are, fields included.
+        unchanged.deinterlacesLateFields = encoding.video?.deinterlacesLateFields ?? false
         guard configuration.width == track.width, configuration.height == track.height,
             configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,
             configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
