@@ -124,7 +124,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 asset: { pattern: testsrc, size: 320x180, frame_rate: 25, duration: 2s, tone: 440Hz }
                 tracks:
                   - video: first
-                    encode: { codec: h264, preset: fast, size: 160x180, frame_rate: 30000/1001, pixel_format: yuv444p, keyframe_interval: 500ms }
+                    encode: { codec: h264, preset: fast, size: 160x180, pixel_aspect_ratio: 2:1, frame_rate: 30000/1001, pixel_format: yuv444p, keyframe_interval: 500ms }
                   - audio: first
                     encode: { codec: aac, sample_rate: 22050, channels: 5.1 }
                 metadata: { set: { title: "A title" } }

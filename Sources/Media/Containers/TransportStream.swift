@@ -29,6 +29,7 @@ extension ContainerModel {
         model.framing = .transport
         model.packetStages = { parameters, track in
             if parameters.codecName == "klv" { return [KLVFraming(track: track)] }
+            if let headers = InBandHeaders(parameters) { return [headers] }
             return InBandSets(parameters).map { [$0] } ?? []
         }
         return model
