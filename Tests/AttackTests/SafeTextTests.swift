@@ -102,7 +102,7 @@ import Testing
             (StepSummary.render(report), 0),
         ] {
             #expect(isSafe(text))
-            #expect(text.components(separatedBy: "<script").count - 1 == scripts)
+            #expect(text.components(separatedBy: "<script>").count - 1 == scripts)
         }
         #expect(isSafe(String(decoding: try report.json(), as: UTF8.self)))
     }

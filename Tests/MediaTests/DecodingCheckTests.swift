@@ -18,6 +18,13 @@ import Testing
     @Test(arguments: [
         (video + h264, "a.mp4"), (video + h264, "a.mkv"), (video + h264, "a.ts"),
         (video + ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=25"], "a.mp4"),
+        // Open groups, whose leading frames can't be decoded by themselves.
+        (
+            video + [
+                "-c:v", "libx265", "-x265-params", "log-level=none:keyint=25:open-gop=1:bframes=8:b-adapt=0",
+            ],
+            "a.mp4"
+        ),
         (video + ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "25"], "a.webm"),
         (video + ["-c:v", "ffv1"], "a.mkv"), (video + ["-c:v", "mpeg2video"], "a.mpg"),
     ])

@@ -72,9 +72,14 @@ package struct DecodingCheck: Sendable {
                 track.format.parameters, timeBase: source.timeBase, threads: 1,
                 limits: asset.environment.sources.limits), frame: try Frame())
         let isVideo = track.mediaType == .video
+        var (firstTime, leading) = (noTimestamp, 0)
         while sample.packets < (isVideo ? Self.videoPackets : audioPackets) {
             if isCancelled() { throw CancellationError() }
             guard let packet = try source.next() else { break }
+            let pts = packet.pts
+            if sample.packets == 0 { firstTime = pts }
+            // Leading frames of an open group refer to the group before it, and a decoder that begins here drops them.
+            if isVideo, pts != noTimestamp, pts < firstTime { leading += 1 }
             sample.decode(packet)
             if sample.intactFrames == 0 { continue }
             if isVideo ? sample.packets >= Self.videoPackets : sample.intactFrames >= Self.audioFrames {
@@ -84,7 +89,7 @@ package struct DecodingCheck: Sendable {
         if sample.packets == 0 { return nil }
         sample.drain()
         // Two packets may be the fields of one frame, and a packet may hold a frame that is never shown.
-        let fewest = isVideo ? (sample.packets + 2) / 3 : 1
+        let fewest = isVideo ? (sample.packets - leading + 2) / 3 : 1
         if sample.intactFrames < fewest {
             return sample.complaint ?? "\(sample.packets) packets decode to \(sample.intactFrames) frames"
         }
