@@ -7,24 +7,25 @@ extension TemporaryFile {
     /// replaced and has no other name gets its own back where nothing has it.
     /// One that is being written is locked, and stays. `names` are those of the outputs that lie there.
     package static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return [] }
+        defer { close(directory) }
         let owners = Dictionary(grouping: names, by: stem)
         var removed: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard let part = PartName(name), let owned = owners[part.stem] else { continue }
-            let descriptor = openat(dirfd(stream), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        for name in entries(of: directory) {
+            guard let part = PartName(name, suffix: partSuffix) ?? PartName(name, suffix: asideSuffix),
+                let owned = owners[part.stem]
+            else { continue }
+            let descriptor = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { continue }
             let isDead = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             close(descriptor)
             guard isDead else { continue }
             // A long name's stem may be that of several, and whose the file was can't be told.
             let isBack =
-                part.isAside && owned.count == 1 && bringBack(name, to: owned[0], in: dirfd(stream))
-            if isBack || unlinkat(dirfd(stream), name, 0) == 0 { removed.append(name) }
+                name.hasSuffix(asideSuffix) && owned.count == 1
+                && bringBack(name, to: owned[0], in: directory)
+            if isBack || unlinkat(directory, name, 0) == 0 { removed.append(name) }
         }
         return removed
     }
@@ -39,21 +40,37 @@ extension TemporaryFile {
         return renameat(folder, part, folder, name) == 0
     }
 
-    /// The name of an unfinished output, taken apart: `.name.<attempt>.part`, or `.kept` of what it is to replace.
-    private struct PartName {
-        let stem: String
-        let isAside: Bool
+    /// The names of a folder's entries that can be those of unfinished outputs: all that begin with a dot.
+    static func entries(of folder: Int32) -> [String] {
+        let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let stream = fdopendir(copy) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            guard entry.pointee.d_name.0 == 0x2e else { continue }
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
 
-        init?(_ name: String) {
-            isAside = name.hasSuffix(TemporaryFile.asideSuffix)
-            guard name.hasPrefix("."), isAside || name.hasSuffix(TemporaryFile.partSuffix) else { return nil }
-            let suffix = isAside ? TemporaryFile.asideSuffix : TemporaryFile.partSuffix
+    /// A temporary name, `.name.<attempt>.part`, taken apart.
+    struct PartName {
+        /// The final name, at most 200 bytes of it.
+        let stem: String
+
+        /// Returns nil for a name without the suffix.
+        init?(_ name: String, suffix: String) {
+            guard name.hasPrefix("."), name.hasSuffix(suffix) else { return nil }
             let named = name.dropFirst().dropLast(suffix.count)
             guard let dot = named.lastIndex(of: ".") else { return nil }
             let attempt = named[named.index(after: dot)...]
-            guard !attempt.isEmpty,
-                attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) })
-            else { return nil }
+            guard !attempt.isEmpty, attempt.allSatisfy({ $0.isASCII && ($0.isLowercase || $0.isNumber) })
+            else {
+                return nil
+            }
             stem = String(named[..<dot])
         }
     }

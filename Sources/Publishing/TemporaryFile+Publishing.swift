@@ -1,24 +1,74 @@
 internal import CLinux
-internal import FileSystem
+package import ExactStrings
+package import FileSystem
 internal import Glibc
 internal import Locking
 
 /// How it gets its name, and gives it back.
 extension TemporaryFile {
-    /// Gives several files their names, all or none. `publish` publishes one, by its place; false where it isn't needed any
-    /// more. What they replace is kept until all are there, and where one can't have its name, those that have theirs give
-    /// them back and the error goes on. Returns the places of those that were published.
+    /// Publishes several files, all or none, in their order: an index comes last. `publish` publishes the file at an index,
+    /// and returns false where that isn't necessary any more. What is replaced is kept until all files are there; where one
+    /// can't be published, the others are withdrawn and the error is thrown. A process that is killed in between leaves
+    /// a record, by which `completeInterrupted` publishes the rest. Returns the indices of the published files.
     package static func publishTogether(
         _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
+        let record = try recordReplacement(by: files)
         do {
             let published = try files.indices.filter { try publish($0, files.count > 1) }
+            record?.remove()
             for index in published { files[index].forgetReplaced() }
             return published
         } catch {
+            record?.remove()
             // The one that failed may have had its name already.
             for file in files.reversed() { file.withdraw() }
             throw error
+        }
+    }
+
+    /// Carries out the renames of sets whose process was killed between two of them. `names` are the files that are expected
+    /// in each folder. Call it before `collectDeadParts`, which removes what it needs. Returns the number of sets that are
+    /// complete now.
+    @discardableResult
+    package static func completeInterrupted(_ names: [ExactString: Set<String>], in root: PathRoot) -> Int {
+        SetIntent.completeInterrupted(names, in: root)
+    }
+
+    /// Gives all files temporary names and records them, where at least one of several replaces another file.
+    private static func recordReplacement(by files: [TemporaryFile]) throws -> SetIntent.Written? {
+        guard files.count > 1, let last = files.last else { return nil }
+        let replaced = files.map { SetIntent.identity(of: $0.name, in: $0.directoryDescriptor) }
+        guard replaced.contains(where: { $0 != nil }) else { return nil }
+        var members: [SetIntent.Member] = []
+        for (file, old) in zip(files, replaced) {
+            let part = try file.takeTemporaryName()
+            guard let new = SetIntent.identity(of: part, in: file.directoryDescriptor) else {
+                throw SystemError("recording what is replaced", errno: ENOENT)
+            }
+            members.append(
+                SetIntent.Member(
+                    folder: file.directory, name: file.name, part: part, new: new, old: old ?? ""))
+        }
+        for folder in Dictionary(
+            files.map { ($0.directory.exact, $0) }, uniquingKeysWith: { first, _ in first }
+        ).values {
+            guard fsync(folder.directoryDescriptor) == 0 else {
+                throw SystemError("fsync of the folder", errno: errno)
+            }
+        }
+        return try SetIntent(members: members).write(beside: last)
+    }
+
+    /// Links the file under a temporary name, unless it has one, and returns the name.
+    private func takeTemporaryName() throws -> String {
+        try state.withLock { state in
+            if let part = state.partName { return part }
+            guard directoryDescriptor >= 0 else { throw PublishingError.lent }
+            let part = Self.partName(for: name)
+            try link(as: part)
+            state.partName = part
+            return part
         }
     }
 
@@ -62,7 +112,7 @@ extension TemporaryFile {
         } else if !replacing {
             try link(as: name)
         } else {
-            // A link can't replace: it gets a name of its own first, which then takes the other's place.
+            // A link can't replace: the file gets a temporary name first, which is renamed.
             let part = Self.partName(for: name)
             try link(as: part)
             state.partName = part

@@ -16,7 +16,7 @@ package final class TemporaryFile: @unchecked Sendable {
     package let destination: String
     /// Open for reading and writing; owned by this object.
     package let descriptor: Int32
-    private let directory: String
+    let directory: String
     let directoryDescriptor: Int32
     let name: String
 
@@ -120,7 +120,7 @@ package final class TemporaryFile: @unchecked Sendable {
         return lstat(path, &status) == 0 ? fingerprint(status) : nil
     }
 
-    private static func fingerprint(_ status: stat) -> String {
+    static func fingerprint(_ status: stat) -> String {
         "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
     }
 

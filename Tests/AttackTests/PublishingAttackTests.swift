@@ -93,7 +93,7 @@ import Publishing
             }
         }
         let calls = "rename,renameat,renameat2"
-        var kills = 0
+        var (kills, mixed) = (0, 0)
         for number in 1...12 {
             try scratch.write(jobs("old"), to: "jobs.yaml")
             #expect(try tandem("run", "--force", "jobs.yaml", in: scratch).status == 0)
@@ -106,13 +106,20 @@ import Publishing
                 ], directory: scratch.path)
             if died.status != 0 { kills += 1 }
             #expect(try titles().allSatisfy { ["old", "new", "-"].contains($0) }, "killed at \(number)")
+            let isMixed = try Set(titles()).isSuperset(of: ["old", "new"])
+            if isMixed { mixed += 1 }
             let after = try tandem("run", "jobs.yaml", in: scratch)
             #expect(after.status == 0, "killed at \(number): \(after.text)")
+            // A set that was half replaced is completed from what is there, before any job starts.
+            #expect(
+                !isMixed || after.errors.contains("1 of them up to date")
+                    || after.errors.contains("nothing to do"),
+                "killed at \(number): \(after.errors)")
             #expect(try titles() == ["new", "new"], "killed at \(number)")
             let left = try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
             #expect(left == ["a.mkv", "b.mkv"], "killed at \(number): \(left)")
         }
-        #expect(kills > 1)
+        #expect(kills > 1 && mixed > 0)
     }
 
     /// One of several outputs is published into a folder that was moved meanwhile: it has no name in the end, nor have others.

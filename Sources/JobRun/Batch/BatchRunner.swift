@@ -129,11 +129,13 @@ package actor BatchRunner {
 
     static func split(_ path: String) -> (folder: String, name: String) {
         let slash = path.lastSlash ?? path.startIndex
-        return (String(path[..<slash]), String(path[slash...].dropFirst()))
+        let folder = slash == path.startIndex && path.hasPrefix("/") ? "/" : String(path[..<slash])
+        return (folder, String(path[slash...].dropFirst()))
     }
 
     /// Runs everything; returns what became of each job, in the order they ended.
     package func run() async -> [JobRecord] {
+        TemporaryFile.completeInterrupted(namesByFolder, in: prober.environment.root)
         for settled in plan.settled {
             for output in settled.outputs { collectDeadParts(beside: output.destination) }
             note(settled)
