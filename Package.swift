@@ -9,8 +9,8 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// The targets stand on floors, and import only what lies below them:
-// `swift build --explicit-target-dependency-import-check error` holds it.
+// Targets depend only on targets of lower layers: `scripts/check-layers` reads the layers from the comments below, and
+// `swift build --explicit-target-dependency-import-check error` refuses imports of undeclared dependencies.
 let package = Package(
     name: "tandem",
     products: [
@@ -24,7 +24,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
-        // Floor 0
+        // Layer 0: system libraries, and the C calls that Swift lacks
         .systemLibrary(
             name: "CFFmpeg", pkgConfig: "libavformat",
             providers: [
@@ -42,6 +42,7 @@ let package = Package(
         // So does this, of libavutil.
         .target(
             name: "CFastChecksum", linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("avutil")]),
+        // Layer 1: foundations without media
         .target(name: "Locking", swiftSettings: house),
         .target(name: "BinaryCoding", swiftSettings: house),
         .target(name: "ExactStrings", swiftSettings: house),
@@ -52,7 +53,7 @@ let package = Package(
                 "CLinux", "ExactStrings", .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: house),
-        // Floor 1
+        // Layer 2: FFmpeg, YAML, and files that are complete or absent
         .target(
             name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "ExactStrings", "FileSystem", "Locking"],
             swiftSettings: house),
@@ -64,7 +65,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "YAMLDocument", dependencies: ["CLibYAML", "Diagnostics"], swiftSettings: house),
-        // Floor 2
+        // Layer 3: the media library
         .target(
             name: "Media",
             dependencies: [
@@ -72,11 +73,12 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
+        // Layer 4: the job language
         .target(
             name: "JobSpec",
             dependencies: ["YAMLDocument", "Diagnostics", "ExactStrings", "Locking", "LibAV", "Media"],
             swiftSettings: house),
-        // Floor 3
+        // Layer 5: plans
         .target(
             name: "JobPlan",
             dependencies: [
@@ -84,7 +86,7 @@ let package = Package(
                 "Media", "LibAV", "Publishing",
             ],
             swiftSettings: house),
-        // Floor 4
+        // Layer 6: carrying plans out
         .target(
             name: "JobRun",
             dependencies: [
@@ -95,23 +97,32 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: house),
-        // Floor 5: the library's face, and the program
+        // Layer 7: the pipeline that the library and the program share
+        .target(
+            name: "Engine",
+            dependencies: [
+                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem",
+                "Diagnostics", "ExactStrings", "Locking", "CLinux",
+            ],
+            swiftSettings: house),
+        // Layer 8: the library, and the command line
         .target(
             name: "TandemKit",
             dependencies: [
-                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem",
-                "Diagnostics", "ExactStrings", "Locking",
+                "Engine", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing",
+                "FileSystem", "Diagnostics", "ExactStrings", "Locking",
             ],
             swiftSettings: house),
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CLinux", "CThreadStatus", "CFastChecksum", "ExactStrings", "Locking", "JobRun", "JobPlan",
+                "Engine", "CLinux", "CThreadStatus", "CFastChecksum", "ExactStrings", "Locking", "JobRun",
+                "JobPlan",
                 "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem", "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
-        // Tests
+        // Layer 9: tests
         .target(
             name: "TestSupport",
             dependencies: [
@@ -137,6 +148,13 @@ let package = Package(
             dependencies: [
                 "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "Locking",
                 "FileSystem", "Publishing", "PlanFuzzing", "TestSupport",
+            ],
+            swiftSettings: house),
+        .testTarget(
+            name: "EngineTests",
+            dependencies: [
+                "Engine", "JobRun", "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "FileSystem",
+                "Locking", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),

@@ -46,4 +46,4 @@ build_release() {
 }
 
 # Tests run one group after the other: each uses all processors by itself.
-test_groups=(BinaryCodingTests YAMLDocumentTests JobSpecTests JobPlanTests MediaTests LibraryTests AttackTests CommandTests FidelityTests)
+test_groups=(BinaryCodingTests YAMLDocumentTests JobSpecTests JobPlanTests EngineTests MediaTests LibraryTests AttackTests CommandTests FidelityTests)

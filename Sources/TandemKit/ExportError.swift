@@ -1,4 +1,5 @@
 public import Diagnostics
+internal import Engine
 internal import JobRun
 
 /// Why something was not exported, or a job file can't be carried out.
@@ -17,6 +18,15 @@ public struct ExportError: Error, Sendable, CustomStringConvertible {
 
     init(_ message: String) {
         self.init([Diagnostic(.error, .jobFailed, message, at: .argument("export"))])
+    }
+
+    /// Calls a stage of the pipeline, and throws its rejection as an export error.
+    static func converting<Stage>(
+        _ stage: () throws(Pipeline.Rejection) -> Stage
+    ) throws(ExportError) -> Stage {
+        do throws(Pipeline.Rejection) { return try stage() } catch {
+            throw ExportError(error.diagnostics.diagnostics)
+        }
     }
 
     /// The first message.

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Engine
 internal import FileSystem
 internal import Foundation
 internal import JobPlan
@@ -15,8 +16,7 @@ struct ExportPlanner: Sendable {
 
     /// A plan of one job that can be carried out.
     struct Planned: Sendable {
-        let plan: BatchPlan
-        let file: JobFile
+        let runnable: Pipeline.Runnable
         let task: OutputTask
     }
 
@@ -47,17 +47,13 @@ struct ExportPlanner: Sendable {
 
     func planNow(_ request: ExportRequest) throws -> Planned {
         let options = SpecOptions(allowsNetwork: prober.environment.allowsNetwork)
-        let result = request.jobFile(options: options)
-        guard let file = result.file, !result.sink.hasErrors else {
-            throw ExportError(result.sink.diagnostics)
+        let planned = try ExportError.converting { () throws(Pipeline.Rejection) in
+            try Pipeline.Loaded(request.jobFile(options: options)).checked().opened(by: prober).planned()
         }
-        let tried = (prober as any SourceProber).tryOut([file])
-        if tried.hasErrors { throw ExportError(tried.diagnostics) }
-        let planned = BatchPlanner.plan([file], prober: prober)
-        let found = planned.conflicts.diagnostics + planned.diagnostics.diagnostics
         guard !planned.conflicts.hasErrors, !planned.diagnostics.hasErrors,
             let task = planned.plan.jobs.first?.tasks.first
-        else { throw ExportError(found) }
-        return Planned(plan: planned.plan, file: file, task: task)
+        else { throw ExportError(planned.conflicts.diagnostics + planned.diagnostics.diagnostics) }
+        let runnable = try ExportError.converting { () throws(Pipeline.Rejection) in try planned.runnable() }
+        return Planned(runnable: runnable, task: task)
     }
 }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Engine
 public import FoundationEssentials
 internal import JobPlan
 public import JobRun
@@ -214,9 +215,8 @@ public final class ExportSession: Sendable {
         request.file = "\(ExportRequest.name) \(UUID().uuidString)"
         let planned = try await ExportPlanner(asset).plan(request)
         if state.withLock({ $0.isCancelled }) { throw CancellationError() }
-        let runner = BatchRunner(
-            plan: planned.plan, files: [planned.file], performer: LocalPerformer(asset.environment),
-            prober: ExportPlanner(asset).prober, observer: NoObserver())
+        let runner = planned.runnable.runner(
+            state: nil, performer: LocalPerformer(asset.environment), observer: NoObserver())
         let isCancelled = state.withLock { state in
             state.runner = runner
             return state.isCancelled

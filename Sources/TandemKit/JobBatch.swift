@@ -1,10 +1,10 @@
 public import Diagnostics
 internal import Dispatch
-internal import ExactStrings
+internal import Engine
 public import FoundationEssentials
 public import JobPlan
 public import JobRun
-package import JobSpec
+internal import JobSpec
 internal import LibAV
 internal import Locking
 public import Media
@@ -13,9 +13,8 @@ public import Media
 ///
 /// Nothing is remembered but in the outputs' own marks: what is up to date by them is not made again.
 public struct JobBatch: Sendable {
-    /// The job files.
-    package let files: [JobFile]
-    /// What was found that is no error.
+    private let checked: Pipeline.Checked
+    /// Warnings about the job files.
     public let warnings: [Diagnostic]
     private let environment: MediaEnvironment
 
@@ -38,8 +37,9 @@ public struct JobBatch: Sendable {
         }
         options.checkVariables(known: known, at: .argument("variables"), into: &sink)
         if urls.isEmpty { sink.error(.fileUnreadable, "no job file is named", at: .argument("files")) }
-        if sink.hasErrors { throw ExportError(sink.diagnostics) }
-        self.files = files
+        checked = try ExportError.converting { () throws(Pipeline.Rejection) in
+            try Pipeline.Loaded(files: files, diagnostics: sink).checked()
+        }
         self.environment = environment
         warnings = sink.diagnostics
     }
@@ -52,43 +52,37 @@ public struct JobBatch: Sendable {
     }
 
     private func planNow(_ only: [String]) throws -> PlannedBatch {
-        let prober = LocalProber(environment)
-        let tried = (prober as any SourceProber).tryOut(files)
-        if tried.hasErrors { throw ExportError(tried.diagnostics) }
         let state = RunState(isForced: false, environment: environment.sources)
-        let result = BatchPlanner.plan(files, only: only, from: "only", memory: state, prober: prober)
-        if result.conflicts.hasErrors { throw ExportError(result.conflicts.diagnostics) }
-        return PlannedBatch(result: result, state: state, prober: prober, environment: environment)
+        let runnable = try ExportError.converting { () throws(Pipeline.Rejection) in
+            try checked.opened(by: LocalProber(environment))
+                .planned(only: only, from: "only", memory: state).runnable()
+        }
+        return PlannedBatch(runnable: runnable, state: state, environment: environment)
     }
 }
 
 /// A batch of which everything is decided. It is carried out once.
 public struct PlannedBatch: Sendable {
-    private let result: BatchPlanner.Result
+    private let runnable: Pipeline.Runnable
     private let state: RunState
-    private let prober: LocalProber
     private let environment: MediaEnvironment
 
-    init(
-        result: BatchPlanner.Result, state: RunState, prober: LocalProber, environment: MediaEnvironment
-    ) {
-        self.result = result
+    init(runnable: Pipeline.Runnable, state: RunState, environment: MediaEnvironment) {
+        self.runnable = runnable
         self.state = state
-        self.prober = prober
         self.environment = environment
     }
 
     /// What will be done, and what can't be.
-    public var plan: BatchPlan { result.plan }
+    public var plan: BatchPlan { runnable.planned.plan }
     /// Everything that was found, errors of single jobs too.
-    public var diagnostics: [Diagnostic] { result.diagnostics.diagnostics }
+    public var diagnostics: [Diagnostic] { runnable.planned.diagnostics.diagnostics }
 
     /// Carries it out, as many jobs at a time as keep the processors busy; `observer` hears of them. Where the task is cancelled, what
     /// runs is cancelled and nothing more begins. What became of each job is in the order in which they ended.
     public func run(observer: (any RunObserver)? = nil) async -> [JobRecord] {
-        let runner = BatchRunner(
-            plan: result.plan, files: result.files, state: state, performer: LocalPerformer(environment),
-            prober: prober, observer: observer ?? NoObserver())
+        let runner = runnable.runner(
+            state: state, performer: LocalPerformer(environment), observer: observer ?? NoObserver())
         return await withTaskCancellationHandler {
             await runner.run()
         } onCancel: {

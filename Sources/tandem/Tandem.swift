@@ -3,6 +3,7 @@ internal import CLinux
 internal import CThreadStatus
 internal import Diagnostics
 internal import Dispatch
+internal import Engine
 internal import Glibc
 internal import JobPlan
 internal import JobRun
@@ -18,7 +19,7 @@ enum Program {
         FirstWorker.start(for: ["run", "plan"])
         if let lack = ProcessLimits.lack() {
             Terminal.say("error: \(lack)")
-            exit(ExitCode.environment.rawValue)
+            exit(RunStatus.environment.rawValue)
         }
         if words.first == "run" { ProcessLimits.raiseOpenFiles() }
         // Where no media are read, nodes of job files are made on two threads.
@@ -59,12 +60,17 @@ enum Program {
         } catch  where Tandem.exitCode(for: error) == .success {
             // Help and the like.
             Terminal.print(Tandem.fullMessage(for: error) + "\n")
+        } catch let error as EngineError where error.status != .usage {
+            Terminal.say("error: \(error.message)")
+            problem = ExitCode(error.status)
+        } catch let error as EngineError {
+            problem = ValidationError(error.message)
         } catch {
             problem = error
         }
         if let loss = Terminal.loss {
             Terminal.say("error: standard output can't be written: \(loss)")
-            problem = problem ?? ExitCode.environment
+            problem = problem ?? ExitCode(RunStatus.environment)
         }
         Tandem.exit(withError: problem)
     }

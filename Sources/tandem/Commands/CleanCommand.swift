@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import JobPlan
 internal import JobRun
 internal import JobSpec
-internal import LibAV
 
 struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,16 +26,15 @@ struct CleanCommand: ParsableCommand {
     var wait = false
 
     func run() throws {
-        let loader = try spec.load()
-        try reporting.report(loader.sink, of: loader)
-        if let status = reporting.status(of: loader.sink) { throw status }
-        let locks = try state.lock(loader, waits: wait)
-        let memory = try state.open(loader)
+        let set = try spec.load()
+        try reporting.require(set.diagnostics, of: set)
+        let locks = try state.location.lock(set, waits: wait)
+        let memory = try state.location.open(set)
         // Patterns are expanded; nothing is looked into.
         let (destinations, stills, sources, problems) = BatchPlanner.places(
-            loader.files, beneath: loader.access.sources.root)
-        try reporting.report(problems, of: loader)
-        if problems.hasErrors { throw ExitCode.specWrong }
+            set.files, beneath: set.access.root)
+        try reporting.report(problems, of: set)
+        if problems.hasErrors { throw ExitCode(RunStatus.specWrong) }
         let strays = memory.strays(
             asked: destinations, stills: stills, sources: Set(sources.map(SourceFileKey.init)))
         var failed = false
@@ -59,6 +58,6 @@ struct CleanCommand: ParsableCommand {
         } else if !yes {
             Terminal.report("\(strays.count) to remove; --yes removes them\n")
         }
-        if failed { throw ExitCode.jobFailed }
+        if failed { throw ExitCode(RunStatus.jobFailed) }
     }
 }

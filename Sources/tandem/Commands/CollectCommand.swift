@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import JobRun
 
 struct CollectCommand: ParsableCommand {
@@ -22,13 +23,12 @@ struct CollectCommand: ParsableCommand {
     @OptionGroup var outputs: RunOutputs
 
     func run() throws {
-        let shards = ShardFolder(path: folder, beneath: try AccessArguments.root(root))
+        let shards = ShardFolder(path: folder, beneath: try SourceAccess.root(root))
         let report: RunReport
         do throws(ShardFolder.Problem) {
             report = try shards.collect()
         } catch {
-            Terminal.say("error: \(error)")
-            throw ExitCode.specWrong
+            throw EngineError(.specWrong, "\(error)")
         }
         let missing = report.jobs.filter { !$0.isDone }
         for job in missing {
@@ -38,13 +38,16 @@ struct CollectCommand: ParsableCommand {
             )
         }
         Terminal.report("\(report.jobs.count - missing.count) of \(report.jobs.count) jobs done\n")
-        let isWritten = outputs.write(
+        let destinations = outputs.destinations()
+        let problems = destinations.write(
             report,
-            previews: outputs.wantsPreviews ? shards.previews(of: report, most: HTMLRenderer.previews) : [:])
+            previews: destinations.wantsPreviews
+                ? shards.previews(of: report, most: HTMLRenderer.previews) : [:])
+        for problem in problems { Terminal.say(problem) }
         if !missing.isEmpty {
             let onlyExpectations = missing.allSatisfy { $0.rule == Rule.expectationFailed.rawValue }
-            throw onlyExpectations ? ExitCode.expectationFailed : ExitCode.jobFailed
+            throw ExitCode(onlyExpectations ? RunStatus.expectationFailed : .jobFailed)
         }
-        if !isWritten { throw ExitCode.environment }
+        if !problems.isEmpty { throw ExitCode(RunStatus.environment) }
     }
 }

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import JobPlan
 internal import JobRun
-internal import JobSpec
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,27 +20,20 @@ struct ExplainCommand: ParsableCommand {
     @OptionGroup var reporting: ReportArguments
 
     func run() throws {
-        let loader = try settings.load([file])
-        try reporting.report(loader.sink, of: loader)
-        if let status = reporting.status(of: loader.sink) { throw status }
-        let memory = try state.open(loader, isReading: true)
-        let pool = try workers.pool(in: nil, loader.access, onlyLooks: true)
+        let set = try settings.load([file])
+        try reporting.require(set.diagnostics, of: set)
+        let state = try state.location.open(set, isReading: true)
+        let pool = try workers.settings.pool(in: nil, set.access, onlyLooks: true)
         defer {
-            workers.say(pool)
+            workers.settings.report(pool)
             pool?.close()
         }
-        let prober: any SourceProber = pool ?? loader.access.prober
-        let tried = prober.tryOut(loader.files)
-        if let status = reporting.status(of: tried) {
-            try reporting.report(tried, of: loader)
-            throw status
+        let opened = try reporting.passing(set) { () throws(Pipeline.Rejection) in
+            try set.loaded.checked(reporting.strictness).opened(by: pool ?? set.access.prober)
         }
-        let result = BatchPlanner.plan(
-            loader.files, only: [job], from: file, memory: FullPlanMemory(memory), prober: prober)
-        let forecast = try StateArguments.must { () throws(StateError) in
-            try RunForecast(result.plan, files: result.files, state: memory, prober: prober)
-        }
-        for plan in result.plan.jobs where plan.id == job || plan.base == job {
+        let planned = opened.planned(only: [job], from: file, memory: FullPlanMemory(state))
+        let forecast = try StateLocation.converting { () throws(StateError) in try planned.forecast(state) }
+        for plan in planned.plan.jobs where plan.id == job || plan.base == job {
             for task in plan.tasks {
                 let reasons = forecast.reasons(for: task)
                 let verdict =
@@ -50,8 +43,7 @@ struct ExplainCommand: ParsableCommand {
                 for reason in reasons.lines { Terminal.print(SafeText.line("  \(reason)") + "\n") }
             }
         }
-        // What can't be planned says so below, and hides nothing of the others.
-        try reporting.report(result.diagnostics, of: loader)
-        if let status = reporting.status(of: result.diagnostics) { throw status }
+        // Jobs that can't be planned come last and hide none of the others.
+        try reporting.require(planned.diagnostics, of: set)
     }
 }

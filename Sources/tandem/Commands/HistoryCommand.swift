@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import JobRun
 internal import Diagnostics
+internal import Engine
 internal import JobPlan
 internal import FileSystem
 
@@ -31,11 +32,10 @@ struct HistoryCommand: ParsableCommand {
     func run() throws {
         let access = try access.granted(for: files)
         for file in files where FileIdentity(path: file) == nil {
-            Terminal.say("error: there is no job file \(TextRenderer.printable(file))")
-            throw ExitCode.specWrong
+            throw EngineError(.specWrong, "there is no job file \(file)")
         }
-        let memory = try state.open(files: files, access)
-        let runs = try StateArguments.must { () throws(StateError) in try memory.history(limit: number) }
+        let memory = try state.location.open(files: files, access)
+        let runs = try StateLocation.converting { () throws(StateError) in try memory.history(limit: number) }
         if format == .json {
             let entries = runs.map { Entry(state: $0.folder.path, run: $0.run, failures: $0.attempts) }
             Terminal.print(try JSONForm.text(of: entries))

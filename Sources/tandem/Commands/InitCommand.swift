@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import JobPlan
 internal import JobSpec
 internal import LibAV
@@ -17,15 +18,12 @@ struct InitCommand: ParsableCommand {
 
     func run() throws {
         let access = try access.granted(for: [asset])
-        let source = try workers.describe(asset, access)
+        let source = try workers.settings.describe(asset, access)
         let template = JobFileTemplate(path: asset, source: source, schema: InstalledSchema.path)
-        let draft = try workers.probing(access) { prober in JobFileDraft(template, prober: prober) }
+        let draft = try workers.settings.probing(access) { prober in JobFileDraft(template, prober: prober) }
         guard let text = draft.text else {
             let why = draft.problems.first ?? "there is no track that this build can decode"
-            Terminal.report(
-                "tandem: \(TextRenderer.printable(asset)): nothing in it can be encoded: \(TextRenderer.printable(why))\n"
-            )
-            throw ExitCode.jobFailed
+            throw EngineError(.jobFailed, "\(asset): nothing in it can be encoded: \(why)")
         }
         Terminal.print(text)
     }

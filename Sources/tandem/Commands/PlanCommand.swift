@@ -1,9 +1,8 @@
 internal import ArgumentParser
 internal import Diagnostics
-internal import FoundationEssentials
+internal import Engine
 internal import JobPlan
 internal import JobRun
-internal import LibAV
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,89 +41,67 @@ struct PlanCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Parts are carried out from anywhere.
+        // Parts are carried out from any folder.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
-        let loader = try spec.settings.load(paths)
-        if let status = reporting.status(of: loader.sink) {
-            try reporting.report(loader.sink, of: loader)
-            throw status
+        let set = try spec.settings.load(paths)
+        let checked = try reporting.passing(set) { () throws(Pipeline.Rejection) in
+            try set.loaded.checked(reporting.strictness)
         }
-        let memory = try state.open(loader, isReading: true)
-        let pool = try workers.pool(in: nil, loader.access, onlyLooks: true)
+        let state = try state.location.open(set, isReading: true)
+        let pool = try workers.settings.pool(in: nil, set.access, onlyLooks: true)
         defer {
-            workers.say(pool)
+            workers.settings.report(pool)
             pool?.close()
         }
-        let prober: any SourceProber = pool ?? loader.access.prober
-        let tried = prober.tryOut(loader.files)
-        if let status = reporting.status(of: tried) {
-            try reporting.report(tried, of: loader)
-            throw status
+        let opened = try reporting.passing(set) { () throws(Pipeline.Rejection) in
+            try checked.opened(by: pool ?? set.access.prober)
         }
-        let result = BatchPlanner.plan(
-            loader.files, only: only, memory: FullPlanMemory(memory), prober: prober)
-        let forecast = try StateArguments.must { () throws(StateError) in
-            try RunForecast(result.plan, files: result.files, state: memory, prober: prober)
-        }
-        var all = loader.sink
-        all.add(result.diagnostics)
-        if reporting.format == .json {
-            let report = Report(
-                plan: result.plan,
-                runs: result.plan.jobs.flatMap(\.tasks).map {
-                    Report.Run(id: $0.name, file: $0.file, forecast.reasons(for: $0))
-                }, diagnostics: all.diagnostics)
-            Terminal.print(try JSONForm.text(of: report))
-        } else {
-            if reporting.format == nil || reporting.format == .text {
-                Terminal.print(PlanText.render(result.plan, reasons: forecast.reasons))
-            }
-            try reporting.report(all, of: loader)
-        }
-        let status = reporting.status(of: all)
-        // Jobs that can't be planned are left out of the parts; what stands against all of them, or a warning that is to
-        // be an error, leaves no parts.
-        let isOfSomeJobs =
-            shards != nil && !result.conflicts.hasErrors && !result.plan.jobs.isEmpty
-            && !(reporting.warningsAsErrors && all.hasWarnings)
-        if let status, !isOfSomeJobs {
+        let planned = opened.planned(only: only, memory: FullPlanMemory(state))
+        let forecast = try StateLocation.converting { () throws(StateError) in try planned.forecast(state) }
+        var all = set.diagnostics
+        all.add(planned.diagnostics)
+        try show(planned.plan, forecast, all, of: set)
+        let status = reporting.strictness.status(of: all)
+        if let status, !isWritable(planned, all) {
             if out != nil {
                 Terminal.report(
                     "no plan was written: it would be of a part of the jobs; --only leaves others out\n")
             }
-            throw status
+            throw ExitCode(status)
         }
-        if let out {
-            let files = shards == nil ? [out] : []
-            if let problem = RunOutputs.problem(writing: files, with: result.plan, of: result.files) {
-                Terminal.say("error: \(problem)")
-                throw ExitCode.environment
-            }
-            let plan = shards == nil ? result.plan : ShardPlanner.withoutWaiting(result.plan)
-            let file = PlanFile(
-                files: paths, specs: loader.specs, variables: try spec.settings.values(), plan: plan)
-            if let shards {
-                do throws(ShardFolder.Problem) {
-                    try ShardFolder(path: out, beneath: loader.access.sources.root).write(
-                        file, shards: ShardPlanner.split(plan, into: shards))
-                } catch {
-                    Terminal.say("error: \(error)")
-                    throw ExitCode.environment
-                }
-                guard let status else { return }
-                let count = plan.refusals.count
-                Terminal.report(
-                    "the parts are written without \(count) job\(count == 1 ? "" : "s") that can't be carried out; `tandem collect` reports \(count == 1 ? "it" : "them") as failed\n"
-                )
-                throw status
-            }
-            do {
-                try ReportFile.write(Array(file.data()), to: out)
-            } catch {
-                Terminal.say("error: the plan: \(error)")
-                throw ExitCode.environment
-            }
+        guard let out else { return }
+        let written = try SavedPlan.write(
+            planned, of: set, variables: try spec.settings.values(), to: out, shards: shards)
+        guard let status else { return }
+        let count = written.refusals.count
+        Terminal.report(
+            "the parts are written without \(count) job\(count == 1 ? "" : "s") that can't be carried out; `tandem collect` reports \(count == 1 ? "it" : "them") as failed\n"
+        )
+        throw ExitCode(status)
+    }
+
+    private func show(
+        _ plan: BatchPlan, _ forecast: RunForecast, _ diagnostics: DiagnosticSink, of set: JobFileSet
+    ) throws {
+        if reporting.format == .json {
+            let report = Report(
+                plan: plan,
+                runs: plan.jobs.flatMap(\.tasks).map {
+                    Report.Run(id: $0.name, file: $0.file, forecast.reasons(for: $0))
+                }, diagnostics: diagnostics.diagnostics)
+            return Terminal.print(try JSONForm.text(of: report))
         }
+        if reporting.format == nil || reporting.format == .text {
+            Terminal.print(PlanText.render(plan, reasons: forecast.reasons))
+        }
+        try reporting.report(diagnostics, of: set)
+    }
+
+    /// Whether a plan with errors can be written: parts are, without the jobs that can't be planned. A conflict of the
+    /// batch, or a warning that is an error, leaves no parts.
+    private func isWritable(_ planned: Pipeline.Planned, _ diagnostics: DiagnosticSink) -> Bool {
+        shards != nil && !planned.conflicts.hasErrors && !planned.plan.jobs.isEmpty
+            && !(reporting.warningsAsErrors && diagnostics.hasWarnings)
     }
 
     private struct Report: Encodable {

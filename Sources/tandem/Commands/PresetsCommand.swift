@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import FoundationEssentials
 internal import JobPlan
 internal import JobSpec
@@ -44,9 +45,9 @@ struct PresetsCommand: ParsableCommand {
     func run() throws {
         let access = try access.granted(for: words.suffix(1).filter(Self.isPath))
         if let asset = words.last, ExportPreset.named(asset) == nil {
-            _ = try workers.describe(asset, access)
+            _ = try workers.settings.describe(asset, access)
         }
-        try workers.probing(access) { prober in try tell(prober) }
+        try workers.settings.probing(access) { prober in try tell(prober) }
     }
 
     private func tell(_ prober: any SourceProber) throws {
@@ -58,8 +59,7 @@ struct PresetsCommand: ParsableCommand {
         case (let preset?, let asset):
             let trial = PresetTrial(preset, of: asset ?? "", prober: prober)
             guard let plan = trial.plan else {
-                Terminal.say("tandem: \(trial.problem ?? "it can't be exported so")")
-                throw ExitCode.jobFailed
+                throw EngineError(.jobFailed, trial.problem ?? "it can't be exported with this preset")
             }
             Terminal.print(PresetTrial.yaml(of: preset, plan))
         }

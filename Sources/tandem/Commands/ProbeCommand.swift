@@ -1,5 +1,6 @@
 public import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import FoundationEssentials
 internal import JobPlan
 internal import LibAV
@@ -23,7 +24,7 @@ struct ProbeCommand: ParsableCommand {
 
     func run() throws {
         let access = try access.granted(for: [asset])
-        let description = try workers.describe(asset, access, timing)
+        let description = try workers.settings.describe(asset, access, timing)
         switch format {
         case .text: Terminal.print(ProbeText.render(description, name: asset))
         case .json:

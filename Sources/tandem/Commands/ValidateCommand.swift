@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Diagnostics
+internal import Engine
 internal import JobPlan
 
 struct ValidateCommand: ParsableCommand {
@@ -12,11 +13,8 @@ struct ValidateCommand: ParsableCommand {
     @OptionGroup var workers: WorkerArguments
 
     func run() throws {
-        let loader = try spec.load(allowsNoJobs: true)
-        var sink = loader.sink
-        // Settings that filters and encoders must judge are tried in a worker, where there are any.
-        sink.add(try workers.probing(loader.access) { prober in prober.tryOut(loader.files) })
-        try reporting.report(sink, of: loader)
-        if let status = reporting.status(of: sink) { throw status }
+        let set = try spec.load(allowsNoJobs: true)
+        let found = try workers.settings.probing(set.access) { prober in set.loaded.allDiagnostics(prober) }
+        try reporting.require(found, of: set)
     }
 }

@@ -1,5 +1,5 @@
 internal import Diagnostics
-internal import FoundationEssentials
+internal import Engine
 internal import Glibc
 internal import Locking
 
@@ -12,36 +12,14 @@ enum Terminal {
 
     /// Writes to standard output.
     static func print(_ text: String) {
-        guard let code = write(text, to: STDOUT_FILENO), code != EPIPE else { return }
+        guard let code = StreamWriting.write(text, to: STDOUT_FILENO), code != EPIPE else { return }
         firstLoss.withLock { $0 = $0 ?? code }
     }
     /// Writes to standard error.
-    static func report(_ text: String) { write(text, to: STDERR_FILENO) }
+    static func report(_ text: String) { StreamWriting.write(text, to: STDERR_FILENO) }
 
     /// Writes a line to standard error, whatever names and words of others it has in it.
     static func say(_ line: String) { report(SafeText.line(line) + "\n") }
-
-    /// Writes to a descriptor; what it doesn't take is lost, and why is returned.
-    @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        let bytes = Array(text.utf8)
-        var done = 0
-        while done < bytes.count {
-            let put = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
-            }
-            if put > 0 { done += put } else if errno != EINTR { return errno }
-        }
-        return nil
-    }
-
-    /// Why a file can't be written or read, in a few words.
-    static func reason(_ error: any Error) -> String {
-        if let error = error as? CocoaError, let code = error.underlying as? POSIXError {
-            return String(cString: strerror(code.code.rawValue))
-        }
-        return "\(error)"
-    }
 
     /// Standard error is a terminal that understands control sequences.
     static var isInteractive: Bool {
@@ -56,5 +34,11 @@ enum Terminal {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
+    }
+
+    /// Standard error, for the display of a run.
+    static var console: Console {
+        Console(
+            isInteractive: isInteractive, usesColor: usesColor, width: { width }, write: { report($0) })
     }
 }

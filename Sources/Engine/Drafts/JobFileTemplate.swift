@@ -1,11 +1,11 @@
 internal import Diagnostics
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// A job file for one source: what is there, encoded so that it plays everywhere, with what else could be said as comments.
-struct JobFileTemplate {
+/// A job file for one source: its tracks, encoded so that they play everywhere, with other settings as comments.
+package struct JobFileTemplate {
     let path: String
     let source: SourceDescription
     /// Why a track gets no rule, by its index.
@@ -14,6 +14,13 @@ struct JobFileTemplate {
     var unruled: [Int: String] = [:]
     /// Where the schema lies, for editors.
     var schema: String?
+
+    /// Describes a file for a source. `schema` is the path of the JSON Schema, for editors.
+    package init(path: String, source: SourceDescription, schema: String?) {
+        self.path = path
+        self.source = source
+        self.schema = schema
+    }
 
     /// The file, and which of its lines belong to a track.
     func render(isTrial: Bool = false) -> (text: String, tracks: [(lines: Range<Int>, index: Int)]) {

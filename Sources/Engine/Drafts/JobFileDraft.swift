@@ -1,18 +1,19 @@
 internal import Diagnostics
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import YAMLDocument
 internal import LibAV
 
-/// Makes a job file for a source that can be planned as it stands: what the plan says of a draft decides which tracks get
-/// a rule, and what is said of the others.
-struct JobFileDraft {
+/// A job file for a source that can be planned without changes. The plan of a draft decides which tracks get a rule, and
+/// the comments on the others.
+package struct JobFileDraft {
     /// The file; nil where nothing in the source can be encoded.
-    let text: String?
+    package let text: String?
     /// Why a track has no rule, or why there is no file.
-    let problems: [String]
+    package let problems: [String]
 
-    init(_ template: JobFileTemplate, prober: any SourceProber) {
+    /// Plans drafts until one has no errors.
+    package init(_ template: JobFileTemplate, prober: any SourceProber) {
         var template = template
         var problems: [String] = []
         guard template.isOfUse else {
@@ -57,10 +58,11 @@ struct JobFileDraft {
             root, path: "init", directory: SystemSpecFiles.folder(of: "init"),
             options: SpecOptions(allowsNetwork: prober.environment.allowsNetwork),
             after: sink)
-        guard let file = result.file, !result.sink.hasErrors else { return (nil, result.sink) }
-        let tried = prober.tryOut([file])
-        if tried.hasErrors { return (nil, tried) }
-        let planned = BatchPlanner.plan([file], prober: prober)
-        return (planned.plan.jobs.first?.outputs.first, planned.diagnostics)
+        do throws(Pipeline.Rejection) {
+            let planned = try Pipeline.Loaded(result).checked().opened(by: prober).planned()
+            return (planned.plan.jobs.first?.outputs.first, planned.diagnostics)
+        } catch {
+            return (nil, error.diagnostics)
+        }
     }
 }

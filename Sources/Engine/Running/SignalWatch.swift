@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import CLinux
 internal import Dispatch
 internal import Glibc
@@ -12,26 +11,38 @@ internal import Locking
 /// `dispatch_main` lies in sigsuspend, with nothing blocked.
 ///
 /// Unchecked `Sendable`: the source is made and activated in the initialiser and only kept alive afterwards.
-final class SignalWatch: @unchecked Sendable {
+package final class SignalWatch: @unchecked Sendable {
     private struct Seen: Sendable {
         var interrupts = 0
         var isTerminated = false
     }
 
-    /// What a signal does.
-    struct Handlers: Sendable {
-        var onFirstInterrupt: @Sendable () -> Void
-        var onCancel: @Sendable () -> Void
+    /// The calls for signals.
+    package struct Handlers: Sendable {
+        /// Called for the first SIGINT.
+        package var onFirstInterrupt: @Sendable () -> Void
+        /// Called for every other signal.
+        package var onCancel: @Sendable () -> Void
+
+        /// Names the calls.
+        package init(
+            onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void
+        ) {
+            self.onFirstInterrupt = onFirstInterrupt
+            self.onCancel = onCancel
+        }
     }
 
     private let seen = Guarded(Seen())
     private let handlers: Guarded<Handlers>
     private let source: any DispatchSourceRead
 
-    init(_ first: Handlers) throws {
+    /// Installs the handlers.
+    /// - Throws: an environment error where the system refuses.
+    package init(_ first: Handlers) throws(EngineError) {
         handlers = Guarded(first)
         let descriptor = tandem_watch_signals()
-        guard descriptor >= 0 else { throw ExitCode.environment }
+        guard descriptor >= 0 else { throw EngineError(.environment, "signals can't be watched") }
         source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "tandem.signals"))
         source.setEventHandler { @Sendable [weak self] in
@@ -47,16 +58,16 @@ final class SignalWatch: @unchecked Sendable {
         source.activate()
     }
 
-    /// From now on signals do something else.
-    func handle(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
+    /// Replaces the calls.
+    package func handle(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
 
     private static func next(_ descriptor: Int32) -> Int32? {
         var number: UInt8 = 0
         return read(descriptor, &number, 1) == 1 ? Int32(number) : nil
     }
 
-    /// 130, 143, or nil when no signal came.
-    var status: ExitCode? {
+    /// The exit status after a signal; nil where none arrived.
+    package var status: RunStatus? {
         seen.withLock { $0.isTerminated ? .terminated : $0.interrupts > 0 ? .interrupted : nil }
     }
 }

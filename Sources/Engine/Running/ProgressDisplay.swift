@@ -1,57 +1,65 @@
-internal import Diagnostics
+package import Diagnostics
 internal import Dispatch
 internal import ExactStrings
-internal import Glibc
-internal import JobPlan
-internal import JobRun
+package import JobPlan
+package import JobRun
 internal import Media
 
-/// Shows a run: a bar a running job on a terminal, plain lines otherwise.
+/// Shows a run: a progress bar per running job on a terminal, plain lines otherwise.
 ///
 /// Unchecked `Sendable`: everything mutable is touched on `queue` only.
-final class ProgressDisplay: RunObserver, @unchecked Sendable {
+package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private let renderer: TextRenderer
     private let queue = DispatchQueue(label: "tandem.progress")
-    private let isInteractive = Terminal.isInteractive
-    private let usesColor = Terminal.usesColor
+    private let console: Console
     private var timer: (any DispatchSourceTimer)?
     /// Lines of bars on the screen now.
     private var drawn = 0
 
     private let verbosity: Verbosity
 
-    /// How much is said.
-    enum Verbosity {
-        /// What went wrong.
+    /// Amount of output.
+    package enum Verbosity: Sendable {
+        /// Failures only.
         case quiet
-        /// What was done.
+        /// Failures and finished jobs.
         case normal
-        /// What was up to date as well.
+        /// Jobs that are up to date too.
         case verbose
     }
 
-    /// How the same is asked for once more.
-    struct Again {
-        /// What stands behind the program's name.
-        var words: [String]
-        /// Jobs can be named.
-        var takesNames: Bool
+    /// The command line that repeats the run.
+    package struct Again: Sendable {
+        /// The arguments behind the program's name.
+        package var words: [String]
+        /// Whether `--only` can be added.
+        package var takesNames: Bool
+
+        /// Describes a command line.
+        package init(words: [String], takesNames: Bool) {
+            self.words = words
+            self.takesNames = takesNames
+        }
     }
 
     private let again: Again?
 
-    init(renderer: TextRenderer, verbosity: Verbosity = .normal, again: Again? = nil) {
+    /// Creates a display. `renderer` renders failures with excerpts of the job files.
+    package init(
+        on console: Console, renderer: TextRenderer, verbosity: Verbosity = .normal, again: Again? = nil
+    ) {
+        self.console = console
         self.renderer = renderer
         self.again = again
         self.verbosity = verbosity
     }
 
-    /// Begins to show a runner's progress.
-    func begin(_ runner: BatchRunner) {
+    /// Starts showing a runner's progress.
+    package func begin(_ runner: BatchRunner) {
         if verbosity == .quiet { return }
         queue.sync {
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            let interval = isInteractive ? DispatchTimeInterval.milliseconds(200) : .seconds(10)
+            let interval = console.isInteractive ? DispatchTimeInterval.milliseconds(200) : .seconds(10)
             timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(50))
             timer.setEventHandler { @Sendable [weak self] in self?.show(runner.snapshot()) }
             timer.activate()
@@ -60,14 +68,14 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     }
 
     /// Prints a line above the bars.
-    func say(_ text: String) { queue.async { @Sendable in self.line(text) } }
+    package func say(_ text: String) { queue.async { @Sendable in self.line(text) } }
 
-    func jobStarted(_ plan: JobPlan) {
-        guard !isInteractive, verbosity != .quiet else { return }
+    package func jobStarted(_ plan: JobPlan) {
+        guard !console.isInteractive, verbosity != .quiet else { return }
         say("\(TextRenderer.printable(plan.id)): started")
     }
 
-    func jobFinished(_ record: JobRecord) {
+    package func jobFinished(_ record: JobRecord) {
         // Names of files may be anything, commands to a terminal or to GitHub included.
         let id = TextRenderer.printable(record.id)
         switch record.outcome {
@@ -117,8 +125,8 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// The summary: what failed first, and where it was asked for. Returns the same as messages.
-    func end(
+    /// Prints failures and the summary, and returns them as diagnostics. `place` is the source location of a job.
+    package func end(
         _ records: [JobRecord], refusals: [BatchPlan.Refusal], place: (JobRecord) -> SourceRange?
     ) -> DiagnosticSink {
         queue.sync { () -> DiagnosticSink in
@@ -138,11 +146,11 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     details.error(problem.rule, "\(record.id): \(problem.message)", at: problem.location)
                 }
             }
-            for diagnostic in details.diagnostics { Terminal.report(renderer.render(diagnostic)) }
+            for diagnostic in details.diagnostics { console.write(renderer.render(diagnostic)) }
             // What is said of an output was said when it was made; of one that is up to date it is said now.
             for record in records {
                 for warning in record.kept.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
-                    Terminal.report(
+                    console.write(
                         "\(TextRenderer.printable(record.id)): warning: \(TextRenderer.printable(warning))\n")
                 }
             }
@@ -155,7 +163,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let current = records.count { $0.outcome.isUpToDate }
             let done = records.count - left.count
             if verbosity == .quiet, left.isEmpty { return details }
-            Terminal.report(
+            console.write(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
                     + (left.isEmpty ? "" : ", \(left.count) not") + "\n")
@@ -163,7 +171,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 // What is done is left alone, so that the same does for many.
                 let names = again.takesNames && left.count <= 8 ? left.flatMap { ["--only", $0] } : []
                 let words = (again.words + names).map(SafeText.shellWord)
-                Terminal.report("run again: tandem \(words.joined(separator: " "))\n")
+                console.write("run again: tandem \(words.joined(separator: " "))\n")
             }
             return details
         }
@@ -173,25 +181,25 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     private func line(_ text: String) {
         clear()
-        Terminal.report(text + "\n")
+        console.write(text + "\n")
     }
 
     private func clear() {
         guard drawn > 0 else { return }
-        Terminal.report("\r\u{1b}[\(drawn)A\u{1b}[J")
+        console.write("\r\u{1b}[\(drawn)A\u{1b}[J")
         drawn = 0
     }
 
     private func show(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
         guard timer != nil else { return }
-        if !isInteractive {
+        if !console.isInteractive {
             for job in state.running {
-                Terminal.report("\(TextRenderer.printable(job.id)): \(Self.figures(job))\n")
+                console.write("\(TextRenderer.printable(job.id)): \(Self.figures(job))\n")
             }
-            if state.total > 1 { Terminal.report("\(state.finished) of \(state.total) jobs\n") }
+            if state.total > 1 { console.write("\(state.finished) of \(state.total) jobs\n") }
             return
         }
-        let width = Terminal.width
+        let width = console.width()
         var text = drawn > 0 ? "\r\u{1b}[\(drawn)A\u{1b}[J" : ""
         let name = min(24, state.running.map(\.id.count).max() ?? 0)
         for job in state.running {
@@ -207,7 +215,7 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
         if let remaining = state.remaining { text += ", about \(Self.clock(remaining)) left" }
         text += "\n"
         drawn = state.running.count + 1
-        Terminal.report(text)
+        console.write(text)
     }
 
     private static func figures(_ job: RunningJob) -> String {
@@ -234,6 +242,6 @@ final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private static func signed(_ value: Double) -> String { (value < 0 ? "-" : "") + one(abs(value)) }
 
     private func mark(_ word: String, _ color: String) -> String {
-        usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word
+        console.usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word
     }
 }

@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import Media
 
 /// The schema of job files where `scripts/install` put it, beside the program.
-enum InstalledSchema {
+package enum InstalledSchema {
     /// Its absolute path; nil where the program isn't installed.
-    static let path: String? = {
+    package static let path: String? = {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         else { return nil }
         let folder = program.pathParts.dropLast(2).joined(separator: "/")

@@ -1,19 +1,19 @@
 internal import Diagnostics
 internal import ExactStrings
-internal import JobPlan
-internal import JobSpec
+package import JobPlan
+package import JobSpec
 internal import LibAV
 internal import Media
 
-/// Plans a source's export with a preset, without writing anything.
-struct PresetTrial {
-    /// What would be done; nil where it can't be.
-    let plan: OutputTask?
+/// The plan of a source's export with a preset.
+package struct PresetTrial {
+    /// The plan; nil where the source can't be exported with the preset.
+    package let plan: OutputTask?
     /// Why it can't.
-    let problem: String?
+    package let problem: String?
 
-    /// Tries the preset in its containers, one after the other.
-    init(_ preset: ExportPreset, of asset: String, prober: any SourceProber) {
+    /// Plans the export into the preset's containers, until one accepts it.
+    package init(_ preset: ExportPreset, of asset: String, prober: any SourceProber) {
         var first: String?
         for container in preset.containers {
             let result = Self.plan(preset, asset, container, prober)
@@ -38,16 +38,20 @@ struct PresetTrial {
         request.ifExists = .replace
         let result = request.jobFile(
             options: SpecOptions(allowsNetwork: prober.environment.allowsNetwork))
-        guard let file = result.file, !result.sink.hasErrors else {
-            return (nil, result.sink.diagnostics.first { $0.severity == .error }?.message)
+        func firstError(_ sink: DiagnosticSink) -> String? {
+            sink.diagnostics.first { $0.severity == .error }?.message
         }
-        let planned = BatchPlanner.plan([file], prober: prober)
-        if let plan = planned.plan.jobs.first?.tasks.first { return (plan, nil) }
-        return (nil, planned.diagnostics.diagnostics.first { $0.severity == .error }?.message)
+        do throws(Pipeline.Rejection) {
+            let planned = try Pipeline.Loaded(result).checked().opened(by: prober).planned()
+            if let plan = planned.plan.jobs.first?.tasks.first { return (plan, nil) }
+            return (nil, firstError(planned.diagnostics))
+        } catch {
+            return (nil, firstError(error.diagnostics))
+        }
     }
 
-    /// The preset's rules as they come out for the source: a rule for each of its tracks, with the size that it gets.
-    static func yaml(of preset: ExportPreset, _ plan: OutputTask) -> String {
+    /// The preset's rules with the values that they get for the source: a rule per track, with its size.
+    package static func yaml(of preset: ExportPreset, _ plan: OutputTask) -> String {
         var lines = ["container: \(plan.output.container)", "tracks:"]
         for track in plan.output.tracks {
             let kind = track.source.mediaType

@@ -1,0 +1,69 @@
+internal import Diagnostics
+internal import ExactStrings
+package import FileSystem
+internal import Glibc
+package import JobPlan
+internal import JobSpec
+package import LibAV
+internal import Media
+
+/// Files and networks that a command may reach; decided before anything is read.
+package struct SourceAccess: Sendable {
+    /// Root folder of all paths, and whether sources can be URLs.
+    package let sources: SourceEnvironment
+    /// Whether the job files come from strangers: no environment variables, sandbox required, only a state that is named.
+    package let isUntrusted: Bool
+    /// Probes sources in this process. It keeps one opened source at most: presets probe one file after another.
+    package let prober: LocalProber
+
+    /// The folder that contains everything.
+    package var root: PathRoot { sources.root }
+
+    /// Describes an access that was granted already.
+    package init(sources: SourceEnvironment, isUntrusted: Bool) {
+        self.sources = sources
+        self.isUntrusted = isUntrusted
+        prober = LocalProber(MediaEnvironment(sources: sources, memory: AssetCache(limit: 1)))
+    }
+
+    /// Grants access for some files. Untrusted files are confined to the first file's folder where no `root` is given.
+    /// - Throws: a usage error where no root can be determined; an environment error where it can't be opened.
+    package static func granted(
+        root: String?, isUntrusted: Bool, allowsNetwork: Bool, for files: [String]
+    ) throws(EngineError) -> SourceAccess {
+        if isUntrusted, root == nil {
+            guard let file = files.first else { throw EngineError(.usage, "--untrusted wants --root here") }
+            if let linked = link(onTheWayTo: file) {
+                throw EngineError(
+                    .usage,
+                    "\(SafeText.line(linked)) is a link: --root says which folder --untrusted keeps everything in"
+                )
+            }
+        }
+        let folder = root ?? (isUntrusted ? files.first.map(SystemSpecFiles.folder) : nil)
+        return SourceAccess(
+            sources: SourceEnvironment(root: try Self.root(folder), allowsNetwork: allowsNetwork),
+            isUntrusted: isUntrusted)
+    }
+
+    /// Opens a root folder; everything is below none.
+    /// - Throws: an environment error where the folder can't be opened.
+    package static func root(_ folder: String?) throws(EngineError) -> PathRoot {
+        guard let folder else { return .anywhere }
+        guard let root = PathRoot(folder: folder) else {
+            throw EngineError(.environment, "the folder \(folder) of --root can't be opened")
+        }
+        return root
+    }
+
+    /// The first symbolic link among a path's folders: a stranger may have made it, and the root would be its target.
+    private static func link(onTheWayTo path: String) -> String? {
+        var folder = path.utf8.first == UInt8(ascii: "/") ? "" : "."
+        for part in path.pathParts.dropLast() {
+            folder += "/" + part
+            var status = stat()
+            if lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { return folder }
+        }
+        return nil
+    }
+}

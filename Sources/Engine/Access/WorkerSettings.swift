@@ -1,0 +1,89 @@
+internal import Glibc
+package import JobPlan
+package import JobRun
+internal import LibAV
+package import Media
+
+/// The processes in which media are read.
+package struct WorkerSettings: Sendable {
+    /// Whether media are read in workers; otherwise in this process.
+    package var usesWorkers = true
+    /// Whether workers are sandboxed.
+    package var isSandboxed = true
+    /// Whether an incomplete sandbox is an error.
+    package var requiresSandbox = false
+    /// Memory limit of a worker in bytes; four fifths of the free memory where nil.
+    package var memory: Int64?
+    /// Called with messages for people.
+    package var notify: @Sendable (String) -> Void
+
+    /// Sandboxed workers.
+    package init(notify: @escaping @Sendable (String) -> Void) { self.notify = notify }
+
+    /// Creates the pool of workers; nil where media are read in this process. `state` is a folder that only this run
+    /// uses, nil where it has none; `onlyLooks` is for commands that write no output.
+    /// - Throws: a usage error where a required sandbox is switched off; an environment error where the machine lacks a part
+    ///   of it.
+    package func pool(
+        in state: StateFolder?, _ access: SourceAccess, onlyLooks: Bool = false
+    ) throws(EngineError) -> WorkerPool? {
+        let isRequired = requiresSandbox || access.isUntrusted
+        if isRequired, !usesWorkers || !isSandboxed {
+            throw EngineError(.usage, "--untrusted and --require-sandbox want workers and their sandbox")
+        }
+        guard usesWorkers else {
+            FirstWorker.release()
+            return nil
+        }
+        var options = WorkerPool.Options()
+        options.onlyLooks = onlyLooks
+        options.isLockedDown = isSandboxed
+        options.memory = memory ?? ResourceBudget.ofThisMachine().memory
+        let pool = try StateLocation.converting { () throws(StateError) in
+            try WorkerPool(options, environment: access.sources, in: state)
+        }
+        if isRequired {
+            pool.warm()
+            let lacking = pool.lacking(within: 10)
+            if lacking?.isEmpty != true {
+                throw EngineError(
+                    .environment,
+                    "the sandbox is required, and this machine lacks: "
+                        + (lacking?.joined(separator: ", ") ?? "no worker starts"))
+            }
+        }
+        return pool
+    }
+
+    /// Calls `body` with a prober for a command that writes no output.
+    package func probing<Result>(
+        _ access: SourceAccess, _ body: (any SourceProber) throws -> Result
+    ) throws -> Result {
+        let pool = try pool(in: nil, access, onlyLooks: true)
+        defer {
+            report(pool)
+            pool?.close()
+        }
+        return try body(pool ?? access.prober)
+    }
+
+    /// Describes the media file that a command line names.
+    /// - Throws: an error where it can't be read.
+    package func describe(
+        _ asset: String, _ access: SourceAccess, _ timing: AssetTiming = .fast
+    ) throws -> SourceDescription {
+        let path =
+            SourceLocation.isRemote(asset) || asset.hasPrefix("/") ? asset : StateFolder(path: asset).absolute
+        do {
+            return try probing(access) { prober in try prober.description(of: path, timing) }
+        } catch let error as SourceProblem {
+            throw EngineError(.jobFailed, "\(asset): \(error)")
+        }
+    }
+
+    /// Reports the parts of the sandbox that this machine lacks.
+    package func report(_ pool: WorkerPool?) {
+        guard isSandboxed, let lacking = pool?.lacking(within: 0), !lacking.isEmpty else { return }
+        notify("note: workers ran without \(lacking.joined(separator: ", "))")
+    }
+}

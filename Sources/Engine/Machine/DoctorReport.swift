@@ -1,0 +1,86 @@
+internal import Diagnostics
+internal import Glibc
+package import JobRun
+internal import LibAV
+
+/// What this machine's sandbox prevents, found out by a worker that attempts it.
+package struct DoctorReport: Encodable, Sendable {
+    /// Something that a sandboxed worker must not be able to do.
+    package struct Attempt: Encodable, Sendable {
+        let attempt: String
+        let isClosed: Bool
+        let reason: String?
+    }
+    let version = 1
+    let ffmpeg: String
+    let kernel: String
+    /// The version of Landlock; 0 where the kernel has none.
+    let landlock: Int
+    let isRoot: Bool
+    /// Parts of the sandbox that the machine lacks.
+    let lacking: [String]
+    /// A summary for people.
+    let sandbox: String
+    let attempts: [Attempt]
+    /// Whether the sandbox is complete, and nothing but what was allowed succeeded.
+    package let isClosed: Bool
+
+    private enum CodingKeys: CodingKey {
+        case version, ffmpeg, kernel, landlock, isRoot, lacking, sandbox, attempts
+    }
+
+    /// Lets a worker of a pool attempt to escape.
+    /// - Throws: an environment error where no worker starts.
+    package init(_ pool: WorkerPool, isSandboxed: Bool, allowsNetwork: Bool) throws(EngineError) {
+        var template = Array("/tmp/tandem-doctor-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        guard file >= 0 else {
+            throw EngineError(
+                .environment, "a file in /tmp can't be made: \(String(cString: strerror(errno)))")
+        }
+        // Everybody may read and write it: only the sandbox can prevent it.
+        fchmod(file, 0o666)
+        defer {
+            close(file)
+            unlink(path)
+        }
+        guard let findings = pool.escape(from: path, network: allowsNetwork),
+            let lacking = pool.lacking(within: 10)
+        else { throw EngineError(.environment, "no worker can be started, or it died") }
+        (ffmpeg, kernel, landlock) = (
+            LibraryVersions.ffmpeg, Self.kernelVersion, KernelFeatures.landlockVersion
+        )
+        isRoot = geteuid() == 0
+        self.lacking = lacking
+        sandbox =
+            !isSandboxed ? "off" : lacking.isEmpty ? "whole" : "without " + lacking.joined(separator: ", ")
+        attempts = findings.map { Attempt(attempt: $0.attempt, isClosed: $0.isClosed, reason: $0.reason) }
+        isClosed =
+            lacking.isEmpty && findings.allSatisfy { $0.isClosed || (allowsNetwork && $0.isForNetwork) }
+    }
+
+    /// The report for people.
+    package var text: String {
+        var lines = [
+            "FFmpeg     \(ffmpeg)", "kernel     Linux \(kernel)",
+            "Landlock   \(landlock == 0 ? "none" : "version \(landlock)")",
+            "user       \(isRoot ? "root; each worker is another one" : "not root; workers are the same one")",
+            "sandbox    \(sandbox)",
+            "attempts of a worker to",
+        ]
+        for attempt in attempts {
+            let mark = attempt.isClosed ? "  denied   " : "  ALLOWED  "
+            lines.append(mark + attempt.attempt + (attempt.reason.map { " (\($0))" } ?? ""))
+        }
+        return lines.map { TextRenderer.printable($0) + "\n" }.joined()
+    }
+
+    private static var kernelVersion: String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "unknown" }
+        return withUnsafePointer(to: &name.release) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 65) { String(cString: $0) }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import ExactStrings
+internal import FileSystem
+internal import FoundationEssentials
+internal import Glibc
+package import JobPlan
+package import JobRun
+package import JobSpec
+internal import Publishing
+
+/// Files that a run writes for programs and for reading later.
+package struct ReportDestinations: Sendable {
+    /// Path of the JUnit XML; nil for none.
+    package var junit: String?
+    /// Paths of reports: `.html` or `.json`.
+    package var reports: [String]
+    /// Path of the events as JSON lines; `-` is standard output.
+    package var events: String?
+
+    /// Names the files.
+    package init(junit: String?, reports: [String], events: String? = nil) {
+        self.junit = junit
+        self.reports = reports
+        self.events = events
+    }
+
+    /// Whether anything is written that describes each job.
+    package var wantsReport: Bool { junit != nil || !reports.isEmpty }
+
+    /// Whether a page is written, which shows frames.
+    package var wantsPreviews: Bool { reports.contains { $0.hasSuffix(".html") } }
+
+    /// All files, without standard output.
+    var paths: [String] { ([events, junit].compactMap { $0 } + reports).filter { $0 != "-" } }
+
+    /// Returns why the files can't be written beside a plan: they would overwrite an output, a source or a job file.
+    package func problem(with plan: BatchPlan, of files: [JobFile]) -> String? {
+        Self.problem(writing: paths, with: plan, of: files)
+    }
+
+    /// The same for other files.
+    package static func problem(
+        writing paths: [String], with plan: BatchPlan, of files: [JobFile]
+    ) -> String? {
+        if paths.isEmpty { return nil }
+        let here = FileManager.default.currentDirectoryPath
+        let destinations = Set(
+            (plan.jobs.flatMap(\.outputs).flatMap(\.files)
+                + plan.settled.flatMap(\.outputs).flatMap(\.files)).compactMap { DestinationPath($0) })
+        lazy var inputs = inputs(of: files)
+        var seen: Set<DestinationPath> = []
+        for path in paths {
+            guard let place = DestinationPath(path.hasPrefix("/") ? path : here + "/" + path) else {
+                return "\(path) can't be written: it lies in no folder"
+            }
+            if !seen.insert(place).inserted { return "\(path) is asked for twice" }
+            if destinations.contains(place) { return "\(path) is where a job's output goes" }
+            let folder = place.path.lastSlash.map { String(place.path[..<$0]) } ?? ""
+            guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
+                return "\(path) can't be written: \(String(cString: strerror(errno)))"
+            }
+            if let identity = FileIdentity(path: place.path), inputs.contains(SourceFileKey(identity)) {
+                return "\(path) is a job file or a source, and neither is written over"
+            }
+            if let problem = ReportFile.problem(place.path) { return problem }
+        }
+        return nil
+    }
+
+    /// Job files and their sources.
+    private static func inputs(of files: [JobFile]) -> Set<SourceFileKey> {
+        var finder = SourceFinder()
+        let paths = files.map(\.path) + finder.files(of: files).map(\.path)
+        return Set(paths.compactMap { FileIdentity(path: $0).map(SourceFileKey.init) })
+    }
+
+    /// Opens the events; nil where none are asked for.
+    /// - Throws: an environment error where they can't be written.
+    package func eventWriter() throws(EngineError) -> EventWriter? {
+        guard let events else { return nil }
+        guard let writer = EventWriter(path: events) else {
+            throw EngineError(.environment, "the events can't be written to \(events)")
+        }
+        return writer
+    }
+
+    /// Writes JUnit and reports, each file complete or not at all, and returns a message for each that couldn't be written.
+    package func write(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> [String] {
+        var problems: [String] = []
+        func put(_ text: @autoclosure () throws -> String, to path: String) {
+            do {
+                try ReportFile.write(Array(text().utf8), to: path)
+            } catch {
+                problems.append("error: \(error)")
+            }
+        }
+        if let junit { put(JUnitRenderer.render(report), to: junit) }
+        for path in reports {
+            if path.hasSuffix(".html") {
+                put(HTMLRenderer.render(report, previews: previews), to: path)
+            } else {
+                put(String(decoding: try report.json(), as: UTF8.self) + "\n", to: path)
+            }
+        }
+        return problems
+    }
+}

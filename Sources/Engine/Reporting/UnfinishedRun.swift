@@ -1,0 +1,67 @@
+package import Diagnostics
+internal import FoundationEssentials
+internal import Glibc
+internal import JobRun
+package import JobSpec
+internal import Locking
+
+/// A run that may end before its first job starts. Its reports are written all the same, so that those of an earlier run
+/// aren't mistaken for this one's.
+package final class UnfinishedRun: Sendable {
+    private struct State: Sendable {
+        var files: [String] = []
+        var problems: [Diagnostic] = []
+        var jobs: [JobFile] = []
+        var isOver = false
+    }
+
+    private let state = Guarded(State())
+    private let destinations: ReportDestinations
+    /// Seconds since 1970 at which the command began.
+    let begun = Date().timeIntervalSince1970
+
+    /// Starts the clock.
+    package init(_ destinations: ReportDestinations) { self.destinations = destinations }
+
+    /// Sets the job files of the run.
+    package func concerns(_ files: [String]) { state.withLock { $0.files = files } }
+
+    /// Sets the diagnostics to report; `jobs` are the files as far as they were decoded.
+    package func found(_ sink: DiagnosticSink, in jobs: [JobFile]) {
+        state.withLock { ($0.problems, $0.jobs) = (sink.diagnostics, jobs) }
+    }
+
+    /// Leaves reports to the run itself, or to nobody.
+    package func isOver() { state.withLock { $0.isOver = true } }
+
+    /// Writes the reports with a status, and returns messages for people.
+    package func end(_ status: RunStatus) -> [String] {
+        let known = state.withLock { state in
+            defer { state.isOver = true }
+            return state.isOver ? nil : state
+        }
+        guard let known else { return [] }
+        let report = RunReport(
+            problems: known.problems, in: known.jobs, files: known.files, begun: begun,
+            seconds: Date().timeIntervalSince1970 - begun, status: status.word)
+        let kept = destinations.paths.filter { !Self.mayWrite($0, known.files) }
+        guard kept.isEmpty else { return kept.map { "error: \($0) is no report, and is not written over" } }
+        if let events = destinations.events { EventWriter(path: events)?.tell(report) }
+        let problems = destinations.write(report)
+        return problems
+            + (GitHubActions.summarize(report) ? [] : ["warning: the step's summary can't be written"])
+    }
+
+    /// The sources aren't known when a job file can't be read: a report is written where there is nothing, or where a
+    /// report is.
+    private static func mayWrite(_ path: String, _ files: [String]) -> Bool {
+        guard ReportFile.problem(path) == nil else { return false }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
+        let isJobFile = files.contains { file in
+            var other = stat()
+            return stat(file, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
+        }
+        return !isJobFile
+    }
+}

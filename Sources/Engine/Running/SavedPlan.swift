@@ -1,0 +1,95 @@
+internal import FoundationEssentials
+package import FileSystem
+internal import Glibc
+package import JobPlan
+package import JobRun
+
+/// A plan on disk: a file, or one part of a folder of parts.
+package struct SavedPlan: Sendable {
+    /// The plan, of the part alone where it has parts.
+    package let file: PlanFile
+    /// The folder of the parts; nil for a plan in one file.
+    package let folder: ShardFolder?
+
+    /// Reads a plan from a file, or from a folder the part with an index. Without `shard` the index comes from
+    /// `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`.
+    /// - Throws: an error where the plan can't be read, was made in another environment, or its part is unknown.
+    package init(reading path: String, shard: Int?, beneath root: PathRoot) throws(EngineError) {
+        if Self.isFolder(path) {
+            let folder = ShardFolder(path: path, beneath: root)
+            let names = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
+            let inherited = names.lazy.compactMap { getenv($0).flatMap { Int(String(cString: $0)) } }.first
+            guard let index = shard ?? inherited, index >= 0 else {
+                throw EngineError(
+                    .usage,
+                    "\(path) is a plan in parts; --shard, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which"
+                )
+            }
+            do throws(ShardFolder.Problem) {
+                file = try folder.shard(index)
+            } catch {
+                throw EngineError(.specWrong, "\(error)")
+            }
+            self.folder = folder
+        } else {
+            do {
+                file = try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
+            } catch {
+                throw EngineError(.specWrong, "\(path) is no plan that can be read")
+            }
+            folder = nil
+        }
+    }
+
+    /// Throws where the environment or the job files differ from those that were planned.
+    package func check(_ set: JobFileSet) throws(EngineError) {
+        try Self.refuse(file.environmentProblem ?? file.specProblem(now: set.specs))
+    }
+
+    /// Throws where planning again gives another plan.
+    package func check(_ plan: BatchPlan) throws(EngineError) { try Self.refuse(file.planProblem(now: plan)) }
+
+    private static func refuse(_ problem: String?) throws(EngineError) {
+        guard let problem else { return }
+        throw EngineError(
+            .specWrong, "the plan is not carried out: \(problem); `tandem plan` makes a new one")
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    // MARK: Writing
+
+    /// Writes a plan to a file, or split into parts to a folder, and returns what was written. Parts have no jobs that wait
+    /// for a refused one: those are refused too.
+    /// - Throws: an environment error where it can't be written, or would overwrite a source or an output.
+    package static func write(
+        _ planned: Pipeline.Planned, of set: JobFileSet, variables: [String: String], to path: String,
+        shards: Int?
+    ) throws(EngineError) -> BatchPlan {
+        if let problem = ReportDestinations.problem(
+            writing: shards == nil ? [path] : [], with: planned.plan, of: planned.files)
+        {
+            throw EngineError(.environment, problem)
+        }
+        let plan = shards == nil ? planned.plan : ShardPlanner.withoutWaiting(planned.plan)
+        let file = PlanFile(files: set.paths, specs: set.specs, variables: variables, plan: plan)
+        guard let shards else {
+            do {
+                try ReportFile.write(Array(file.data()), to: path)
+                return plan
+            } catch {
+                throw EngineError(.environment, "the plan: \(error)")
+            }
+        }
+        do throws(ShardFolder.Problem) {
+            try ShardFolder(path: path, beneath: set.access.root).write(
+                file, shards: ShardPlanner.split(plan, into: shards))
+        } catch {
+            throw EngineError(.environment, "\(error)")
+        }
+        return plan
+    }
+}

@@ -1,0 +1,85 @@
+import Diagnostics
+import Engine
+import FileSystem
+import Foundation
+import JobPlan
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// Plans on disk: what is written, and what is refused when it is read.
+@Suite struct SavedPlanTests {
+    private func planned(
+        _ scratch: Scratch, duration: String = "0.2"
+    ) throws -> (set: JobFileSet, planned: Pipeline.Planned) {
+        try ffmpeg("-y", "-f", "lavfi", "-i", "sine=duration=\(duration)", scratch.file("s.wav"))
+        let path = try scratch.write(
+            """
+            version: 1
+            vars: { rate: 8000 }
+            jobs:
+              a: { asset: ./s.wav, tracks: [ { audio: first, encode: { codec: flac, sample_rate: "${rate}" } } ], destination: a.flac }
+              b: { asset: ./s.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: b.flac }
+            """, to: "jobs.yaml")
+        let set = JobFileSet(
+            files: [path], variables: [:],
+            access: SourceAccess(sources: SourceEnvironment(), isUntrusted: false))
+        return (set, try set.loaded.checked().opened(by: LocalProber()).planned())
+    }
+
+    private func status(_ body: () throws -> Void) -> RunStatus? {
+        #expect(throws: EngineError.self, performing: body)?.status
+    }
+
+    @Test func aPlanIsReadBackAndAcceptedAsLongAsNothingChanged() throws {
+        let scratch = try Scratch()
+        let (set, plan) = try planned(scratch)
+        let path = scratch.file("plan.json")
+        #expect(try SavedPlan.write(plan, of: set, variables: [:], to: path, shards: nil).jobs.count == 2)
+        let saved = try SavedPlan(reading: path, shard: nil, beneath: .anywhere)
+        #expect(saved.folder == nil && saved.file.plan.jobs.map(\.id) == plan.plan.jobs.map(\.id))
+        try saved.check(set)
+        try saved.check(plan.plan)
+        // Another source gives another plan; another text of the job file another file.
+        let (_, longer) = try planned(scratch, duration: "0.5")
+        #expect(status { try saved.check(longer.plan) } == .specWrong)
+        try scratch.write("version: 1\n# changed\n", to: "jobs.yaml")
+        let changed = JobFileSet(files: set.paths, variables: [:], access: set.access)
+        #expect(status { try saved.check(changed) } == .specWrong)
+    }
+
+    @Test func partsAreReadByTheirIndex() throws {
+        let scratch = try Scratch()
+        let (set, plan) = try planned(scratch)
+        let path = scratch.file("parts")
+        _ = try SavedPlan.write(plan, of: set, variables: [:], to: path, shards: 2)
+        let ids = try (0..<2).map { index in
+            try SavedPlan(reading: path, shard: index, beneath: .anywhere).file.plan.jobs.map(\.id)
+        }
+        #expect(ids.flatMap { $0 }.sorted() == ["a", "b"])
+        #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .usage)
+        #expect(status { _ = try SavedPlan(reading: path, shard: 2, beneath: .anywhere) } == .specWrong)
+        #expect(status { _ = try SavedPlan(reading: path, shard: -1, beneath: .anywhere) } == .usage)
+    }
+
+    @Test func aPlanIsNotWrittenOverASourceAnOutputOrAJobFile() throws {
+        let scratch = try Scratch()
+        let (set, plan) = try planned(scratch)
+        for name in ["s.wav", "jobs.yaml", "a.flac", "none/plan.json"] {
+            let result = status {
+                _ = try SavedPlan.write(
+                    plan, of: set, variables: [:], to: scratch.file(name), shards: nil)
+            }
+            #expect(result == .environment, "\(name)")
+        }
+    }
+
+    @Test(arguments: ["", "{", "null", "{\"kind\": \"tandem-plan\"}"])
+    func whatIsNoPlanIsRefused(_ text: String) throws {
+        let scratch = try Scratch()
+        let path = try scratch.write(text, to: "plan.json")
+        #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .specWrong)
+    }
+}
