@@ -192,9 +192,27 @@ let package = Package(
     ]
 )
 
-// A sanitizer's build compiles the tests that it runs, and no others.
-if let wanted = Context.environment["TANDEM_TEST_TARGETS"]?.split(separator: " ") {
-    package.targets.removeAll { target in target.type == .test && !wanted.contains { $0 == target.name } }
+// A sanitizer's build compiles the targets that it runs, with what they depend on, and no others.
+if let wanted = Context.environment["TANDEM_TARGETS"]?.split(separator: " ").map(String.init) {
+    let dependencies = Dictionary(
+        uniqueKeysWithValues: package.targets.map { target in
+            (
+                target.name,
+                target.dependencies.compactMap { dependency -> String? in
+                    switch dependency {
+                    case .byNameItem(let name, _), .targetItem(let name, _): name
+                    default: nil
+                    }
+                }
+            )
+        })
+    var needed: Set<String> = []
+    var open = wanted
+    while let name = open.popLast() {
+        if needed.insert(name).inserted { open += dependencies[name] ?? [] }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { !needed.contains($0.name) }
 }
 
 // It needs the fuzzer's runtime, so the target is there for `scripts/fuzz` alone.

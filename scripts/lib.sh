@@ -37,12 +37,21 @@ need_swift() {
     command -v swift >/dev/null || die "there is no swift on the PATH; Tandem needs Swift 6.2 or later (https://swift.org/install)"
 }
 
-# A release build with the Swift runtime inside it; prints where the program is.
+# A release build with the Swift runtime inside it; `$tandem` is its path.
 build_release() {
     say "Building (release)" >&2
     # The linker's note about mktemp is about Foundation's own code.
-    swift build -c release --static-swift-stdlib --product tandem 2>&1 | grep -vE 'mktemp|^\s*$' >&2
-    tandem="$(swift build -c release --static-swift-stdlib --show-bin-path)/tandem"
+    # `scripts/test` builds beside tests, which lock .build.
+    local folder=${TANDEM_RELEASE_FOLDER:-.build}
+    swift build -c release --static-swift-stdlib --product tandem --scratch-path "$folder" 2>&1 | grep -vE 'mktemp|^\s*$' >&2
+    tandem="$(swift build -c release --static-swift-stdlib --scratch-path "$folder" --show-bin-path)/tandem"
+}
+
+# A debug build of the program, which the tests share; `$tandem` is its path. Encoders are C, so that it encodes about as fast.
+build_debug() {
+    say "Building (for debugging; scripts/install builds for release)" >&2
+    swift build --product tandem >&2
+    tandem="$(swift build --show-bin-path)/tandem"
 }
 
 # Tests run one group after the other: each uses all processors by itself.

@@ -1,14 +1,14 @@
 /// Result of a command, as its exit status. Where several apply, the command returns the first that occurred.
 package enum RunStatus: Int32, Sendable {
-    /// Everything was carried out, or was up to date.
+    /// All jobs were carried out, or were up to date.
     case succeeded = 0
     /// A job failed or was refused.
     case jobFailed = 1
     /// The job files are wrong.
     case specWrong = 3
-    /// This machine lacks something: an encoder, a folder that can be written.
+    /// The machine lacks something: an encoder, a folder that can be written.
     case environment = 4
-    /// Nothing worse than an output that doesn't meet `expect`.
+    /// An output doesn't meet `expect`, and nothing worse occurred.
     case expectationFailed = 5
     /// The command line is wrong.
     case usage = 64

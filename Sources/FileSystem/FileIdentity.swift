@@ -45,7 +45,4 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         return
             "\(status.st_size) \(modified.tv_sec).\(modified.tv_nsec) \(changed.tv_sec).\(changed.tv_nsec) \(status.st_ino)"
     }
-
-    /// The same file, changed or not.
-    package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
 }

@@ -102,21 +102,38 @@ import Testing
     /// What a container can't say of a track is an error at the key that asks for it; what it can say is there.
     @Test(
         arguments: [
-            ("mp4", "language: eng"), ("mp4", "title: Mine"), ("mp4", "disposition: [default, dub]"),
-            ("mp4", "disposition: [default, comment]"), ("mp4", "disposition: [default, hearing_impaired]"),
-            ("mov", "language: eng"), ("mov", "disposition: default"), ("m4a", "title: Mine"),
-            ("mkv", "metadata: { MOOD: good }"), ("mkv", "disposition: [original, forced, visual_impaired]"),
-            ("webm", "disposition: [default, forced]"), ("webm", "metadata: { MOOD: good }"),
-            ("ts", "language: eng"), ("ts", "disposition: clean_effects"),
-            ("ogg", "metadata: { MOOD: good }"),
-            ("mp3", "disposition: default"),
+            ("mp4", "language: eng", "language=eng"), ("mp4", "title: Mine", "handler_name=Mine"),
+            ("mp4", "disposition: [default, dub]", "default dub"),
+            ("mp4", "disposition: [default, comment]", "comment default"),
+            // libavformat's role for the hard of hearing in mp4 is that of captions.
+            ("mp4", "disposition: [default, hearing_impaired]", "captions default hearing_impaired"),
+            ("mov", "language: eng", "language=eng"), ("mov", "disposition: default", "default"),
+            ("m4a", "title: Mine", "handler_name=Mine"), ("mkv", "metadata: { MOOD: good }", "MOOD=good"),
+            ("mkv", "disposition: [original, forced, visual_impaired]", "forced original visual_impaired"),
+            ("webm", "disposition: [default, forced]", "default forced"),
+            ("webm", "metadata: { MOOD: good }", "MOOD=good"),
+            ("ts", "language: eng", "language=eng"), ("ts", "disposition: clean_effects", "clean_effects"),
+            ("ogg", "metadata: { MOOD: good }", "MOOD=good"), ("mp3", "disposition: default", ""),
         ])
-    func whatAContainerSaysOfATrack(_ container: String, _ setting: String) async throws {
+    func whatAContainerSaysOfATrack(
+        _ container: String, _ setting: String, _ expected: String
+    ) async throws {
         let scratch = try Scratch()
         try source(in: scratch)
         let codec = ["webm": "opus", "ogg": "opus", "mp3": "mp3"][container] ?? "aac"
         let text = yaml("audio: first, encode: { codec: \(codec) }, \(setting)", to: "o.\(container)")
         _ = try success(try await run(text, in: scratch.path))
+        let found = try Judge(scratch.file("o.\(container)")).probe([
+            "-select_streams", "a:0", "-show_entries", "stream_tags:stream_disposition",
+        ])
+        let stream = try #require((found["streams"] as? [[String: Any]])?.first)
+        let flags = (stream["disposition"] as? [String: Int] ?? [:]).filter { $0.value == 1 }.keys.sorted()
+        let tags = (stream["tags"] as? [String: String] ?? [:]).map { "\($0.key)=\($0.value)" }
+        if setting.hasPrefix("disposition") {
+            #expect(flags.joined(separator: " ") == expected, "\(stream)")
+        } else {
+            #expect(tags.contains(expected), "\(stream)")
+        }
     }
 
     @Test(

@@ -161,7 +161,10 @@ import Testing
         try scratch.write("mine", to: "out.failed.mp4")
         let outcomes = try await run(
             job("frames: 75", scratch.file("out.mp4")), in: scratch.path, keepsFailed: true)
-        guard case .failed(let failure) = outcomes[0].outcome else { return }
+        guard case .failed(let failure) = outcomes[0].outcome else {
+            Issue.record("it did not fail")
+            return
+        }
         #expect(failure.rule == .expectationFailed && failure.message.contains("measured 76; not kept"))
         #expect(try String(contentsOfFile: scratch.file("out.failed.mp4"), encoding: .utf8) == "mine")
     }

@@ -60,15 +60,15 @@ import Testing
         var result: [String: Int] = [:]
         for (channel, speaker) in speakers.enumerated() {
             // An eighth of a second's beat keeps tones of 8 Hz apart: a second of them.
-            let own = stride(from: channel, to: samples.count, by: count).map { Double(samples[$0]) }
-            guard own.count > 14_400 + rate else {
-                throw JudgeError(message: "\(path): \(own.count) samples")
+            guard samples.count / count > 14_400 + rate else {
+                throw JudgeError(message: "\(path): \(samples.count / count) samples")
             }
+            let own = (0..<3000).map { Double(samples[(14_400 + 16 * $0) * count + channel]) }
             let powers = Self.waves.map { wave in
                 var (re, im) = (0.0, 0.0)
                 for (index, value) in wave.enumerated() {
-                    re += own[14_400 + 16 * index] * value.cos
-                    im += own[14_400 + 16 * index] * value.sin
+                    re += own[index] * value.cos
+                    im += own[index] * value.sin
                 }
                 return (re * re + im * im).squareRoot() / 1500
             }

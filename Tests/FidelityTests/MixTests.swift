@@ -93,6 +93,8 @@ import Testing
                 expect: { loudness: { integrated: { is: -20, within: 0.3 }, true_peak: { max: -1 } } }
             """
         _ = try success(try await run(yaml, in: scratch.path))
+        let measured = try Judge(scratch.file("o.wav")).loudness()
+        #expect(abs(measured.integrated + 20) <= 0.3 && measured.truePeak <= -1, "\(measured)")
     }
 
     @Test func whatIsWrongIsSaidAtItsPlace() async throws {

@@ -189,7 +189,7 @@ import Publishing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_s24le, normalize: { integrated: \(integrated), true_peak: \(peak) } } } ], destination: o.wav }\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let (loudness, truePeak) = try measured(scratch.file("o.wav"))
+        let (loudness, truePeak) = try Judge(scratch.file("o.wav")).loudness()
         let (wanted, limit) = (try #require(Double(integrated)), try #require(Double(peak)))
         #expect(abs(loudness - wanted) <= 0.3, "\(loudness) LUFS")
         #expect(truePeak <= limit + 0.05, "\(truePeak) dBTP")
@@ -197,20 +197,6 @@ import Publishing
         let samples = try Judge(scratch.file("o.wav")).audio(rate: 44_100).count
         #expect(samples == 6 * 44_100)
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
-    }
-
-    /// What ffmpeg's own meter says.
-    private func measured(_ path: String) throws -> (loudness: Double, truePeak: Double) {
-        let meter = try program(
-            "ffmpeg",
-            ["-hide_banner", "-nostdin", "-i", path, "-af", "ebur128=peak=true", "-f", "null", "-"]
-        ).errors
-        func last(_ key: String) -> Double? {
-            meter.components(separatedBy: key).last.flatMap { text in
-                Double(text.drop { $0 == " " }.prefix { $0 != " " })
-            }
-        }
-        return (try #require(last("    I:")), try #require(last("    Peak:")))
     }
 
     /// What is heard is the encoder's output: LAME scales its input, every lossy codec overshoots peaks.
@@ -229,7 +215,7 @@ import Publishing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { \(encode), channels: stereo, normalize: { integrated: -14, true_peak: -1 } } } ], destination: o.\(type) }\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let (loudness, truePeak) = try measured(scratch.file("o.\(type)"))
+        let (loudness, truePeak) = try Judge(scratch.file("o.\(type)")).loudness()
         let said = try #require(result.outputs[0].loudness.first?.after)
         print("measured: \(encode): \(loudness) LUFS, peak \(truePeak) dBTP; said: \(said)")
         #expect(abs(loudness - -14) <= 0.15, "\(loudness) LUFS")

@@ -31,6 +31,21 @@ public struct Judge: Sendable {
         return try JSONSerialization.jsonObject(with: result.output) as? [String: Any] ?? [:]
     }
 
+    /// Integrated loudness in LUFS and true peak in dBTP of the first audio track, by ffmpeg's `ebur128`.
+    public func loudness() throws -> (integrated: Double, truePeak: Double) {
+        let meter = try program(
+            "ffmpeg", ["-hide_banner", "-nostdin", "-i", path, "-af", "ebur128=peak=true", "-f", "null", "-"]
+        ).errors
+        func last(_ key: String) throws -> Double {
+            let value = meter.components(separatedBy: key).last.flatMap { text in
+                Double(text.drop { $0 == " " }.prefix { $0 != " " })
+            }
+            guard let value else { throw JudgeError(message: "\(path): ffmpeg measured no loudness") }
+            return value
+        }
+        return (try last("    I:"), try last("    Peak:"))
+    }
+
     /// Hashes of a stream's packets, in decoding order.
     public func packetHashes(_ selector: String) throws -> [String] {
         let result = try program(
@@ -44,33 +59,38 @@ public struct Judge: Sendable {
 
     /// The denominator of a stream's time base.
     public func timescale(_ selector: String) throws -> Double {
-        let parts = (try stream(selector, "time_base")["time_base"] as? String ?? "1/1").split(separator: "/")
-        return Double(parts[1])! / Double(parts[0])!
+        Self.timescale(try stream(selector, "time_base"))
     }
 
-    /// Whether its time line begins at 0 of its clock (mp4, mov, Matroska) or with its first sample.
-    private var hasOwnZero: Bool {
-        get throws {
-            let name =
-                (try probe(["-show_entries", "format=format_name"])["format"] as? [String: Any])?[
-                    "format_name"] as? String ?? ""
-            return name.contains("mov") || name.contains("matroska")
-        }
-    }
+    /// Entries of `probe` from which `zero` is computed. A process of ffprobe takes longer to start than to read a
+    /// short file, so everything that is needed comes from one.
+    private static let zeroEntries = "format=format_name,start_time"
 
-    private func zero() throws -> Double {
-        if try hasOwnZero { return 0 }
-        let format = try probe(["-show_entries", "format=start_time"])["format"] as? [String: Any]
+    /// Time zero in seconds of the file's clock: 0 where its time line begins at 0 (mp4, mov, Matroska), otherwise the time
+    /// of its first sample.
+    private static func zero(_ probed: [String: Any]) -> Double {
+        let format = probed["format"] as? [String: Any]
+        let name = format?["format_name"] as? String ?? ""
+        if name.contains("mov") || name.contains("matroska") { return 0 }
         return (format?["start_time"] as? String).flatMap(Double.init) ?? 0
+    }
+
+    private static func timescale(_ stream: [String: Any]?) -> Double {
+        let parts = (stream?["time_base"] as? String ?? "1/1").split(separator: "/")
+        return Double(parts[1])! / Double(parts[0])!
     }
 
     /// Times of all shown frames in seconds from time zero, sorted, and how many hidden ones come before.
     public func frames() throws -> (times: [Double], hidden: Int) {
-        let scale = try timescale("v:0")
-        let frames =
-            try probe(["-select_streams", "v:0", "-show_entries", "frame=pts,best_effort_timestamp"])[
-                "frames"] as? [[String: Any]] ?? []
-        let zero = try zero()
+        let probed = try probe([
+            "-select_streams", "v:0", "-show_entries",
+            "stream=time_base:frame=pts,best_effort_timestamp:\(Self.zeroEntries)",
+        ])
+        guard let stream = (probed["streams"] as? [[String: Any]])?.first else {
+            throw JudgeError(message: "\(path) has no v:0")
+        }
+        let (scale, zero) = (Self.timescale(stream), Self.zero(probed))
+        let frames = probed["frames"] as? [[String: Any]] ?? []
         let all = frames.compactMap {
             ($0["pts"] as? Int ?? $0["best_effort_timestamp"] as? Int).map { Double($0) / scale - zero }
         }.sorted()
@@ -138,12 +158,13 @@ public struct Judge: Sendable {
     /// Mono samples from time zero on, each at its own time, at a rate.
     public func audio(rate: Int) throws -> [Float] {
         var samples = try samples(channels: 1, rate: rate)
-        let frames =
-            try probe([
-                "-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries", "frame=pts_time",
-            ])["frames"] as? [[String: Any]]
+        let probed = try probe([
+            "-select_streams", "a:0", "-read_intervals", "%+#3", "-show_entries",
+            "frame=pts_time:\(Self.zeroEntries)",
+        ])
+        let frames = probed["frames"] as? [[String: Any]]
         let start = (frames?.first?["pts_time"] as? String).flatMap(Double.init) ?? 0
-        let pad = Int(((start - (try zero())) * Double(rate)).rounded())
+        let pad = Int(((start - Self.zero(probed)) * Double(rate)).rounded())
         if pad >= 0 {
             samples.insert(contentsOf: repeatElement(0, count: pad), at: 0)
         } else {

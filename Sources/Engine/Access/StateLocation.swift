@@ -5,7 +5,7 @@ internal import JobSpec
 package struct StateLocation: Sendable {
     /// The folder; `.tandem` beside each job file where nil.
     package var folder: String?
-    /// How a source is known to be unchanged.
+    /// The identity by which a source counts as unchanged.
     package var mode: FingerprintMode
     /// Called with messages for people: that another run is waited for, that a state is damaged.
     package var notify: @Sendable (String) -> Void

@@ -9,7 +9,7 @@ internal import LibAV
 package struct JobFileDraft {
     /// The file; nil where nothing in the source can be encoded.
     package let text: String?
-    /// Why a track has no rule, or why there is no file.
+    /// Reasons why tracks have no rule, or why there is no file.
     package let problems: [String]
 
     /// Plans drafts until one has no errors.

@@ -8,11 +8,11 @@ internal import Media
 package struct JobFileTemplate {
     let path: String
     let source: SourceDescription
-    /// Why a track gets no rule, by its index.
+    /// Reasons why tracks get no rule, by track index.
     var omitted: [Int: String] = [:]
-    /// What becomes of a track without a rule, by its index.
+    /// Consequences for tracks without a rule, by track index.
     var unruled: [Int: String] = [:]
-    /// Where the schema lies, for editors.
+    /// Path of the JSON Schema, for editors.
     var schema: String?
 
     /// Describes a file for a source. `schema` is the path of the JSON Schema, for editors.
@@ -55,7 +55,7 @@ package struct JobFileTemplate {
     /// Some track has a rule.
     var isOfUse: Bool { source.tracks.contains { plays($0) && omitted[$0.index] == nil } }
 
-    /// It is watched or heard, and can be decoded.
+    /// Whether a track is video or audio that this build can decode.
     private func plays(_ track: TrackDescription) -> Bool {
         !track.isAttachedPicture && [.video, .audio].contains(track.mediaType) && track.isDecodable
     }

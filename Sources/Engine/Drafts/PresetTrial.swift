@@ -9,7 +9,7 @@ internal import Media
 package struct PresetTrial {
     /// The plan; nil where the source can't be exported with the preset.
     package let plan: OutputTask?
-    /// Why it can't.
+    /// Reason why it can't; nil where it can.
     package let problem: String?
 
     /// Plans the export into the preset's containers, until one accepts it.

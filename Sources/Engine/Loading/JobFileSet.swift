@@ -12,7 +12,7 @@ package struct JobFileSet: Sendable {
     package private(set) var files: [JobFile] = []
     /// The paths as given, those of unreadable files too.
     package let paths: [String]
-    /// Everything that was found while loading.
+    /// The diagnostics of loading.
     package private(set) var diagnostics = DiagnosticSink()
     /// The bytes of all files that were read, includes too.
     package private(set) var texts = SourceTexts()

@@ -3,9 +3,9 @@ internal import Glibc
 package import JobRun
 internal import LibAV
 
-/// What this machine's sandbox prevents, found out by a worker that attempts it.
+/// Protection by this machine's sandbox, tested by a worker that attempts to escape.
 package struct DoctorReport: Encodable, Sendable {
-    /// Something that a sandboxed worker must not be able to do.
+    /// An action that a sandboxed worker must not be able to carry out.
     package struct Attempt: Encodable, Sendable {
         let attempt: String
         let isClosed: Bool

@@ -4,7 +4,7 @@ internal import Media
 
 /// The schema of job files where `scripts/install` put it, beside the program.
 package enum InstalledSchema {
-    /// Its absolute path; nil where the program isn't installed.
+    /// Absolute path of the file; nil where the program isn't installed.
     package static let path: String? = {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         else { return nil }

@@ -8,7 +8,7 @@ package import JobSpec
 /// Each stage is a type that only the stage before it creates, so that no command can leave one out: nothing is planned
 /// whose settings no encoder accepted, and nothing runs whose destinations collide.
 package enum Pipeline {
-    /// Which severities end the pipeline.
+    /// The severities that end the pipeline.
     package struct Strictness: Sendable {
         /// Whether warnings count as errors (`--warnings-as-errors`).
         package var warningsAreErrors: Bool
@@ -39,7 +39,7 @@ package enum Pipeline {
     package struct Loaded: Sendable {
         /// The files that could be decoded.
         package let files: [JobFile]
-        /// Everything that was found while loading.
+        /// The diagnostics of loading.
         package let diagnostics: DiagnosticSink
 
         /// Adopts files that were decoded elsewhere.
@@ -62,7 +62,7 @@ package enum Pipeline {
             return Checked(files: files, strictness: strictness)
         }
 
-        /// Everything that can be found without reading media: the diagnostics of loading, and those of opening encoders and
+        /// All diagnostics that need no media: those of loading, and those of opening encoders and
         /// filters for files without errors.
         package func allDiagnostics(_ prober: any SourceProber) -> DiagnosticSink {
             var all = diagnostics
@@ -73,7 +73,7 @@ package enum Pipeline {
 
     /// Job files without errors.
     package struct Checked: Sendable {
-        /// The files.
+        /// The job files, decoded.
         package let files: [JobFile]
         private let strictness: Strictness
 
@@ -123,7 +123,7 @@ package enum Pipeline {
         package let plan: BatchPlan
         /// The job files with their patterns expanded.
         package let files: [JobFile]
-        /// Everything that was found, errors of single jobs too.
+        /// All diagnostics, errors of single jobs too.
         package let diagnostics: DiagnosticSink
         /// Errors that concern the batch as a whole: collisions, destinations that are sources.
         package let conflicts: DiagnosticSink

@@ -45,11 +45,11 @@ package struct RunSession: Sendable {
     package struct Result: Sendable {
         /// The jobs in the order in which they ended.
         package let records: [JobRecord]
-        /// What failed, and warnings about outputs, each at its line.
+        /// Failures, and warnings about outputs, each at its line.
         package let details: DiagnosticSink
         /// The exit status.
         package let status: RunStatus
-        /// The report.
+        /// The report as written to `--report`.
         package let report: RunReport
         /// Messages for people: files that couldn't be written, a state that couldn't be updated.
         package let messages: [String]

@@ -55,12 +55,18 @@ extension ImagesPlan {
 }
 
 extension OutputPlan {
-    /// What is said of stills or of a waveform goes together: asked of a plan that comes from outside.
+    /// Whether the values of the kind fit each other: asked of a plan that comes from outside.
     var isSound: Bool {
-        if isMovie { return true }
-        guard tracks.count == 1, images == nil || waveform == nil else { return false }
-        if let waveform { return waveform.isSound }
-        guard let images, (1...9999).contains(images.stills.count) else { return false }
+        guard hasOneKind else { return false }
+        switch kind {
+        case .media: return true
+        case .images(let images): return tracks.count == 1 && Self.isSound(images)
+        case .waveform(let waveform): return tracks.count == 1 && waveform.isSound
+        }
+    }
+
+    private static func isSound(_ images: ImagesPlan) -> Bool {
+        guard (1...9999).contains(images.stills.count) else { return false }
         let named = images.stills.compactMap(\.destination)
         if images.animation != nil { return images.sheet == nil && named.isEmpty && images.areInOrder }
         if let sheet = images.sheet {

@@ -16,22 +16,25 @@ package struct JobCost: Hashable, Sendable {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         var processors = 0.0
         let seconds = max(0, plan.expectedDuration.seconds)
-        for output in plan.outputs where !output.isMovie {
-            // A waveform is a decode of its track; stills are found by seeking, a few frames each.
-            work += Double(output.images?.stills.count ?? 0) * 0.05
-            if case .encode(let encoding)? = output.tracks.first?.action,
-                let source = output.tracks.first?.source
-            {
-                let cells = Int64(output.images?.sheet.map { $0.columns * $0.rows } ?? 1)
-                let area = Int64(encoding.encoder.width) * Int64(encoding.encoder.height)
-                memory += area * cells * 12 + Int64(source.width) * Int64(source.height) * 24
-            }
-            if let size = output.waveform?.size { memory += Int64(size.width) * Int64(size.height) * 8 }
-            if output.waveform != nil, let track = output.tracks.first {
+        for output in plan.outputs {
+            guard let track = output.tracks.first, case .encode(let encoding) = track.action else { continue }
+            let area = Int64(encoding.encoder.width) * Int64(encoding.encoder.height)
+            let sourceArea = Int64(track.source.width) * Int64(track.source.height)
+            switch output.kind {
+            case .media: continue
+            case .images(let images):
+                // Images are found by seeking, a few frames each.
+                work += Double(images.stills.count) * 0.05
+                let cells = Int64(images.sheet.map { $0.columns * $0.rows } ?? 1)
+                memory += area * cells * 12 + sourceArea * 24
+            case .waveform(let waveform):
+                // A waveform is a decode of its track.
                 work += track.expected.timeRange.duration.seconds / 200
+                memory += area * 12 + sourceArea * 24
+                memory += Int64(waveform.size.width) * Int64(waveform.size.height) * 8
             }
         }
-        for track in plan.outputs.filter(\.isMovie).flatMap(\.tracks) {
+        for track in plan.outputs.filter(\.isMedia).flatMap(\.tracks) {
             guard case .encode(let encoding) = track.action else {
                 work += seconds / 2000
                 continue

@@ -3,7 +3,7 @@ package import JobSpec
 public import LibAV
 public import Media
 
-/// One output of a job: a file that is published, or several stills.
+/// One output of a job: a file that is published, or several images.
 public struct OutputPlan: Codable, Hashable, Sendable {
     /// Its id under `outputs`; nil for the only one of a job.
     public var id: String?
@@ -40,10 +40,9 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var makesDirectories: Bool
     /// The output's tracks in order.
     package var tracks: [TrackPlan]
-    /// Stills of the one track instead of a movie.
-    package var images: ImagesPlan?
-    /// A waveform of the one track instead of a movie.
-    package var waveform: WaveformPlan?
+    /// The coded form of `kind`: at most one of the two.
+    var imagesPlan: ImagesPlan?
+    var waveformPlan: WaveformPlan?
     /// What must hold of the output before it is published.
     package var expectations: [Expectation]
     /// What becomes of everything in the source.
@@ -58,6 +57,14 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var sizeLimitLocation: SourceRange?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case id, location, input, container, optimizesForNetwork, fragmentInterval, metadata, askedTags,
+            chapters, covers, attachments, destination, destinationLocation, ifExists, makesDirectories,
+            tracks, expectations, ledger, expectedDuration, expectedSize, sizeLimit, sizeLimitLocation, notes
+        case imagesPlan = "images"
+        case waveformPlan = "waveform"
+    }
 }
 
 extension OutputPlan {
@@ -65,9 +72,6 @@ extension OutputPlan {
     package var timecode: String? {
         tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
     }
-
-    /// It is tracks in a container.
-    package var isMovie: Bool { images == nil && waveform == nil }
 
     /// The same work without what is there for people: a short message to whoever does it.
     var bare: OutputPlan {

@@ -210,9 +210,10 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         var output = output
         // Where the output goes, its own mark and the memory tell.
         (output.id, output.input, output.destination) = (nil, 0, "")
-        if let count = output.images?.stills.count {
-            for index in 0..<count { output.images?.stills[index].destination = nil }
-            if output.images?.sheet?.index != nil { output.images?.sheet?.index = "" }
+        if case .images(var images) = output.kind {
+            for index in images.stills.indices { images.stills[index].destination = nil }
+            if images.sheet?.index != nil { images.sheet?.index = "" }
+            output.kind = .images(images)
         }
         for index in output.tracks.indices {
             (output.tracks[index].askedTags, output.tracks[index].unforetold) = ([], nil)

@@ -58,7 +58,7 @@ extension JobPlan {
         }
         for input in inputs.indices {
             let made = outputs.indices.filter { outputs[$0].input == input }
-            let movies = made.filter { outputs[$0].isMovie }
+            let movies = made.filter { outputs[$0].isMedia }
             var needs: [Int] = []
             for index in movies {
                 for (track, planned) in outputs[index].tracks.enumerated() {
@@ -76,7 +76,7 @@ extension JobPlan {
                 for index in movies { _ = graph.add(.verify(output: index), after: [encoded]) }
             }
             // Stills are found by seeking, and the few frames that they need are not worth holding a movie back for.
-            for index in made where !outputs[index].isMovie { _ = graph.add(.make(output: index)) }
+            for index in made where !outputs[index].isMedia { _ = graph.add(.make(output: index)) }
         }
         return graph
     }

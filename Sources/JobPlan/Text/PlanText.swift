@@ -60,14 +60,17 @@ package enum PlanText {
             )
         }
         var container = output.container
-        if let images = output.images { container += ", " + told(images) }
-        if let waveform = output.waveform { container = waveform.text }
+        switch output.kind {
+        case .media: break
+        case .images(let images): container += ", " + told(images)
+        case .waveform(let waveform): container = waveform.text
+        }
         if output.optimizesForNetwork { container += ", index in front" }
         if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
         if output.ifExists != .fail {
             container += ", if the destination exists: \(output.ifExists.rawValue)"
         }
-        lines.append("  \(pad(output.isMovie ? "container" : "format", 10)) \(container)")
+        lines.append("  \(pad(output.isMedia ? "container" : "format", 10)) \(container)")
         if let images = output.images { lines += files(images, of: output) }
         for (index, track) in output.tracks.enumerated() {
             lines += render(track, index, areStills: output.images != nil)
@@ -81,8 +84,11 @@ package enum PlanText {
         if output.keepsFileTimes { lines.append("  file time  the source's") }
         for note in output.notes { lines.append("  note       \(note)") }
         var expected = "  expected   "
-        let length = output.waveform == nil ? time(output.expectedDuration) : "a waveform"
-        expected += output.images.map { counted($0.stills.count, "still") } ?? length
+        switch output.kind {
+        case .media: expected += time(output.expectedDuration)
+        case .images(let images): expected += counted(images.stills.count, "still")
+        case .waveform: expected += "a waveform"
+        }
         if let size = output.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
         return lines.map { SafeText.line($0) + "\n" }.joined()

@@ -87,7 +87,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
         if let other { return told(other.fraction) }
         guard let session else { return told(0) }
-        let outputs = plan.outputs.filter { $0.input == input && $0.isMovie }
+        let outputs = plan.outputs.filter { $0.input == input && $0.isMedia }
         let media = session.progress.seconds
         let total = outputs.map(\.expectedDuration).max()?.seconds ?? 0
         var fraction = total > 0 ? min(1, media / total) : 0
@@ -106,7 +106,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care, and where few frames are
     /// made, to fetch it anew would cost more than they do.
     private func settleMemory() {
-        let isCopy = plan.outputs.filter(\.isMovie).flatMap(\.tracks).allSatisfy {
+        let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
         }
         if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
@@ -302,7 +302,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { found[$0] })
         guard order.makesPreview else { return findings }
         onChecked(findings)
-        for (index, task) in plan.tasks.enumerated() where task.output.isMovie {
+        for (index, task) in plan.tasks.enumerated() where task.output.isMedia {
             let task = task.stopped(at: findings.outputs[index].stop)
             findings.outputs[index].preview = try PreviewMaker(
                 task: task, path: order.outputs[index].reopenPath, environment: environment,

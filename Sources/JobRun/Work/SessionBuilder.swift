@@ -17,7 +17,7 @@ struct SessionBuilder {
     private var source: InputPlan { plan.inputs[input] }
     /// The movies that are made of it, by their places in the plan.
     var outputs: [Int] {
-        plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMovie }
+        plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMedia }
     }
 
     /// `files` are those of all the plan's outputs, `loudness` is what was found of each track.
@@ -97,8 +97,11 @@ struct SessionBuilder {
             task: plan.tasks[index], asset: asset, track: try Self.track(of: planned, in: contents),
             planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
             cancellation: cancellation)
-        if let images = output.images { return StillWork(source, images: images) }
-        if let waveform = output.waveform { return WaveformWork(source, waveform: waveform) }
+        switch output.kind {
+        case .media: break
+        case .images(let images): return StillWork(source, images: images)
+        case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
+        }
         throw MediaError.misuse("an output of no kind")
     }
 

@@ -94,7 +94,7 @@ package enum WorkerMain {
     }
 
     /// Its last words, should it die.
-    private static func complain(_ text: String) {
+    static func complain(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         write(STDERR_FILENO, bytes, bytes.count)
     }
@@ -255,7 +255,7 @@ package enum WorkerMain {
         _ work: WorkerMessage.Work, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: Current
     ) {
-        if let fault = work.fault { commit(fault, channel) }
+        work.fault?.inject(channel)
         let outputs = work.plan.outputs.count
         let own = outputs + (work.hasScratch ? 1 : 0)
         guard work.plan.isSound, descriptors.count == own + work.sources.count else {
@@ -282,8 +282,7 @@ package enum WorkerMain {
         order.onlyJudges = work.onlyJudges
         let job = JobWork(order, in: environment) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
-            if work.fault == .late { abort() }
-            if work.fault == .linger { sleep(4) }
+            work.fault?.injectAfterOutput()
         }
         current.doing.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
@@ -293,11 +292,7 @@ package enum WorkerMain {
             lent.takeBack()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((files, scratch)) {}
-            var outcome = outcome
-            if work.fault == .lie, case .finished(var findings) = outcome {
-                findings.outputs[0].tracks[0].appendedSamples = .min
-                outcome = .finished(findings)
-            }
+            let outcome = work.fault?.altered(outcome) ?? outcome
             if !channel.send(WorkerMessage.Report.done(outcome)) { _exit(0) }
         }
     }
@@ -309,7 +304,7 @@ package enum WorkerMain {
         _ look: WorkerMessage.Look, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: Current
     ) {
-        if let fault = look.fault { commit(fault, channel) }
+        look.fault?.inject(channel)
         guard descriptors.count == (look.isLent ? 1 : 0) else {
             complain("a question without its file")
             _exit(1)
@@ -330,43 +325,11 @@ package enum WorkerMain {
             } catch {
                 sight = .problem(error)
             }
-            if look.fault == .lie, case .answer(.description(var description)) = sight {
-                description.tracks[0].width = 1 << 62
-                sight = .answer(.description(description))
-            }
+            sight = look.fault?.altered(sight) ?? sight
             current.doing.withLock { $0 = .nothing }
             lent.takeBack()
             for descriptor in descriptors { close(descriptor) }
             if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }
-        }
-    }
-
-    private static func commit(_ fault: WorkerFault, _ channel: MessageChannel) {
-        complain("told to \(fault.rawValue)")
-        switch fault {
-        case .abort: abort()
-        case .hang: while true {}
-        case .memory:
-            while let block = malloc(64 << 20) { memset(block, 1, 64 << 20) }
-        case .babble:
-            var noise: [UInt8] = [255, 255, 255, 255, 1, 2, 3]
-            write(channel.descriptor, &noise, noise.count)
-        case .smuggle:
-            _ = channel.send(
-                WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
-        case .grab:
-            _ = channel.send(
-                WorkerMessage.Report.wants(WorkerMessage.ImagePlace(sequence: 0, index: 1 << 40)))
-        case .crowd:
-            let end = DispatchTime.now() + 3
-            let group = DispatchGroup()
-            for _ in 0..<32 {
-                DispatchQueue.global().async(group: group) { @Sendable in
-                    while DispatchTime.now() < end { poll(nil, 0, 10) }
-                }
-            }
-            group.wait()
-        case .lie, .late, .linger: break
         }
     }
 }

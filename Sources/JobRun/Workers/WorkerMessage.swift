@@ -34,7 +34,7 @@ enum WorkerMessage {
         var question: ProbeRequest
         /// The source's descriptor comes along.
         var isLent: Bool
-        /// What is to go wrong, for tests.
+        /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }
 
@@ -49,7 +49,7 @@ enum WorkerMessage {
         var makesPreview: Bool
         /// The outputs are there already, and are judged.
         var onlyJudges: Bool
-        /// What is to go wrong, for tests.
+        /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }
 
@@ -78,28 +78,4 @@ enum Sight: Codable, Sendable {
     case answer(ProbeResponse)
     /// Why there is none.
     case problem(SourceProblem)
-}
-
-/// What a worker does instead of its work, so that tests see what becomes of it.
-enum WorkerFault: String, Codable, Sendable {
-    /// It ends by a signal.
-    case abort
-    /// It never ends, and hears nothing.
-    case hang
-    /// It takes memory without end.
-    case memory
-    /// It says something that is no message.
-    case babble
-    /// It says what can't be.
-    case lie
-    /// It sends files.
-    case smuggle
-    /// It asks for a file that is none of its source's.
-    case grab
-    /// It ends by a signal once its output is whole.
-    case late
-    /// It takes four seconds once its output is whole.
-    case linger
-    /// It crowds Dispatch's shared threads for three seconds first, so that Dispatch looks after them.
-    case crowd
 }

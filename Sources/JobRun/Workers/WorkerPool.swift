@@ -45,15 +45,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             return idle.firstIndex { $0.hasNetwork == network }.map { idle.remove(at: $0) }
         }
         var lacking: Int32?
-        var faults: [String: [WorkerFault]] = [:]
         var isClosed = false
-
-        /// What is to go wrong next with a job, or with a look into a file of such a name.
-        mutating func takeFault(_ name: String) -> WorkerFault? {
-            guard let fault = faults[name]?.first else { return nil }
-            faults[name]?.removeFirst()
-            return fault
-        }
     }
 
     private let options: Options
@@ -62,6 +54,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// What was found of settings.
     package let trials = TrialCache()
     private let limits: WorkerProcess.Limits
+    private let faults: WorkerFaultQueue
     /// What workers may write in: their encoders' notes. Empty where they only look.
     package let folder: String
     private let workers: Guarded<Workers>
@@ -92,22 +85,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             }
             folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
-        var first = Workers()
-        // For tests: `job:kind`, or `file:kind` for a look into it, each as often as it is said; `stall:seconds` of patience
-        // with what stands still, `look:seconds` with a look.
         var limits = WorkerProcess.Limits(memory: options.memory)
-        for entry in getenv("TANDEM_WORKER_FAULTS").map({ String(cString: $0) })?.split(separator: ",") ?? []
-        {
-            let parts = entry.split(separator: ":")
-            if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
-                (limits.stall, limits.lookStall, limits.trial) = (seconds, seconds, seconds)
-            } else if parts.count == 2, parts[0] == "look", let seconds = Double(parts[1]) {
-                limits.look = seconds
-            } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
-                first.faults[String(parts[0]), default: []].append(fault)
-            }
-        }
-        workers = Guarded(first)
+        faults = WorkerFaultQueue(&limits)
+        workers = Guarded(Workers())
         self.limits = limits
     }
 
@@ -139,7 +119,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
         let handle = PooledWork()
-        let fault = workers.withLock { $0.takeFault(order.plan.id) }
+        let fault = faults.next(for: order.plan.id)
         assign(order, fault: fault, to: handle, attempt: 1, completion)
         return handle
     }
@@ -158,7 +138,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         let name = question.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<5 {
-            let fault = workers.withLock { $0.takeFault(name) }
+            let fault = faults.next(for: name)
             let worker: WorkerProcess
             do {
                 let network = question.path.map(SourceLocation.isRemote) ?? false

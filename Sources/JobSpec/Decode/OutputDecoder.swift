@@ -54,7 +54,7 @@ struct OutputDecoder {
         let destination =
             target ?? DestinationSpec(path: Located("", at: place), ifExists: .fail, makesDirectories: true)
         let spec = OutputSpec(
-            id: id, tracks: tracks?.rules ?? [], images: nil, waveform: nil, container: container,
+            id: id, tracks: tracks?.rules ?? [], kind: .media, container: container,
             optimizeForNetwork: optimize,
             fragmentInterval: fragment, metadata: metadata, chapters: chapters,
             durationLimit: limit?.duration, sizeLimit: limit?.size, expectations: expectations,
@@ -95,7 +95,7 @@ struct OutputDecoder {
         }
         let container = spec.format.flatMap { ContainerType.named($0.containerName) }
         return OutputSpec(
-            id: id, tracks: [rule], images: nil, waveform: spec,
+            id: id, tracks: [rule], kind: .waveform(spec),
             container: container.map { Located($0, at: spec.range) }, optimizeForNetwork: nil,
             fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
             sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
@@ -118,7 +118,7 @@ struct OutputDecoder {
         let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.stills[0]
         let rule = images.rule(codec: codec, at: format?.range ?? images.range)
         return OutputSpec(
-            id: id, tracks: [rule], images: images, waveform: nil, container: format, optimizeForNetwork: nil,
+            id: id, tracks: [rule], kind: .images(images), container: format, optimizeForNetwork: nil,
             fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
             sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
     }

@@ -84,10 +84,12 @@ extension JobExpander {
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
-            guard let place = output.images?.range ?? output.waveform?.range else { return output }
-            let what =
-                output.images == nil
-                ? "a waveform, which is no asset" : "stills, which this version can't read"
+            let (place, what): (SourceRange, String)
+            switch output.kind {
+            case .media: return output
+            case .images(let images): (place, what) = (images.range, "stills, which this version can't read")
+            case .waveform(let waveform): (place, what) = (waveform.range, "a waveform, which is no asset")
+            }
             reader.sink.error(
                 .notSupported, "`\(job.base)` makes \(what)", at: (named ?? id).range,
                 notes: [Diagnostic.Note("that is said here", at: place)])

@@ -1,15 +1,13 @@
 package import Media
 
-/// One output of a job as a job file says it: a movie, stills or a waveform.
+/// One output of a job as a job file describes it.
 package struct OutputSpec: Sendable {
     /// Its id under `outputs`; nil where the job describes its only output itself.
     package let id: Located<String>?
     /// What becomes of the source's tracks, in output order. Of stills and a waveform one rule, which says what is made of the track.
     package let tracks: [TrackRule]
-    /// Stills instead of a movie.
-    package let images: ImagesSpec?
-    /// A waveform instead of a movie.
-    package let waveform: WaveformSpec?
+    /// What the output consists of.
+    package let kind: Kind
     /// The kind of file; nil while it hangs on what a pattern matches.
     package let container: Located<ContainerType>?
     /// The index goes to the front.
@@ -30,4 +28,19 @@ package struct OutputSpec: Sendable {
     package let leftover: Located<Leftover>?
     /// Where the output goes.
     package let destination: DestinationSpec
+
+    /// What an output consists of.
+    package enum Kind: Sendable {
+        /// Tracks in a container.
+        case media
+        /// Still images of one track.
+        case images(ImagesSpec)
+        /// A waveform of one track.
+        case waveform(WaveformSpec)
+    }
+
+    /// The still images; nil where the output isn't images.
+    package var images: ImagesSpec? {
+        if case .images(let images) = kind { images } else { nil }
+    }
 }

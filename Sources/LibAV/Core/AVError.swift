@@ -34,10 +34,6 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
         return "\(reason) (\(operation))"
     }
 
-    /// The end of a stream (`AVERROR_EOF`).
-    public var isEndOfFile: Bool { code == tandem_eof }
-    /// The operation was interrupted on request (`AVERROR_EXIT`).
-    public var isInterrupted: Bool { code == tandem_exit }
     /// The data can't be understood (`AVERROR_INVALIDDATA`).
     public var isInvalidData: Bool { code == tandem_invaliddata }
     /// The positive `errno` behind the code, where it is one.

@@ -230,8 +230,6 @@ public final class CodecParameters: @unchecked Sendable {
     }
     /// Which of two fields comes first; nil for whole frames, and where unknown.
     public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
-    /// Bits of each sample that count, 0 where unknown.
-    public var bitsPerRawSample: Int { Int(raw.pointee.bits_per_raw_sample) }
     /// Bytes of one sample of all channels, of samples as they are; 0 of anything else (`av_get_bits_per_sample`).
     public var bytesPerFrame: Int {
         guard traits.isCutAtSamples else { return 0 }

@@ -149,8 +149,6 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public var bytesPerSample: Int { Int(max(0, av_get_bytes_per_sample(av))) }
     /// Each channel has a plane of its own.
     public var isPlanar: Bool { av_sample_fmt_is_planar(av) != 0 }
-    /// Floating point.
-    public var isFloat: Bool { ["flt", "fltp", "dbl", "dblp"].contains(description) }
 
     /// Of an encoder's formats the one that loses least.
     public func nearest(of formats: [SampleFormat]) -> SampleFormat? {

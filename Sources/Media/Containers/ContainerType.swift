@@ -88,9 +88,6 @@ public final class ContainerType: Hashable, Sendable {
         return codecs.contains(codec)
     }
 
-    /// It says the language of some track.
-    public var hasTrackLanguages: Bool { !model.languages.isEmpty }
-
     /// It says the language of a track of a kind.
     public func hasLanguage(of type: MediaType) -> Bool { model.languages.contains(type) }
 

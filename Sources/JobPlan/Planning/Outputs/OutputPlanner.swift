@@ -60,8 +60,11 @@ struct OutputPlanner {
         let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
-        if let waveform = output.waveform { drawn(waveform, as: &plan) }
-        if let images = output.images { plan.become(stills(images, of: tracks, extent)) }
+        switch output.kind {
+        case .media: break
+        case .images(let images): plan.become(stills(images, of: tracks, extent))
+        case .waveform(let waveform): drawn(waveform, as: &plan)
+        }
         return Decision(reasons.hasErrors ? nil : (input(extent), plan), reasons)
     }
 
@@ -84,7 +87,7 @@ struct OutputPlanner {
         guard let waveform = reasons.take(planner.decide()) else { return }
         encoding.settings.removeAll { $0.key == "codec" }
         plan.tracks[0].action = .encode(encoding)
-        plan.waveform = waveform
+        plan.kind = .waveform(waveform)
         plan.expectedDuration = .zero
         plan.expectedSize = planner.bytes(of: waveform)
     }
@@ -159,7 +162,7 @@ struct OutputPlanner {
             destination: destination.path,
             destinationLocation: output.destination.path.range,
             ifExists: output.destination.ifExists, makesDirectories: output.destination.makesDirectories,
-            tracks: tracks, images: nil, waveform: nil, expectations: output.expectations,
+            tracks: tracks, expectations: output.expectations,
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
             expectedSize: size.map { min($0, output.sizeLimit?.value ?? $0) },
             sizeLimit: output.sizeLimit?.value,

@@ -53,13 +53,13 @@ extension ImagesSpec {
 }
 
 extension OutputPlan {
-    /// It is stills of its one track; nil where they could not be planned.
+    /// Turns the output into images of its one track; nil where they couldn't be planned.
     mutating func become(_ images: ImagesPlan?) {
         guard let images, let destination = images.stills.first?.destination ?? Optional(self.destination)
         else {
             return
         }
-        self.images = images
+        kind = .images(images)
         self.destination = destination
         (expectedDuration, chapters) = (.zero, [])
         let count = images.stills.count

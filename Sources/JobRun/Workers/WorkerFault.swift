@@ -1,0 +1,139 @@
+internal import Dispatch
+internal import Glibc
+internal import JobPlan
+internal import Locking
+internal import Media
+
+// Fault injection for tests, compiled into debug builds alone. In a release build there is no value of `WorkerFault`: neither
+// an environment variable nor a message can cause one.
+
+#if DEBUG
+
+    /// A misbehaviour of a worker, so that tests see what the supervisor does about it.
+    enum WorkerFault: String, Codable, Sendable {
+        /// Ends by a signal.
+        case abort
+        /// Never ends, and doesn't react to messages.
+        case hang
+        /// Allocates memory without end.
+        case memory
+        /// Sends bytes that are no message.
+        case babble
+        /// Reports impossible values.
+        case lie
+        /// Sends descriptors.
+        case smuggle
+        /// Requests a file that isn't one of its sources.
+        case grab
+        /// Ends by a signal once its output is complete.
+        case late
+        /// Waits four seconds once its output is complete.
+        case linger
+        /// Occupies Dispatch's shared threads for three seconds first, so that Dispatch monitors them.
+        case crowd
+
+        /// Injects the fault before the work.
+        func inject(_ channel: MessageChannel) {
+            WorkerMain.complain("told to \(rawValue)")
+            switch self {
+            case .abort: Glibc.abort()
+            case .hang: while true {}
+            case .memory:
+                while let block = malloc(64 << 20) { memset(block, 1, 64 << 20) }
+            case .babble:
+                var noise: [UInt8] = [255, 255, 255, 255, 1, 2, 3]
+                write(channel.descriptor, &noise, noise.count)
+            case .smuggle:
+                _ = channel.send(
+                    WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
+            case .grab:
+                _ = channel.send(
+                    WorkerMessage.Report.wants(WorkerMessage.ImagePlace(sequence: 0, index: 1 << 40)))
+            case .crowd:
+                let end = DispatchTime.now() + 3
+                let group = DispatchGroup()
+                for _ in 0..<32 {
+                    DispatchQueue.global().async(group: group) { @Sendable in
+                        while DispatchTime.now() < end { poll(nil, 0, 10) }
+                    }
+                }
+                group.wait()
+            case .lie, .late, .linger: break
+            }
+        }
+
+        /// Injects the fault once the output is complete.
+        func injectAfterOutput() {
+            if self == .late { Glibc.abort() }
+            if self == .linger { sleep(4) }
+        }
+
+        /// The outcome to report instead of an honest one.
+        func altered(_ outcome: WorkOutcome) -> WorkOutcome {
+            guard self == .lie, case .finished(var findings) = outcome else { return outcome }
+            findings.outputs[0].tracks[0].appendedSamples = .min
+            return .finished(findings)
+        }
+
+        /// The answer to send instead of an honest one.
+        func altered(_ sight: Sight) -> Sight {
+            guard self == .lie, case .answer(.description(var description)) = sight else { return sight }
+            description.tracks[0].width = 1 << 62
+            return .answer(.description(description))
+        }
+    }
+
+    /// Faults to inject, from `TANDEM_WORKER_FAULTS`: a list of `job:fault`, or `file:fault` for a probe of that file, each
+    /// injected once; `stall:seconds` and `look:seconds` shorten the supervisor's limits.
+    final class WorkerFaultQueue: Sendable {
+        private let faults: Guarded<[String: [WorkerFault]]>
+
+        init(_ limits: inout WorkerProcess.Limits) {
+            var faults: [String: [WorkerFault]] = [:]
+            let text = getenv("TANDEM_WORKER_FAULTS").map { String(cString: $0) } ?? ""
+            for entry in text.split(separator: ",") {
+                let parts = entry.split(separator: ":")
+                if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
+                    (limits.stall, limits.lookStall, limits.trial) = (seconds, seconds, seconds)
+                } else if parts.count == 2, parts[0] == "look", let seconds = Double(parts[1]) {
+                    limits.look = seconds
+                } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
+                    faults[String(parts[0]), default: []].append(fault)
+                }
+            }
+            self.faults = Guarded(faults)
+        }
+
+        /// Takes the next fault of a job, or of a probed file.
+        func next(for name: String) -> WorkerFault? {
+            faults.withLock { faults in
+                guard let fault = faults[name]?.first else { return nil }
+                faults[name]?.removeFirst()
+                return fault
+            }
+        }
+    }
+
+#else
+
+    /// A type without values.
+    enum WorkerFault: Codable, Sendable {
+        init(from decoder: any Decoder) throws {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "release builds inject no faults"))
+        }
+
+        func encode(to encoder: any Encoder) throws {}
+        func inject(_ channel: MessageChannel) {}
+        func injectAfterOutput() {}
+        func altered(_ outcome: WorkOutcome) -> WorkOutcome { outcome }
+        func altered(_ sight: Sight) -> Sight { sight }
+    }
+
+    /// No faults.
+    final class WorkerFaultQueue: Sendable {
+        init(_ limits: inout WorkerProcess.Limits) {}
+        func next(for name: String) -> WorkerFault? { nil }
+    }
+
+#endif

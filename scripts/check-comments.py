@@ -1,0 +1,59 @@
+"""Refuses doc comments that don't name their subject: those that begin with a pronoun or a relative clause, and those that
+repeat the name of the declaration. `--list` prints all findings; without it only those in folders that are clean are errors."""
+
+import re
+import subprocess
+import sys
+
+# Folders whose comments follow the rules. The others are being rewritten; a folder is added here once it is clean.
+CLEAN = ["Sources/Engine/"]
+OPENING = re.compile(
+    r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|What|Whatever|Who|Whoever|Whom|Whose|Where|Wherever|When|"
+    r"Which|How|Why|Whether it|Of|Nobody|Somebody|Everybody|Everything|Something|Nothing|Here|There)\b"
+)
+# Noun phrases that begin with one of those words.
+ALLOWED = re.compile(r"^(?:Whether|How (?:many|much|often|long))\b")
+DECLARATION = re.compile(r"\b(?:func|var|let|case|struct|class|enum|protocol|typealias|init|subscript|actor)\b\s*`?(\w*)`?")
+
+
+def words(text):
+    return re.findall(r"[a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", text).lower())
+
+
+def findings(path):
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    for number, line in enumerate(lines):
+        text = line.strip()
+        if not text.startswith("/// ") or (number and lines[number - 1].strip().startswith("///")):
+            continue
+        first = text[4:]
+        if OPENING.match(first) and not ALLOWED.match(first):
+            yield number + 1, "begins with a pronoun or a clause", text
+            continue
+        end = number
+        while lines[end].strip().startswith("///"):
+            end += 1
+        if end - number != 1:
+            continue
+        name = DECLARATION.search(lines[end].split("//")[0]) if end < len(lines) else None
+        content = [word for word in words(first) if word not in ("the", "a", "an", "its", "of")]
+        if name and name[1] and content == [word for word in words(name[1]) if word not in ("the", "a", "an", "its", "of")]:
+            yield number + 1, "repeats the name", text
+
+
+def main():
+    everything = "--list" in sys.argv
+    folders = [argument for argument in sys.argv[1:] if not argument.startswith("-")] or ["Sources"]
+    paths = subprocess.check_output(["git", "ls-files", "--cached", "--others", "--exclude-standard"] + folders, text=True)
+    count = 0
+    for path in paths.split("\n"):
+        if not path.endswith(".swift") or not (everything or path.startswith(tuple(CLEAN))):
+            continue
+        for number, why, text in findings(path):
+            count += 1
+            print(f"{path}:{number}: doc comment {why}: {text}", file=sys.stdout if everything else sys.stderr)
+    sys.exit(1 if count and not everything else 0)
+
+
+main()

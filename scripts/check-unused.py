@@ -1,0 +1,42 @@
+"""Lists declarations in Sources whose name occurs nowhere else, in code or tests: nothing can use them."""
+
+import collections
+import re
+import subprocess
+import sys
+
+# Names that only a protocol of the standard library, the compiler or an encoder of `Codable` refers to.
+REQUIRED = {
+    "allKeys": "KeyedDecodingContainerProtocol",
+    "columnKind": "a key of SARIF",
+    "unownedExecutor": "Actor",
+    "checkIsolated": "SerialExecutor",
+    "Program": "@main",
+}
+DECLARATION = re.compile(
+    r"^\s*(?:@?[a-z]+(?:\([^)]*\))?\s+)*(?:func|var|let|struct|class|enum|protocol|typealias|actor)\s+`?([A-Za-z_]\w*)`?"
+)
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def main():
+    names = subprocess.check_output(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "Sources", "Tests", "Fuzz"], text=True)
+    lines = []
+    for path in names.split():
+        if path.endswith((".swift", ".c", ".h")):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines += [(path, number, line.split("//")[0]) for number, line in enumerate(file, 1)]
+    uses = collections.Counter(word for _, _, line in lines for word in WORD.findall(line))
+    found = [
+        f"{path}:{number}: `{match[1]}` is used nowhere"
+        for path, number, line in lines
+        if path.startswith("Sources/") and path.endswith(".swift")
+        for match in [DECLARATION.match(line)]
+        if match and uses[match[1]] == 1 and match[1] not in REQUIRED
+    ]
+    print("\n".join(found), file=sys.stderr)
+    sys.exit(1 if found else 0)
+
+
+main()
