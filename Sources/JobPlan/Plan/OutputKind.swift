@@ -13,22 +13,22 @@ extension OutputPlan {
     /// The kind. In JSON and in messages each kind but `media` is a key of its own, of which there is one at most.
     package var kind: OutputKind {
         get {
-            if let imagesPlan { return .images(imagesPlan) }
-            if let waveformPlan { return .waveform(waveformPlan) }
+            if let images { return .images(images) }
+            if let waveform { return .waveform(waveform) }
             return .media
         }
         set {
-            (imagesPlan, waveformPlan) = (nil, nil)
+            (images, waveform) = (nil, nil)
             switch newValue {
             case .media: break
-            case .images(let images): imagesPlan = images
-            case .waveform(let waveform): waveformPlan = waveform
+            case .images(let plan): images = plan
+            case .waveform(let plan): waveform = plan
             }
         }
     }
 
     /// Whether the coded form names one kind at most: asked of a plan that comes from outside.
-    var hasOneKind: Bool { imagesPlan == nil || waveformPlan == nil }
+    var hasOneKind: Bool { images == nil || waveform == nil }
 
     /// Whether the output is tracks in a container.
     package var isMedia: Bool {
@@ -36,10 +36,5 @@ extension OutputPlan {
         case .media: true
         case .images, .waveform: false
         }
-    }
-
-    /// The still images; nil where the output isn't images.
-    package var images: ImagesPlan? {
-        if case .images(let images) = kind { images } else { nil }
     }
 }

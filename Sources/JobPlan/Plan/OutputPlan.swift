@@ -40,9 +40,10 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var makesDirectories: Bool
     /// The output's tracks in order.
     package var tracks: [TrackPlan]
-    /// The coded form of `kind`: at most one of the two.
-    var imagesPlan: ImagesPlan?
-    var waveformPlan: WaveformPlan?
+    /// The still images; nil where the output isn't images. With `waveform` the coded form of `kind`, which sets both.
+    package internal(set) var images: ImagesPlan?
+    /// The waveform; nil where the output isn't one.
+    var waveform: WaveformPlan?
     /// What must hold of the output before it is published.
     package var expectations: [Expectation]
     /// What becomes of everything in the source.
@@ -57,14 +58,6 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var sizeLimitLocation: SourceRange?
     /// Things worth knowing, such as scaling up.
     public var notes: [String]
-
-    private enum CodingKeys: String, CodingKey {
-        case id, location, input, container, optimizesForNetwork, fragmentInterval, metadata, askedTags,
-            chapters, covers, attachments, destination, destinationLocation, ifExists, makesDirectories,
-            tracks, expectations, ledger, expectedDuration, expectedSize, sizeLimit, sizeLimitLocation, notes
-        case imagesPlan = "images"
-        case waveformPlan = "waveform"
-    }
 }
 
 extension OutputPlan {
