@@ -180,6 +180,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits,
         read: StreamReader
     ) throws(InputError) {
+        try checkCounts(context, path: path)
         // Of other containers libavformat counts decoded frames to find out when they are shown.
         let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
         let count = Int(context.pointee.nb_streams)
@@ -220,6 +221,21 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         guard context.pointee.nb_streams > 0 else { throw InputError(path: path, reason: .noTracks) }
         guard context.pointee.nb_streams <= UInt32(clamping: limits.maxStreams) else {
             throw InputError(path: path, reason: .tooManyTracks(Int(context.pointee.nb_streams)))
+        }
+    }
+
+    /// Refuses what has more chapters or tags than are read.
+    private static func checkCounts(
+        _ context: UnsafeMutablePointer<AVFormatContext>, path: String
+    ) throws(InputError) {
+        let chapters = Int(context.pointee.nb_chapters)
+        guard chapters <= InputLimits.maxChapters else {
+            throw InputError(path: path, reason: .tooManyChapters(chapters))
+        }
+        let streams = (0..<context.pointee.nb_streams).map { tandem_stream(context, $0)?.pointee.metadata }
+        let tags = ([context.pointee.metadata] + streams).map { Int(av_dict_count($0)) }.max() ?? 0
+        guard tags <= InputLimits.maxTags else {
+            throw InputError(path: path, reason: .tooManyTags(tags))
         }
     }
 

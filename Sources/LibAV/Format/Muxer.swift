@@ -80,10 +80,13 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
     /// Leaves time stamps as they are instead of moving the whole file to begin at 0.
     package func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 
-    /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`).
-    package func setChapters(_ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational)
-        throws(AVError)
-    {
+    /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`). Those without a title get an
+    /// empty one where `titlesAll` is set: the mov muxer writes no sample for a chapter without a title, and its reader then pairs the
+    /// other titles with the wrong times.
+    package func setChapters(
+        _ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational,
+        titlesAll: Bool = false
+    ) throws(AVError) {
         for (index, chapter) in chapters.enumerated() {
             guard
                 let memory = av_mallocz(MemoryLayout<AVChapter>.size),
@@ -91,16 +94,24 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
                     context.pointee.chapters, index + 1, MemoryLayout<UnsafeMutablePointer<AVChapter>?>.size)
             else { throw .outOfMemory("av_mallocz") }
             let entry = memory.assumingMemoryBound(to: AVChapter.self)
-            entry.pointee.id = Int64(index + 1)
+            // Matroska's muxer compares every identifier with all before it until it finds a 0, for which it numbers the chapters itself.
+            entry.pointee.id = Int64(index)
             entry.pointee.time_base = timeBase.av
             entry.pointee.start = chapter.start
             entry.pointee.end = chapter.end
-            if let title = chapter.title { av_dict_set(&entry.pointee.metadata, "title", title, 0) }
+            if let title = chapter.title ?? (titlesAll ? "" : nil) {
+                av_dict_set(&entry.pointee.metadata, "title", title, 0)
+            }
             // The muxer's context frees the list with its entries.
             context.pointee.chapters = list.assumingMemoryBound(to: UnsafeMutablePointer<AVChapter>?.self)
             context.pointee.chapters[index] = entry
             context.pointee.nb_chapters = UInt32(index + 1)
         }
+    }
+
+    /// The identifier by which Matroska's muxer decides whether it compares all of them.
+    var firstChapterIdentifier: Int64? {
+        context.pointee.nb_chapters > 0 ? context.pointee.chapters[0]?.pointee.id : nil
     }
 
     /// Adds the output's own tags.

@@ -34,6 +34,10 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case notSeekable
         /// More tracks than the limit.
         case tooManyTracks(Int)
+        /// More chapters than the limit.
+        case tooManyChapters(Int)
+        /// More tags of the file, or of one of its tracks, than the limit.
+        case tooManyTags(Int)
     }
 
     /// The path as it was asked for.
@@ -75,6 +79,9 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notSeekable: "the server doesn't say how long it is, or gives no parts of it"
         case .noTracks: "there is no track in it"
         case .noImage(let format): "it is no file of one image (its content is \(format))"
+        case .tooManyChapters(let count):
+            "it has \(count) chapters; at most \(InputLimits.maxChapters) are read"
+        case .tooManyTags(let count): "it has \(count) tags; at most \(InputLimits.maxTags) are read"
         case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
         }
     }

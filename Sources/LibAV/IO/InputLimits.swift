@@ -9,6 +9,11 @@ public struct InputLimits: Hashable, Sendable {
     /// Media time read to find out what its tracks are, in microseconds.
     public var analyzeDuration: Int64 = 10_000_000
 
+    /// Most chapters of a file.
+    public static let maxChapters = 100_000
+    /// Most tags of a file, and of each of its tracks.
+    public static let maxTags = 100_000
+
     /// The usual limits.
     public init() {}
 

@@ -188,7 +188,7 @@ struct AssetLoader {
             timeRange: TimeRange(
                 start: MediaTime(ticks: chapter.start, timeBase: chapter.timeBase) - timeZero,
                 end: MediaTime(ticks: chapter.end, timeBase: chapter.timeBase) - timeZero),
-            title: chapter.metadata.first { $0.key == "title" }?.value)
+            title: chapter.metadata.first { $0.key == "title" && !$0.value.isEmpty }?.value)
     }
 
     static func track(

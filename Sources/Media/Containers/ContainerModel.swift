@@ -98,6 +98,14 @@ public struct ContainerModel: Sendable {
     var chapterCodecs: Set<String>?
     /// Its chapters can be written at the end.
     public var canTakeChaptersLate = false
+    /// Its chapters are tags.
+    var keepsChaptersInTags = false
+    /// Most chapters that it holds, by its format or as many as Tandem reads of a source.
+    public var maxChapters = InputLimits.maxChapters
+    /// Length of the shortest chapter that it represents: one that rounds to nothing is lost where it is the last.
+    public var shortestChapter = MediaTime(value: 1, timescale: 1000)
+    /// Most tags of a file, and of each of its tracks: muxers look every tag up among all others.
+    public var maxTags = 10_000
     /// The tags that it can hold; nil for any.
     public var metadataKeys: Set<String>?
     /// It can hold the tags by which players set levels.
@@ -223,6 +231,8 @@ extension ContainerModel {
         // libavformat writes it for Opus alone.
         model.delayFields = ["opus"]
         model.storesFrameRate = true
+        // Nanoseconds; `OutputHeader` counts microseconds.
+        model.shortestChapter = MediaTime(value: 1, timescale: 1_000_000)
         model.delayedCodecs = ["opus"]
         // Of whole packets; Opus and MP3 say it themselves.
         model.hidesBeginningExcept = []

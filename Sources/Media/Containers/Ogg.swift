@@ -9,6 +9,9 @@ extension ContainerModel {
         model.hidesBeginningExcept = ["flac"]
         // libavformat writes them with Opus alone.
         model.chapterCodecs = ["opus"]
+        model.keepsChaptersInTags = true
+        // Their names are CHAPTER000 to CHAPTER999.
+        model.maxChapters = 1000
         model.sharedKeys = ["description", "comment"]
         model.languages = [.audio]
         model.hasTrackTitles = true

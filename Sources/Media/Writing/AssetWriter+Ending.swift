@@ -109,7 +109,7 @@ extension AssetWriter {
         }
         gate = nil
         guard hasLateChapters, muxer != nil, error == nil else { return }
-        try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!)
+        try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!, in: container)
     }
 
     private func correctIndex() throws {

@@ -40,8 +40,8 @@ struct OutputHeader {
     func write(to descriptor: Int32) throws -> Opened {
         var muxer = try Muxer.open(format: container.muxer, descriptor: descriptor)
         if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
-        muxer.setMetadata(metadata)
-        try Self.setChapters(chapters, of: &muxer)
+        muxer.setMetadata(metadata + (container.keepsChaptersInTags ? Self.tags(of: chapters) : []))
+        if !container.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
         var tracks: [Track] = []
         for input in inputs {
             let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
@@ -69,11 +69,32 @@ struct OutputHeader {
     /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.
     private static let chapterUnit = Rational(1, 1_000_000)
 
-    static func setChapters(_ chapters: [AssetChapter], of muxer: inout Muxer) throws(AVError) {
+    /// Chapters as Ogg's comments have them (`CHAPTER000`, `CHAPTER000NAME`). libavformat 5.1 would write those that begin in the second half
+    /// of a second a second late.
+    private static func tags(of chapters: [AssetChapter]) -> [MetadataEntry] {
+        func padded(_ value: Int64, _ width: Int) -> String {
+            String(repeating: "0", count: max(0, width - "\(value)".count)) + "\(value)"
+        }
+        return chapters.enumerated().flatMap { index, chapter in
+            let time = chapter.timeRange.start.ticks(in: Rational(1, 1000))
+            let (key, seconds) = ("CHAPTER" + padded(Int64(index), 3), time / 1000)
+            let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }
+            let start = clock.joined(separator: ":") + "." + padded(time % 1000, 3)
+            return [MetadataEntry(key: key, value: start)]
+                + (chapter.title.map { [MetadataEntry(key: key + "NAME", value: $0)] } ?? [])
+        }
+    }
+
+    static func setChapters(
+        _ chapters: [AssetChapter], of muxer: inout Muxer, in container: ContainerType
+    ) throws(AVError) {
         try muxer.setChapters(
             chapters.map {
-                ($0.timeRange.start.ticks(in: chapterUnit), $0.timeRange.end.ticks(in: chapterUnit), $0.title)
-            }, timeBase: chapterUnit)
+                (
+                    $0.timeRange.start.ticks(in: chapterUnit), $0.timeRange.end.ticks(in: chapterUnit),
+                    $0.title
+                )
+            }, timeBase: chapterUnit, titlesAll: container.hasEditLists)
     }
 
     private func addStream(

@@ -27,7 +27,7 @@ struct ChapterPlanner {
     /// The output's chapters.
     func decide() -> Decision<[AssetChapter]> {
         var reasons = Reasons()
-        let chapters: [AssetChapter]
+        var chapters: [AssetChapter]
         var outcome = LedgerEntry.Outcome.left
         let reason: String
         var wanted = spec?.value ?? .keep
@@ -44,14 +44,14 @@ struct ChapterPlanner {
             }
         case .clips:
             reason = "the job has one for each clip"
-            chapters = canHold ? kept(clips ?? []).chapters : []
+            chapters = canHold ? storable(kept(clips ?? []).chapters, &reasons) : []
             if !canHold { refuse(&reasons) }
         case .keep where canHold:
             let kept = kept(source)
-            chapters = kept.chapters
+            chapters = storable(kept.chapters, &reasons)
             if !chapters.isEmpty { outcome = .copied }
             reason =
-                chapters.isEmpty
+                kept.count == 0
                 ? "none lies in the range"
                 : kept.count < source.count
                     ? "\(kept.count) of them lie in the range"
@@ -59,10 +59,28 @@ struct ChapterPlanner {
         case .keep: (chapters, reason) = ([], problem)
         }
         if !source.isEmpty {
-            reasons.account(
-                for: "\(source.count) chapter\(source.count == 1 ? "" : "s")", of: nil, outcome, reason)
+            reasons.account(for: Self.number(source.count), of: nil, outcome, reason)
         }
         return Decision(reasons.hasErrors ? nil : chapters, reasons)
+    }
+
+    private static func number(_ count: Int) -> String { "\(count) chapter\(count == 1 ? "" : "s")" }
+
+    /// Those that the container represents: no more than it holds, none that is shorter than its unit. The ledger names the others.
+    private func storable(_ chapters: [AssetChapter], _ reasons: inout Reasons) -> [AssetChapter] {
+        let (name, limit) = (container.value.name, container.value.maxChapters)
+        let long = chapters.filter { $0.timeRange.duration >= container.value.shortestChapter }
+        if long.count < chapters.count {
+            reasons.account(
+                for: "\(Self.number(chapters.count - long.count)) too short", of: nil, .left,
+                "\(name) can't represent chapters shorter than \(container.value.shortestChapter) s")
+        }
+        if long.count > limit {
+            reasons.account(
+                for: "\(Self.number(long.count - limit)) too many", of: nil, .left,
+                "\(name) holds at most \(limit); `chapters` can list others")
+        }
+        return Array(long.prefix(limit))
     }
 
     private func refuse(_ reasons: inout Reasons) {
@@ -117,6 +135,14 @@ struct ChapterPlanner {
     ) -> [AssetChapter]? {
         var starts: [MediaTime] = []
         var frames = frames
+        let (name, limit) = (container.value.name, container.value.maxChapters)
+        if list.count > limit {
+            reasons.error(
+                .containerSetting, "\(name) holds at most \(limit) chapters; the list has \(list.count)",
+                at: list[limit].start.range,
+                notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+            return nil
+        }
         guard frames.locate(list.map(\.start), in: ranges, into: &reasons.diagnostics) else { return nil }
         for entry in list {
             guard let time = time(of: entry.start, frames, &reasons) else { return nil }
@@ -134,6 +160,13 @@ struct ChapterPlanner {
             guard end > starts[index] else {
                 reasons.error(
                     .invalidRange, "the chapter begins no later than the next one", at: entry.start.range)
+                return nil
+            }
+            guard end - starts[index] >= container.value.shortestChapter else {
+                reasons.error(
+                    .containerSetting,
+                    "the chapter lasts \(end - starts[index]) s; \(name) can't represent chapters shorter than \(container.value.shortestChapter) s",
+                    at: entry.start.range)
                 return nil
             }
             chapters.append(

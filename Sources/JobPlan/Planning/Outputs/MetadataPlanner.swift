@@ -34,14 +34,26 @@ struct MetadataPlanner {
         var reasons = Reasons()
         // A timecode has an entry of its own.
         let tags = source.filter { $0.key.lowercased() != "timecode" }
-        for entry in tags where problem(with: entry) == nil {
-            entries.append(MetadataEntry(key: name(of: entry.key), value: entry.value))
-            reasons.account(for: "tag \(entry.key)", of: nil, .copied, "kept")
+        if spec.set.count > container.maxTags {
+            reasons.error(
+                .containerSetting,
+                "\(container.name) holds at most \(container.maxTags) tags; `set` has \(spec.set.count)",
+                at: spec.set[container.maxTags].key.range)
+            return Decision(nil, reasons)
         }
+        let set = Set(spec.set.map(\.key.value))
+        var left: [(key: String, problem: String)] = []
         for entry in tags {
-            guard let problem = problem(with: entry) else { continue }
-            reasons.account(for: "tag \(entry.key)", of: nil, .left, problem)
+            if let problem = problem(with: entry, set: set) {
+                left.append((entry.key, problem))
+            } else if entries.count + spec.set.count == container.maxTags {
+                left.append((entry.key, Self.surplus(in: container)))
+            } else {
+                entries.append(MetadataEntry(key: name(of: entry.key), value: entry.value))
+                reasons.account(for: "tag \(entry.key)", of: nil, .copied, "kept")
+            }
         }
+        for (key, problem) in left { reasons.account(for: "tag \(key)", of: nil, .left, problem) }
         // The timecode is a track's.
         entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
             MetadataEntry(key: $0.key.value, value: $0.value)
@@ -49,10 +61,15 @@ struct MetadataPlanner {
         return Decision(entries, reasons)
     }
 
-    /// Why a tag doesn't go along; nil where it does.
-    private func problem(with entry: MetadataEntry) -> String? {
+    /// Why a tag beyond the limit doesn't go along.
+    static func surplus(in container: ContainerType) -> String {
+        "\(container.name) holds at most \(container.maxTags) tags; `metadata: { keep: … }` selects"
+    }
+
+    /// Why a tag doesn't go along; nil where it does. `set` are the keys that the job sets.
+    private func problem(with entry: MetadataEntry, set: Set<String>) -> String? {
         let (key, name) = (entry.key, entry.key.lowercased())
-        if spec.set.contains(where: { $0.key.value == key }) { return "the job sets it" }
+        if set.contains(key) { return "the job sets it" }
         if !spec.keep.contains(key) { return "the job doesn't keep it" }
         if Self.technical.contains(name) { return "describes the source's own container" }
         if changesLevels, LoudnessTags.contain(key) { return LoudnessTags.reason }

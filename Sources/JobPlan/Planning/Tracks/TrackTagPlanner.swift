@@ -15,6 +15,8 @@ struct TrackTagPlanner {
     let changesLevels: Bool
     private var entries: [MetadataEntry] = []
     private var reasons = Reasons()
+    /// How many of the source's tags are kept.
+    private var kept = 0
 
     /// What the output's track is tagged with.
     struct Tags {
@@ -81,12 +83,18 @@ struct TrackTagPlanner {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
         if hasAlphaBeside { entries.append(.alphaBeside) }
-        for tag in track.tags { account(for: tag) }
+        let set = Set(rule.metadata.map { $0.key.value.lowercased() })
+        for tag in track.tags { account(for: tag, set: set) }
         if !type.hasTrackTags {
             // A timecode is a track of its own there.
             for tag in rule.metadata where tag.key.value.lowercased() != "timecode" {
                 refuse("\(type.name) can't hold a track's own tags", at: tag.key.range)
             }
+        }
+        if rule.metadata.count > type.maxTags {
+            refuse(
+                "\(type.name) holds at most \(type.maxTags) tags of a track; `metadata` has \(rule.metadata.count)",
+                at: rule.metadata[type.maxTags].key.range)
         }
         let disposition = planDisposition()
         entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
@@ -131,14 +139,14 @@ struct TrackTagPlanner {
             notes: [Diagnostic.Note("the container comes from here", at: container.range)], help: help)
     }
 
-    private mutating func account(for tag: MetadataEntry) {
+    private mutating func account(for tag: MetadataEntry, set: Set<String>) {
         let name = tag.key.lowercased()
         func note(_ outcome: LedgerEntry.Outcome, _ reason: String) {
             reasons.account(for: "tag \(tag.key)", of: track.index, outcome, reason)
         }
         // It has an entry of its own.
         if name == "timecode" { return }
-        if rule.metadata.contains(where: { $0.key.value.lowercased() == name }) {
+        if set.contains(name) {
             return note(.left, "the rule sets it")
         }
         switch name {
@@ -169,6 +177,10 @@ struct TrackTagPlanner {
         guard container.value.hasTrackTags else {
             return note(.left, "\(container.value.name) can't hold a track's own tags")
         }
+        guard kept + rule.metadata.count < container.value.maxTags else {
+            return note(.left, MetadataPlanner.surplus(in: container.value))
+        }
+        kept += 1
         entries.append(tag)
         note(.copied, "kept")
     }
