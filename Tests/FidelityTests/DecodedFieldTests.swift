@@ -109,7 +109,12 @@ import Testing
                 destination: \(scratch.file("whole.mp4"))
             """, in: scratch.path)
         #expect(try fields(of: path).flagged >= 20)
-        _ = try success(outcomes, "scaled")
+        let report = try #require(try success(outcomes, "scaled").outputs.first)
+        #expect(report.tracks.first?.fieldsBegin == MediaTime(value: 1, timescale: 1))
+        #expect(
+            report.warnings == [
+                "source track 0: the source is progressive at first and interlaced from 1 s of the output on, where deinterlacing begins"
+            ])
         let scaled = try fields(of: scratch.file("scaled.mp4"))
         #expect(scaled.interlaced == 0 && scaled.flagged == 0 && scaled.progressive >= 40, "\(scaled)")
         _ = try success(outcomes, "whole")

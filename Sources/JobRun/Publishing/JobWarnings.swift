@@ -18,7 +18,7 @@ struct JobWarnings {
         }
         lines += plan.tracks.compactMap(\.unforetold)
         let tracks = zip(plan.tracks, findings.tracks)
-        for what in [leading, dropped, captions, change] {
+        for what in [leading, dropped, captions, change, fields] {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
         }
         lines += findings.losses
@@ -88,6 +88,12 @@ struct JobWarnings {
             track.source.mediaType == .video
             ? "size or shape of its frames" : "rate or channels of its audio"
         return "the \(what) changes \(time) s into the output, where all come in one form"
+    }
+
+    private func fields(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        report.fieldsBegin.map {
+            "the source is progressive at first and interlaced from \($0) s of the output on, where deinterlacing begins"
+        }
     }
 
     /// Something is missing under `on_damage: skip`, so the output isn't what it would be without.

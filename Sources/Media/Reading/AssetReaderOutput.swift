@@ -45,6 +45,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         var isAwaited = false
         var error: (any Error)?
         var formChange: MediaTime?
+        var fieldsBegin: MediaTime?
         /// A sample is not due yet, and who asked is told when it is.
         var isPaused = false
         /// Where the last sample that was vended ends.
@@ -102,6 +103,9 @@ public class AssetReaderOutput: @unchecked Sendable {
 
     /// When the source's frames or audio first had another form than before, from the start of the output.
     public var formChange: MediaTime? { ready.withLock { $0.formChange } }
+
+    /// When the source's frames first were interlaced after progressive ones, and deinterlaced from there on, from the start of the output.
+    public var fieldsBegin: MediaTime? { ready.withLock { $0.fieldsBegin } }
 
     /// Where the last sample that was vended ends, on the asset's time line: a reader whose range begins there goes on without a frame
     /// or a sample lost or doubled, of what is decoded. Nil before the first.
@@ -305,8 +309,8 @@ public class AssetReaderOutput: @unchecked Sendable {
             return Self.takeAwaited(&ready)
         }
         dropped.store(producer.droppedSamples, ordering: .relaxed)
-        let change = producer.formChange
-        ready.withLock { $0.formChange = change }
+        let (change, fields) = (producer.formChange, producer.fieldsBegin)
+        ready.withLock { ($0.formChange, $0.fieldsBegin) = (change, fields) }
         self.producer = nil
         ending?()
         if isAwaited { tell() }

@@ -31,6 +31,8 @@ public struct TrackReport: Hashable, Codable, Sendable {
     /// When the source's frames first had another shape, or its audio another rate or other channels, from the
     /// session's start: all of it was brought to one form.
     public var formChange: MediaTime?
+    /// When the source's frames first were interlaced after progressive ones, from the session's start: deinterlacing begins there.
+    public var fieldsBegin: MediaTime?
     /// The end of the last sample, from the session's start.
     public var end: MediaTime
 }
@@ -158,7 +160,7 @@ public final class ReencodeSession: @unchecked Sendable {
                 hiddenSamples: lane.input.hiddenSamples, captionsLeft: lane.input.ending.captionsLeft,
                 writtenPackets: packets,
                 droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
-                formChange: lane.output.formChange,
+                formChange: lane.output.formChange, fieldsBegin: lane.output.fieldsBegin,
                 end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
         }
     }

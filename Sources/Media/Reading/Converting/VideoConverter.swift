@@ -35,6 +35,7 @@ final class VideoConverter: FrameStage {
     /// An interlaced frame came where a progressive track was planned. From then on all frames go through the deinterlacer, which
     /// passes progressive ones and needs the neighbors of the others.
     private var hasFields = false
+    private(set) var fieldsBegin: MediaTime?
     /// When frames first had another shape, from the start of the range.
     private(set) var formChange: MediaTime?
 
@@ -85,7 +86,10 @@ final class VideoConverter: FrameStage {
         frame.pts = pts
         frame.duration = duration
         let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : pixelAspect
-        if settings.deinterlacesLateFields, frame.isInterlaced { hasFields = true }
+        if settings.deinterlacesLateFields, frame.isInterlaced, !hasFields {
+            hasFields = true
+            fieldsBegin = MediaTime(ticks: max(0, pts), timeBase: tick)
+        }
         let form = Form(
             shape: FrameShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),

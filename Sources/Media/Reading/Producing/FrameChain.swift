@@ -21,6 +21,7 @@ final class FrameChain: SampleProducer {
 
     var droppedSamples: Int { stages.reduce(source.droppedSamples) { $0 + $1.droppedSamples } }
     var formChange: MediaTime? { stages.lazy.compactMap(\.formChange).first ?? source.formChange }
+    var fieldsBegin: MediaTime? { stages.lazy.compactMap(\.fieldsBegin).first ?? source.fieldsBegin }
 
     func next() throws -> SampleSupply {
         let last = stages.count - 1

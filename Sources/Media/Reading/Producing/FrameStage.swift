@@ -23,6 +23,8 @@ protocol FrameStage: AnyObject {
     var droppedSamples: Int { get }
     /// See `SampleProducer`.
     var formChange: MediaTime? { get }
+    /// See `SampleProducer`.
+    var fieldsBegin: MediaTime? { get }
 }
 
 extension FrameStage {
@@ -31,4 +33,5 @@ extension FrameStage {
     var end: MediaTime? { nil }
     var droppedSamples: Int { 0 }
     var formChange: MediaTime? { nil }
+    var fieldsBegin: MediaTime? { nil }
 }

@@ -18,6 +18,7 @@ final class JoinedSamples: SampleProducer {
     private let tick: Rational?
     private var dropped = 0
     private var changed: MediaTime?
+    private var begun: MediaTime?
 
     /// `tick` is one in which every sample's time and every end is whole, where there is one.
     init(_ parts: [JoinedPart], tick: Rational? = nil) {
@@ -31,6 +32,12 @@ final class JoinedSamples: SampleProducer {
         guard changed == nil, index < parts.count else { return changed }
         let offset = parts[index].offset
         return current?.formChange.map { offset + $0 }
+    }
+
+    var fieldsBegin: MediaTime? {
+        guard begun == nil, index < parts.count else { return begun }
+        let offset = parts[index].offset
+        return current?.fieldsBegin.map { offset + $0 }
     }
 
     func next() throws -> SampleSupply {
@@ -49,7 +56,7 @@ final class JoinedSamples: SampleProducer {
                 return .sample(sample)
             case .ended:
                 dropped += producer.droppedSamples
-                changed = formChange
+                (changed, begun) = (formChange, fieldsBegin)
                 current = nil
                 index += 1
             }
@@ -71,6 +78,7 @@ final class JoinedFrames: FrameStream {
 
     var droppedSamples: Int { samples.droppedSamples }
     var formChange: MediaTime? { samples.formChange }
+    var fieldsBegin: MediaTime? { samples.fieldsBegin }
 
     func next(into frame: borrowing Frame) throws -> FrameSupply {
         switch try samples.next() {

@@ -25,6 +25,9 @@ protocol SampleProducer: AnyObject {
     /// When frames first had another shape than before, or audio another rate or other channels; from the start of the
     /// range. They come in one form all the same.
     var formChange: MediaTime? { get }
+    /// When the first interlaced frame came of a track whose first frames are progressive, from the start of the range: frames are
+    /// deinterlaced from there on.
+    var fieldsBegin: MediaTime? { get }
 }
 
 extension SampleSupply {
@@ -46,6 +49,7 @@ extension SampleProducer {
     }
 
     var formChange: MediaTime? { nil }
+    var fieldsBegin: MediaTime? { nil }
 }
 
 /// What a producer is to make: a track, a range of its asset's time line, and how to treat damage.
@@ -86,11 +90,14 @@ protocol FrameStream: AnyObject {
     var droppedSamples: Int { get }
     /// See `SampleProducer`.
     var formChange: MediaTime? { get }
+    /// See `SampleProducer`.
+    var fieldsBegin: MediaTime? { get }
 }
 
 extension FrameStream {
     var droppedSamples: Int { 0 }
     var formChange: MediaTime? { nil }
+    var fieldsBegin: MediaTime? { nil }
 }
 
 /// Frames of a test pattern.
