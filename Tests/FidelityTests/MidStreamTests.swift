@@ -1,5 +1,7 @@
 import Foundation
+import JobPlan
 import JobRun
+import JobSpec
 import Media
 import TestSupport
 import Testing
@@ -59,6 +61,22 @@ import Testing
         let psnr = try Judge(scratch.file("still.mkv")).lowestPSNR(
             against: Judge(scratch.file("o.mkv")), first: 0, count: 1, own: 0)
         #expect(psnr > 35)
+    }
+
+    /// What the run drops, the plan announces; of a stream that begins with a keyframe it says nothing.
+    @Test(arguments: codecs) func thePlanSaysThatFramesAreDropped(_ codec: [String]) throws {
+        let scratch = try Scratch()
+        _ = try source(codec, in: scratch)
+        for (name, isLate) in [("s.ts", true), ("whole.ts", false)] {
+            let (file, _) = decode(
+                "version: 1\njobs:\n  it: { asset: ./\(name), tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: o.mkv }\n",
+                directory: scratch.path)
+            let result = BatchPlanner.plan([try #require(file)])
+            let notes = try #require(result.plan.jobs.first?.outputs.first?.notes)
+            let note =
+                "video track 0 begins before its first keyframe: frames there that refer to missing ones are dropped"
+            #expect(notes.contains(note) == isLate, "\(name): \(notes)")
+        }
     }
 
     @Test func aRangeBeforeTheFirstKeyframeIsAnError() async throws {

@@ -90,7 +90,11 @@ struct AssetLoader {
                     measured: measured[stream.index],
                     summary: demuxer.indexSummary(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable,
-                    container: container, gapless: gapless[stream.index]))
+                    container: container, gapless: gapless[stream.index],
+                    beginsBeforeKeyframe: container.beginsAnywhere
+                        && FirstFrames.precedeKeyframe(
+                            of: stream, path: path, environment: environment, interrupt: interrupt)
+                ))
         }
         let shown = tracks.filter {
             !$0.isAttachedPicture
@@ -194,7 +198,7 @@ struct AssetLoader {
     static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
         measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer,
-        gapless: GaplessTrim? = nil
+        gapless: GaplessTrim? = nil, beginsBeforeKeyframe: Bool = false
     ) -> AssetTrack {
         let isMatroska = container.isMatroska
         // Where only decoding times are told, a frame is shown when the next one of its kind is decoded.
@@ -253,7 +257,8 @@ struct AssetLoader {
             changesHeaders: boxes?.changesHeaders == true,
             hiddenStart: container.saysDelayInTags
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
-            metadata: stream.metadata, sideData: stream.sideData, lostTimesShift: lostShift)
+            metadata: stream.metadata, sideData: stream.sideData, lostTimesShift: lostShift,
+            beginsBeforeKeyframe: beginsBeforeKeyframe, hasSecondView: boxes?.hasSecondView == true)
     }
 
     /// Without composition offsets a packet of reordered frames claims to be shown when it is decoded. An edit list that skips the

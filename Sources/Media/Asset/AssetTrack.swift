@@ -60,7 +60,7 @@ public struct AssetTrack: Sendable {
         editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], mediaOrigin: Int64?,
         summary: Demuxer.IndexSummary,
         changesHeaders: Bool, hiddenStart: MediaTime?, metadata: [MetadataEntry], sideData: [StreamSideData],
-        lostTimesShift: Int64? = nil
+        lostTimesShift: Int64? = nil, beginsBeforeKeyframe: Bool = false, hasSecondView: Bool = false
     ) {
         var told = description
         self.format = format
@@ -95,6 +95,8 @@ public struct AssetTrack: Sendable {
             (isUnordered, TrackDescription.unordered),
             (changesHeaders, TrackDescription.changingHeaders),
             (lostTimesShift != nil, TrackDescription.lostTimes),
+            (beginsBeforeKeyframe, TrackDescription.lateKeyframe),
+            (hasSecondView, TrackDescription.secondView),
         ]
         told.sideData += states.compactMap { $0 ? $1 : nil }
         self.description = told

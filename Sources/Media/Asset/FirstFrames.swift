@@ -41,4 +41,27 @@ enum FirstFrames {
         }
         return nil
     }
+
+    /// Whether the track's first packet is no keyframe, of a codec whose frames refer to others. What can't be read is reported by
+    /// whoever reads the track for its own sake.
+    static func precedeKeyframe(
+        of stream: StreamInfo, path: String, environment: SourceEnvironment, interrupt: InterruptFlag
+    ) -> Bool {
+        guard stream.parameters.mediaType == .video, !stream.isAttachedPicture,
+            stream.parameters.traits.randomAccess != nil
+        else { return false }
+        do {
+            let demuxer = try Demuxer.open(
+                path: path, environment: environment, interrupt: interrupt, discovery: .header)
+            guard stream.index < demuxer.streamCount else { return false }
+            demuxer.select([stream.index])
+            let packet = try Packet()
+            for _ in 0..<packetLimit where try !interrupt.isRaised && demuxer.read(into: packet) {
+                if packet.streamIndex == stream.index { return !packet.isKey }
+            }
+        } catch {
+            return false
+        }
+        return false
+    }
 }

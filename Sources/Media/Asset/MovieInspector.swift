@@ -15,6 +15,8 @@ struct MovieInspector: Sendable {
         /// Offsets in the file of the first sample entry's four-character code, and of its HEVC configuration record.
         var codecTagOffset: Int64?
         var hevcRecordOffset: Int64?
+        /// Its first sample entry has the configuration of a second layer (`lhvC`): MV-HEVC's other view.
+        var hasSecondView = false
         /// How long it is shown, in the movie's time scale, as its header says.
         var duration: HeaderDuration?
         /// Some of its samples stand under other headers than the first ones in the file (`stsd`), which are all that
@@ -203,8 +205,9 @@ struct MovieInspector: Sendable {
         guard let first = table.children(from: 8).first else { return }
         // The code is the second half of the entry's head.
         track.codecTagOffset = first.box.fileOffset(of: -4)
-        let record = first.box.children(from: 78).first { $0.type == "hvcC" }
-        track.hevcRecordOffset = record?.box.fileOffset(of: 0)
+        let boxes = first.box.children(from: 78)
+        track.hevcRecordOffset = boxes.first { $0.type == "hvcC" }?.box.fileOffset(of: 0)
+        track.hasSecondView = boxes.contains { $0.type == "lhvC" }
     }
 
     /// A window on bytes; every access is checked.

@@ -69,8 +69,8 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public var isTimecode: Bool
     /// Dispositions by libav's names.
     public var disposition: [String]
-    /// Kinds of global side data, `hiddenBeginning`, `hiddenInside`, `unordered`, `changingHeaders` and `lostTimes`
-    /// among them.
+    /// Kinds of global side data, `hiddenBeginning`, `hiddenInside`, `unordered`, `changingHeaders`, `lostTimes`,
+    /// `lateKeyframe` and `secondView` among them.
     public var sideData: [String]
     /// Something is decoded of its beginning that is not heard or shown.
     public static let hiddenBeginning = "hidden beginning"
@@ -82,10 +82,15 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public static let changingHeaders = "changing headers"
     /// Frames are reordered, and packets have decoding times alone.
     public static let lostTimes = "lost presentation times"
+    /// The track begins before its first keyframe: frames that refer to what is missing are dropped.
+    public static let lateKeyframe = "late first keyframe"
+    /// The second view of MV-HEVC, whose configuration (`lhvC`) libavformat neither reads nor writes. It counts as side data.
+    public static let secondView = "second view"
     /// Kinds of side data that can go along or be left.
     public var carriedKinds: [String] {
         let states = [
             Self.hiddenBeginning, Self.hiddenInside, Self.unordered, Self.changingHeaders, Self.lostTimes,
+            Self.lateKeyframe,
         ]
         return sideData.filter { !states.contains($0) }
     }

@@ -91,6 +91,9 @@ struct TrackPlanner {
             case ("dovi", .copy):
                 if !container.value.holdsDolbyVision { problem = "\(container.value.name) can't hold it" }
             case ("dovi", _): problem = "Dolby Vision's layer is gone once the frame is re-encoded"
+            case (TrackDescription.secondView, .copy):
+                problem = "libavformat can't write its configuration (lhvC): players show the first view"
+            case (TrackDescription.secondView, _): problem = "libavcodec decodes the first view alone"
             case ("mastering", .encode(let encoding)), ("cll", .encode(let encoding)):
                 if encoding.video?.mapsTones == true {
                     problem = "it describes a light that is gone once tones are mapped"

@@ -35,6 +35,11 @@ extension VideoEncodingPlanner {
             let order = track.fieldOrder.map { " (\($0.rawValue) field first)" } ?? ""
             reasons.note("its first decoded frames are interlaced\(order)")
         }
+        if track.sideData.contains(TrackDescription.lateKeyframe) {
+            reasons.note(
+                "video track \(track.index) begins before its first keyframe: frames there that refer to missing ones are dropped"
+            )
+        }
         if let color = spec.color {
             let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
             let isConverted =
