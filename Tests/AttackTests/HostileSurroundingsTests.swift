@@ -186,6 +186,38 @@ import YAMLDocument
         #expect(result.text == "0\n" && log.contains("1 of 1 jobs done"), "\(result.text) \(log)")
     }
 
+    // MARK: Faults in workers
+
+    /// A worker starts with an empty environment, so that nothing can be loaded into it; strace follows it. A source that can't be read
+    /// is reported as such: never as damage, which `on_damage: skip` would leave out, as another format, or as the end of the data.
+    @Test(arguments: ["mp4", "ts"]) func aSourceThatCannotBeRead(_ container: String) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-f", "lavfi", "-i", "sine=d=2",
+            "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "2M", "-c:a", "aac",
+            scratch.file("s.\(container)"))
+        try scratch.write(
+            "version: 1\njobs:\n  it: { asset: ./s.\(container), on_damage: skip, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }\n",
+            to: "jobs.yaml")
+        var injected = 0
+        for number in [1, 2, 3, 4, 5, 7] {
+            try? FileManager.default.removeItem(atPath: scratch.file(".tandem"))
+            let result = try program(
+                "strace",
+                [
+                    "-f", "-qq", "-o", scratch.file("trace"), "-P", scratch.file("s.\(container)"), "-e",
+                    "trace=pread64", "-e", "inject=pread64:error=EIO:when=\(number)", Places.tandem, "run",
+                    "--force", "jobs.yaml",
+                ], directory: scratch.path)
+            let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8)
+            guard trace.contains("INJECTED") else { continue }
+            injected += 1
+            #expect(result.status == 1, "\(number): \(result.errors)")
+            #expect(result.errors.contains("Input/output error"), "\(number): \(result.errors)")
+        }
+        #expect(injected >= 4)
+    }
+
     // MARK: Folders full of names
 
     /// A pattern over many names finds the one that matches, and reports that none does.

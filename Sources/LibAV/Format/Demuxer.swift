@@ -76,7 +76,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             }
         } catch {
             InputContext.free(io)
-            throw error
+            throw file.failure.map { InputError(path: path, reason: .library($0)) } ?? error
         }
         // What a header holds (attachments, a long codec configuration) is read whole; behind those two it is over.
         let format = String(cString: context.pointee.iformat.pointee.name)
@@ -86,6 +86,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         if let problem = CueFileCheck.problem(of: file, format: demuxer.formatName) {
             throw InputError(path: path, reason: problem)
         }
+        if let failure = file.failure { throw InputError(path: path, reason: .library(failure)) }
         return demuxer
     }
 
@@ -395,6 +396,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         packet.unreference()
         let code = av_read_frame(context, packet.raw)
         Activity.note()
+        if let failure = source.failure { throw failure }
         if code == tandem_eof {
             if isMatroska, let line = LogBridge.takeLastLine(of: context) {
                 throw AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)

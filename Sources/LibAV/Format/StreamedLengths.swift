@@ -21,6 +21,7 @@ final class StreamedLengths: ByteSource {
     }
 
     var size: Int64 { source.size }
+    var failure: AVError? { source.failure }
 
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
         let count = try source.read(at: offset, into: buffer)

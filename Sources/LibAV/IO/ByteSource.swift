@@ -5,9 +5,15 @@ public protocol ByteSource: AnyObject {
     var size: Int64 { get }
     /// Reads some bytes from an offset; how many there were, 0 at the end.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int
+    /// The first error that the system reported while bytes were read; nil where there was none. Demuxers take such an error for the end of the
+    /// data, for damage, or for another format.
+    var failure: AVError? { get }
 }
 
 extension ByteSource {
+    /// Of what isn't read from a file.
+    public var failure: AVError? { nil }
+
     /// So many bytes from an offset; nil where there are fewer, or where they can't be read.
     public func bytes(at offset: Int64, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)

@@ -1,6 +1,7 @@
 internal import CFFmpeg
 public import Glibc
 public import FileSystem
+internal import Synchronization
 
 /// Why a path can't be read as a media file, found before any of libav's code sees a byte of it.
 public enum FileSourceProblem: Hashable, Sendable {
@@ -34,6 +35,8 @@ public final class FileSource: ByteSource, Sendable {
     /// Bytes of the file when it was opened.
     public let size: Int64
     private let interrupt: InterruptFlag
+    /// The first error of `pread` as an `AVERROR`; 0 where there was none.
+    private let failureCode = Atomic<Int32>(0)
 
     /// A file that is open elsewhere, and stays so for longer than this. Nil where it can't be looked at.
     public init?(borrowing descriptor: Int32) {
@@ -91,7 +94,16 @@ public final class FileSource: ByteSource, Sendable {
         while true {
             let got = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if got >= 0 { return got }
-            if errno != EINTR { throw AVError(code: tandem_averror(errno), operation: "pread") }
+            guard errno != EINTR else { continue }
+            let code = tandem_averror(errno)
+            _ = failureCode.compareExchange(expected: 0, desired: code, ordering: .relaxed)
+            throw AVError(code: code, operation: "pread")
         }
+    }
+
+    /// See `ByteSource`.
+    public var failure: AVError? {
+        let code = failureCode.load(ordering: .relaxed)
+        return code == 0 ? nil : AVError(code: code, operation: "pread")
     }
 }

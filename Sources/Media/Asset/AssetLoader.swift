@@ -102,6 +102,8 @@ struct AssetLoader {
         }
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
+        // What inspectors of boxes and pages couldn't read, they take for absent.
+        if let failure = demuxer.source.failure { throw InputError(path: path, reason: .library(failure)) }
         // Chapters count from the start of the media where a tag says what of it is presented; in ID3 from where sound is heard.
         let chapterZero =
             gapless.first.map { MediaTime(ticks: $1.origin, timeBase: streams[$0].timeBase) } ?? timeZero
