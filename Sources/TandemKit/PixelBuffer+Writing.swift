@@ -22,7 +22,7 @@ extension PixelBuffer {
             }
             guard (1...100).contains(quality) else { throw ExportError("`quality` goes from 1 to 100") }
         }
-        let isJPEG = codec.fixedColor == .jpeg
+        let isJPEG = codec.codec.fixedColor == .jpeg
         let formats = encoder.pixelFormats.filter { format in
             codec.suits(format, nil, false) && (!isJPEG || format.isFullRangeByName)
         }
@@ -34,7 +34,7 @@ extension PixelBuffer {
         (configuration.width, configuration.height, configuration.pixelFormat) = (width, height, format)
         if isJPEG { (configuration.color.matrix, configuration.color.range) = ("bt470bg", "pc") }
         if let still = codec.stillQuality {
-            configuration.set("\(still.step(quality ?? still.usual))", at: codec.qpPlace)
+            configuration.set("\(still.step(quality ?? still.defaultValue))", at: codec.qpPlace)
         }
         let file = try TemporaryFile(destination: url.path, in: .anywhere)
         do {

@@ -152,7 +152,7 @@ import Testing
     @Test func everyEncoderOptionHasAType() throws {
         for codec in CodecCatalog.video + CodecCatalog.audio {
             let encoder = try #require(codec.availableEncoder, "\(codec.name) can't be made here")
-            for entry in EncoderOptionCatalog.options(of: encoder.name)?.entries ?? [] {
+            for entry in EncoderOptionCatalog.options(of: encoder.name).entries {
                 for name in entry.names {
                     guard let option = encoder.option(name) else {
                         let isGone = Self.goneSinceSeven.contains("\(encoder.name) \(name)")

@@ -24,7 +24,7 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let names = Set(
             CodecNames.all + ContainerType.all.flatMap { [$0.name, $0.muxer] }
-                + CodecCatalog.video.flatMap(\.encoders) + CodecCatalog.audio.flatMap(\.encoders)
+                + EncoderModel.table.map(\.name)
         ).subtracting(["text", "none", "gif", "webp", "png", "jpeg", "anull", "subtitle", "ass"])
         let comparison = try Regex(
             #"(?:==|!=|\bcase\b|contains\(|hasPrefix\(|hasSuffix\()[^"]*"([a-z0-9_-]+)"|"([a-z0-9_-]+)"[^"]*(?:\]\.contains|==|!=)"#

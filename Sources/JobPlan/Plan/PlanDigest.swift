@@ -245,8 +245,8 @@ package enum EncoderLibraries {
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }
             })
         return names.sorted().compactMap { name in
-            // Of others the file is named as the encoder is.
-            guard let stem = EncoderTraits.of(name).library ?? (name.hasPrefix("lib") ? name : nil),
+            // The file of an encoder that isn't listed is named like the encoder.
+            guard let stem = EncoderModel.of(name).library ?? (name.hasPrefix("lib") ? name : nil),
                 let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
             else { return nil }
             return MetadataEntry(key: "encoder \(name)", value: file)

@@ -25,7 +25,7 @@ final class PassFiles: Sendable {
     /// Throws where an encoder's notes are not all there: it doesn't look whether they could be written.
     func check(_ track: TrackPlace, encoder: String, frames: Int) throws {
         // Others keep theirs in memory.
-        guard EncoderTraits.of(encoder).keepsNotesInFile else { return }
+        guard EncoderModel.of(encoder).keepsStatisticsInFile else { return }
         guard let stream = fopen(path(of: track), "re") else {
             throw SystemError("the first pass's notes", errno: errno)
         }

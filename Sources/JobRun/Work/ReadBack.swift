@@ -88,7 +88,7 @@ struct ReadBack {
             }
         case .audio:
             // Opus has one rate, whatever it was made from.
-            let hasOwnRate = CodecCatalog.codec(made.codec, of: .audio)?.hasOwnSampleRate == true
+            let hasOwnRate = CodecCatalog.codec(made.codec, of: .audio)?.codec.hasOwnSampleRate == true
             guard hasOwnRate || made.sampleRate == asked.sampleRate else {
                 return "has \(made.sampleRate) Hz instead of \(asked.sampleRate)"
             }

@@ -163,7 +163,7 @@ struct SessionBuilder {
         }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let found = try Self.track(of: track, in: asset.loadSynchronously())
-        let isLossless = CodecCatalog.codec(encoding.codec, of: .audio)?.isLossless ?? false
+        let isLossless = EncoderModel.of(encoding.encoder.encoder).isLossless
         let lossy =
             isLossless
             ? nil

@@ -13,7 +13,7 @@ enum EncodeCheck {
         guard let encoder = encoder(spec.codec, into: &sink) else { return }
         rate(spec, into: &sink)
         choice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
-        choice(spec.profile, "profile", of: codec.profiles, codec: codec, into: &sink)
+        choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
         choice(spec.level, "level", of: codec.levels, codec: codec, into: &sink)
         if let format = spec.pixelFormat, !encoder.pixelFormats.isEmpty,
             !encoder.pixelFormats.contains(format.value)
@@ -109,7 +109,7 @@ enum EncodeCheck {
         configuration.frameRate = Rational(25, 1)
         if let preset = spec.preset { configuration.set(preset.value, at: spec.codec.value.presetPlace) }
         if let profile = spec.profile { configuration.set(profile.value, at: .option("profile")) }
-        if let tune = spec.tune { configuration.set(tune.value, at: .option("tune")) }
+        if let tune = spec.tune { configuration.set(tune.value, at: spec.codec.value.tunePlace) }
         for setting in spec.codec.value.always { configuration.set(setting.value, at: setting.place) }
         for option in spec.options {
             if let parameters = option.parameters {
@@ -162,7 +162,7 @@ enum EncodeCheck {
 
     /// Checks settings against each other, without the encoder; `codec` is nil where it is unknown. `unknown` as in `check`.
     static func checkCombinations(
-        _ spec: VideoEncodeSpec, codec: CodecInfo?, unknown: Set<String>, into sink: inout DiagnosticSink
+        _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
         if codec?.takesMaxBitRate != false { limits(spec, unknown: unknown, into: &sink) }
         if let fit = spec.fit {
@@ -189,18 +189,20 @@ enum EncodeCheck {
     ) {
         guard let color = spec.color, !color.isForHighRangeAlone else { return }
         let (codec, matrix) = (spec.codec.value, color.matrix)
-        if codec.fixedColor == .jpeg, let matrix, !ColorDescription.isSameMatrix(matrix.value, "bt470bg") {
+        if codec.codec.fixedColor == .jpeg, let matrix,
+            !ColorDescription.isSameMatrix(matrix.value, "bt470bg")
+        {
             sink.error(
                 .codecSetting, "\(codec.name) has the matrix bt470bg, whatever a file says of it",
                 at: matrix.range)
         }
-        if let matrices = codec.matrices, let matrix, !matrices.contains(matrix.value) {
+        if let matrices = codec.codec.matrices, let matrix, !matrices.contains(matrix.value) {
             sink.error(
                 .codecSetting, "\(codec.name) has no word for the matrix \(matrix.value)", at: matrix.range,
                 help: "it has \(matrices.joined(separator: ", "))")
         }
         if let levels = color.levels {
-            let own = codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
+            let own = codec.codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
             if let own, own != levels.value {
                 sink.error(
                     .codecSetting, "\(codec.name) has the range \(own), whatever a file says of it",
@@ -247,7 +249,7 @@ enum EncodeCheck {
                     help: codec.takesBitRate ? "it takes `bitrate`" : nil)
             }
         }
-        choice(spec.profile, "profile", of: codec.profiles, codec: codec, into: &sink)
+        choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
         if let format = spec.sampleFormat {
             if !encoder.sampleFormats.isEmpty, !encoder.sampleFormats.contains(format.value) {
                 sink.error(
@@ -274,12 +276,12 @@ enum EncodeCheck {
         "passlogfile", "stats",
     ]
 
-    static func encoder(_ codec: Located<CodecInfo>, into sink: inout DiagnosticSink) -> EncoderInfo? {
+    static func encoder(_ codec: Located<CodecSelection>, into sink: inout DiagnosticSink) -> EncoderInfo? {
         if let encoder = codec.value.availableEncoder { return encoder }
         sink.add(
             Diagnostic(
                 .error, .encoderMissing,
-                "this build of FFmpeg has no encoder for \(codec.value.name) (\(codec.value.encoders.joined(separator: ", ")))",
+                "this build of FFmpeg has no encoder for \(codec.value.name) (\(codec.value.codec.encoders.map(\.name).joined(separator: ", ")))",
                 at: codec.range, isEnvironment: true))
         return nil
     }
@@ -363,7 +365,7 @@ enum EncodeCheck {
     /// A bit rate as a job file writes it.
     private static func rateText(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
 
-    private static func rates(_ codec: CodecInfo) -> String {
+    private static func rates(_ codec: CodecSelection) -> String {
         var names: [String] = []
         if codec.maxCRF != nil { names.append("crf") }
         if codec.qpRange != nil { names.append("qp") }
@@ -384,7 +386,7 @@ enum EncodeCheck {
     }
 
     private static func choice(
-        _ value: Located<String>?, _ key: String, of allowed: [String]?, codec: CodecInfo,
+        _ value: Located<String>?, _ key: String, of allowed: [String]?, codec: CodecSelection,
         into sink: inout DiagnosticSink
     ) {
         guard let value else { return }
@@ -407,7 +409,7 @@ enum EncodeCheck {
         _ options: inout [EncoderOption], of encoder: EncoderInfo, owned: Set<String>,
         into sink: inout DiagnosticSink
     ) {
-        let table = EncoderOptionCatalog.options(of: encoder.name) ?? OptionTable([Substring]())
+        let table = EncoderOptionCatalog.options(of: encoder.name)
         for index in options.indices {
             let (name, value) = (options[index].name, options[index].value)
             if owned.contains(name.value) {
@@ -415,7 +417,7 @@ enum EncodeCheck {
                     .conflictingKeys, "`\(name.value)` has a key of its own beside `options`", at: name.range)
                 continue
             }
-            if let other = EncoderOptionCatalog.otherNames[name.value] {
+            if let other = EncoderModel.of(encoder.name).optionAliases[name.value] {
                 sink.error(
                     .encoderOption, "`\(name.value)` is `\(other)` by another name", at: name.range,
                     help: "write `\(other)`")

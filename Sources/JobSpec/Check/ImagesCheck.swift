@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import ExactStrings
+internal import LibAV
 internal import Media
 
 /// What an output of stills shows to be wrong by itself.
@@ -85,7 +86,7 @@ enum ImagesCheck {
 
 extension ImagesSpec {
     /// The codec of its files.
-    func codec(of container: ContainerType) -> CodecInfo? {
+    func codec(of container: ContainerType) -> CodecSelection? {
         animation == nil ? CodecCatalog.still(container.name) : CodecCatalog.animation(container.name)
     }
 }

@@ -1,24 +1,44 @@
+internal import LibAV
+
 extension CodecModel {
-    /// Every codec that can be written, in the order in which they are listed. Another one is a file beside this one, and a
-    /// line here.
+    /// The codecs of tracks, in the order in which they are listed.
     static let table: [CodecModel] = [
-        .h264,
-        .hevc,
-        .vp9,
-        .av1,
-        .prores,
-        .mjpeg,
-        .ffv1,
-        .aac,
-        .opus,
-        .mp3,
-        .ac3,
-        .vorbis,
-        .flac,
-        .alac,
-        .pcm16,
-        .pcm24,
-        .pcm32,
-        .pcmFloat,
+        CodecModel("h264", .video) { $0.aliases = ["avc", "h.264"] },
+        CodecModel("hevc", .video) { $0.aliases = ["h265", "h.265"] },
+        // `color_space` of the header is all that it has.
+        CodecModel("vp9", .video) {
+            $0.matrices = ["bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc", "gbr"]
+        },
+        CodecModel("av1", .video),
+        CodecModel("prores", .video) { $0.fixedColor = .limited },
+        CodecModel("mjpeg", .video) { $0.fixedColor = .jpeg },
+        CodecModel("ffv1", .video),
+        CodecModel("aac", .audio) { $0.aliases = ["libfdk_aac"] },
+        CodecModel("opus", .audio) { $0.hasOwnSampleRate = true },
+        CodecModel("mp3", .audio),
+        CodecModel("ac3", .audio) { $0.aliases = ["ac-3"] },
+        CodecModel("vorbis", .audio),
+        CodecModel("flac", .audio),
+        CodecModel("alac", .audio),
+        CodecModel("pcm_s16le", .audio) { $0.aliases = ["pcm", "wav"] },
+        CodecModel("pcm_s24le", .audio),
+        CodecModel("pcm_s32le", .audio),
+        CodecModel("pcm_f32le", .audio),
     ]
+
+    /// The codecs of still images by the names of their file formats, in the order in which they are listed.
+    static let stills: [CodecModel] = [
+        CodecModel("jpeg", .video, libavName: "mjpeg", purpose: .stills) { $0.fixedColor = .jpeg },
+        CodecModel("png", .video, purpose: .stills),
+        CodecModel("webp", .video, purpose: .stills),
+    ]
+
+    /// The codecs of animations by the names of their file formats, in the order in which they are listed.
+    static let animations: [CodecModel] = [
+        CodecModel("gif", .video, purpose: .animations),
+        CodecModel("webp", .video, purpose: .animations),
+    ]
+
+    /// What waveforms are measured from: samples of 16 bits.
+    static let waveform = CodecModel("waveform", .audio, libavName: "pcm_s16le")
 }

@@ -9,8 +9,9 @@ struct EncodeDecoder {
     /// The settings under it are unknown: whatever is not in the node may be in them.
     var isPartial = false
 
-    private func codec(_ entry: YAMLNode.Entry?, _ type: MediaType, at node: YAMLNode) -> Located<CodecInfo>?
-    {
+    private func codec(_ entry: YAMLNode.Entry?, _ type: MediaType, at node: YAMLNode) -> Located<
+        CodecSelection
+    >? {
         guard let entry else {
             if !isPartial {
                 reader.sink.error(
@@ -30,20 +31,10 @@ struct EncodeDecoder {
                 : "there is no \(type.rawValue) codec `\(name.value)`",
             at: name.range,
             help: ForeignWords.help(codec: name.value.lowercased())
-                ?? Self.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
+                ?? CodecCatalog.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
                     for: name.value, among: names)
                 ?? "the \(type.rawValue) codecs are \(names.joined(separator: ", "))")
         return nil
-    }
-
-    /// What people call them elsewhere.
-    static func alias(_ name: String) -> String? {
-        [
-            "libx264": "h264", "x264": "h264", "avc": "h264", "h.264": "h264", "libx265": "hevc",
-            "x265": "hevc", "h265": "hevc",
-            "h.265": "hevc", "libvpx-vp9": "vp9", "libaom-av1": "av1", "libsvtav1": "av1", "libopus": "opus",
-            "libmp3lame": "mp3", "ac-3": "ac3", "pcm": "pcm_s16le", "wav": "pcm_s16le", "libfdk_aac": "aac",
-        ][name.lowercased()]
     }
 
     private func options(_ entry: YAMLNode.Entry?) -> [EncoderOption] {

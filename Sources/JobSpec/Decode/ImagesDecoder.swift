@@ -90,7 +90,7 @@ struct ImagesDecoder {
 
 extension ImagesSpec {
     /// The rule for the track that stills are made of.
-    func rule(codec: CodecInfo, at formatPlace: SourceRange) -> TrackRule {
+    func rule(codec: CodecSelection, at formatPlace: SourceRange) -> TrackRule {
         let place = range
         let standard = Located("bt709", at: place)
         var spec = VideoEncodeSpec(codec: Located(codec, at: formatPlace), options: [], range: place)

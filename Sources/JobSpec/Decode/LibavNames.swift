@@ -11,7 +11,7 @@ extension NodeReader {
         if CodecNames.isCodec(name.value) { return name }
         sink.error(
             .unknownCodec, "there is no codec `\(name.value)`", at: name.range,
-            help: EncodeDecoder.alias(name.value).map { "did you mean `\($0)`?" }
+            help: CodecCatalog.alias(name.value).map { "did you mean `\($0)`?" }
                 ?? Suggestion.help(for: name.value, among: CodecNames.all))
         return nil
     }

@@ -1,3 +1,4 @@
+internal import LibAV
 internal import Media
 
 /// The keys of stills.
@@ -57,7 +58,7 @@ extension Language {
             KeyInfo(
                 "quality", .integer(1...100), "For lossy formats; 100 is the best.",
                 default: CodecCatalog.stills.compactMap { codec in
-                    codec.stillQuality.map { "\($0.usual) for \(codec.name)" }
+                    codec.stillQuality.map { "\($0.defaultValue) for \(codec.name)" }
                 }.joined(separator: ", ")),
             KeyInfo("sheet", .mapping(imageSheet), "All stills in one file, in columns and rows."),
             KeyInfo(

@@ -81,7 +81,7 @@ package enum ReferenceGenerator {
     private static var encoderOptions: String {
         var text = "## Encoder options\n\n| encoder | options |\n| --- | --- |\n"
         for encoder in EncoderOptionCatalog.names {
-            let names = EncoderOptionCatalog.options(of: encoder)?.names ?? []
+            let names = EncoderOptionCatalog.options(of: encoder).names
             text += "| \(encoder) | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
         }
         text += "\nWhat stands in a list of its own:\n\n| option | settings |\n| --- | --- |\n"

@@ -1,3 +1,5 @@
+internal import LibAV
+
 /// Writes the JSON Schema (draft-07) of the job language, for editors and other checkers.
 package enum SchemaGenerator {
     /// The schema as text, stable from run to run.
@@ -245,7 +247,7 @@ package enum SchemaGenerator {
             switch mapping.name.prefix(11) {
             case "videoEncode": CodecCatalog.video
             case "audioEncode": CodecCatalog.audio
-            default: [CodecInfo]()
+            default: [CodecSelection]()
             }
         return codecs.compactMap { codec in
             var properties: [(String, JSON)] = []
@@ -257,7 +259,7 @@ package enum SchemaGenerator {
             }
             take("preset", codec.presets.map { .word($0) })
             take("tune", codec.tunes.map { .word($0) })
-            take("profile", codec.profiles.map { .word($0) })
+            take("profile", codec.profileNames.map { .word($0) })
             take("level", codec.levels.map { .word($0) })
             take("crf", codec.maxCRF.map { .number(0...Double($0)) })
             take("qp", codec.qpRange.map { .integer($0) })

@@ -41,7 +41,7 @@ package struct SettingsCheck: Sendable {
 /// How frames are compressed, as a job file says it.
 package struct VideoEncodeSpec: Sendable {
     /// The codec.
-    package var codec: Located<CodecInfo>
+    package var codec: Located<CodecSelection>
     /// Rate control.
     package var rateControl: Located<RateControl>?
     /// Highest bit rate.
@@ -135,7 +135,7 @@ package struct ColorSpec: Sendable {
 /// How audio is compressed, as a job file says it.
 package struct AudioEncodeSpec: Sendable {
     /// The codec.
-    package var codec: Located<CodecInfo>
+    package var codec: Located<CodecSelection>
     /// Bit rate.
     package var bitRate: Located<Int64>?
     /// Quality in thousandths, instead of a bit rate.

@@ -34,7 +34,7 @@ enum ParameterList {
             }
             // Encoders take either mark.
             let plain = String(key.lowercased().map { $0 == "_" ? "-" : $0 })
-            if let owner = OwnedParameter.owner(of: plain) {
+            if let owner = EncoderModel.of(encoder).parameterKeys[plain] {
                 sink.error(
                     .conflictingKeys,
                     owner.map {

@@ -66,9 +66,9 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     /// With the threads that suit it where nobody chose. `sourceBitsPerPixel` is what its frames are decoded from; 0 where
     /// that isn't known.
     public func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
-        let preset = options.last { $0.key == "preset" }?.value
+        let model = EncoderModel.of(encoder)
         guard threads == 0,
-            let suiting = EncoderTraits.of(encoder).threads(cores, sourceBitsPerPixel, preset)
+            let suiting = model.threads(cores, sourceBitsPerPixel, value(at: model.presetPlace))
         else { return self }
         var result = self
         result.threads = suiting

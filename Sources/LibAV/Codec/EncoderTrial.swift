@@ -16,7 +16,7 @@ package enum EncoderTrial {
         // The fewest threads that do: nothing is encoded.
         trial.threads = 1
         trial.pass = nil
-        let needsFrame = EncoderTraits.of(configuration.encoder).isShared
+        let needsFrame = EncoderModel.of(configuration.encoder).isShared
         // A frame costs up to six seconds at 1920x1080; its settings don't depend on the size.
         if needsFrame { (trial.width, trial.height) = (min(trial.width, 256), min(trial.height, 144)) }
         let encoder = try FrameEncoder.open(trial, globalHeaders: true)

@@ -81,8 +81,8 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         _ configuration: EncoderConfiguration, for context: UnsafeMutablePointer<AVCodecContext>
     ) -> EncoderConfiguration {
         var result = configuration
-        let traits = EncoderTraits.of(configuration.encoder)
-        if let said = traits.bottomFieldFirst, configuration.isInterlaced,
+        let model = EncoderModel.of(configuration.encoder)
+        if let said = model.bottomFieldFirst, configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
             result.set(said.parameter, to: "1", in: said.option)
@@ -96,7 +96,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             // Freed with the context: see `free`.
             if let text { context.pointee.stats_in = av_strdup(text) }
         }
-        switch traits.passNotes {
+        switch model.passStatistics {
         case .fileInParameters(let option):
             result.set("pass", to: "\(number)", in: option)
             result.set("stats", to: path, in: option)

@@ -16,11 +16,11 @@ enum SharedEncoder {
     static func alone<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
-        EncoderTraits.of(name).isShared ? lock.withLock { _ in body() } : body()
+        EncoderModel.of(name).isShared ? lock.withLock { _ in body() } : body()
     }
 
     private static func isOne(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
-        context.pointee.codec.map { EncoderTraits.of(String(cString: $0.pointee.name)).isShared } == true
+        context.pointee.codec.map { EncoderModel.of(String(cString: $0.pointee.name)).isShared } == true
     }
 
     /// It was given a frame.

@@ -1,6 +1,6 @@
 /// What is particular to the packets of a codec, whoever wrote them: what a reader, a copy and a container must know of them. What each
 /// codec has stands once, in `BitstreamTraits.table`; everything else is as these defaults say. How codecs are *encoded* is the
-/// business of `EncoderTraits`.
+/// business of `EncoderModel`.
 package struct BitstreamTraits: Sendable {
     /// How a packet says how many samples it decodes to.
     package enum Lengths: Sendable {

@@ -7,14 +7,12 @@ struct CutBitstream: Hashable, Sendable {
         case h264
         case hevc
 
-        private static let encoders: [Codec: (name: String, parameters: String)] = [
-            .h264: ("libx264", "x264-params"),
-            .hevc: ("libx265", "x265-params"),
-        ]
-        /// The encoder that makes edges where nobody chose one.
-        var encoder: String { Self.encoders[self]!.name }
-        /// Its option for parameters of its own.
-        var encoderParameters: String { Self.encoders[self]!.parameters }
+        /// The encoder of the edges, and its settings when the job sets none; nil where the table lists none.
+        var encoder: (model: EncoderModel, settings: EncoderModel.NearLossless)? {
+            EncoderModel.encoders(of: rawValue).lazy.compactMap { model in
+                model.nearLossless.map { (model, $0) }
+            }.first
+        }
     }
 
     /// Where decoding can begin.

@@ -58,9 +58,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
         guard track.edits.filter({ $0.mediaStart != nil }).count <= 1 else { throw .edits }
         guard track.lostTimesShift == nil else { throw .lostTimes }
         guard let tick = clipTick ?? scans.first?.tick else { throw .nothingToCopy }
-        var cut = SmartCut(
-            tick: tick, parts: [], reorderDelay: 0,
-            encoder: encoder ?? edgeEncoder(codec, track: track, tick: tick))
+        let edges =
+            if let encoder { encoder } else { try edgeEncoder(codec, track: track, tick: tick) }
+        var cut = SmartCut(tick: tick, parts: [], reorderDelay: 0, encoder: edges)
         for scan in scans { try cut.append(scan) }
         guard clipTick != nil || cut.copiedPictures > 0 else { throw .nothingToCopy }
         cut.encoder.timeBase = tick
@@ -152,10 +152,11 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// The source's codec and profile at near-lossless quality.
     private static func edgeEncoder(
         _ codec: CutBitstream.Codec, track: AssetTrack, tick: Rational
-    ) -> EncoderConfiguration {
+    ) throws(Obstacle) -> EncoderConfiguration {
         let format = track.format
+        guard let encoder = codec.encoder else { throw .noEncoder(codec.rawValue) }
         var configuration = EncoderConfiguration(
-            encoder: codec.encoder, mediaType: .video, timeBase: tick)
+            encoder: encoder.model.name, mediaType: .video, timeBase: tick)
         configuration.width = format.width
         configuration.height = format.height
         configuration.pixelFormat = format.pixelFormat
@@ -165,9 +166,10 @@ public struct SmartCut: Hashable, Codable, Sendable {
         configuration.isInterlaced = codec == .h264 && format.isInterlaced == true
         configuration.fieldOrder = configuration.isInterlaced ? format.fieldOrder : nil
         // A few frames may be large; what slower presets save doesn't matter.
-        configuration.options = [
-            MetadataEntry(key: "crf", value: "12"), MetadataEntry(key: "preset", value: "veryfast"),
-        ]
+        if let quality = encoder.model.constantQuality {
+            configuration.set("\(encoder.settings.crf)", at: quality.place)
+        }
+        configuration.set(encoder.settings.preset, at: encoder.model.presetPlace)
         return configuration
     }
 
@@ -178,6 +180,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
     ) throws(Obstacle) {
         guard EncoderInfo(named: configuration.encoder) != nil else {
             throw .noEncoder(configuration.encoder)
+        }
+        guard let option = EncoderModel.of(configuration.encoder).nearLossless?.parameters else {
+            throw .edges("\(configuration.encoder) can't encode them so that they fit the copied part")
         }
         configuration.keyframeInterval = nil
         let own: KeyValuePairs<String, String>
@@ -197,7 +202,6 @@ public struct SmartCut: Hashable, Codable, Sendable {
                 "repeat-headers": "1", "bframes": "0", "keyint": "-1", "scenecut": "0", "log-level": "error",
             ]
         }
-        let option = codec.encoderParameters
         for (key, value) in own { configuration.set(key, to: value, in: option) }
     }
 

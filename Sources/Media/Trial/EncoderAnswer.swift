@@ -21,38 +21,35 @@ enum EncoderAnswer {
         _ configuration: EncoderConfiguration, _ extradata: [UInt8]
     ) -> SettingsTrial.Unheeded? {
         guard let asked = asked("profile", configuration) else { return nil }
-        let traits = EncoderTraits.of(configuration.encoder)
-        if let made = traits.profileOfFormat?(configuration.pixelFormat) {
+        let model = EncoderModel.of(configuration.encoder)
+        if let made = model.profileOfFormat?(configuration.pixelFormat) {
             return asked == made ? nil : SettingsTrial.Unheeded(setting: "profile", made: "profile \(made)")
         }
         // What is lossless has a profile of its own in H.264, which every other profile lacks.
-        guard let wanted = traits.profiles.first(where: { $0.asked == asked }),
-            let made = numbers(traits, extradata)?.profile, made != wanted.number
+        guard let wanted = model.profiles?.first(where: { $0.name == asked })?.number,
+            let made = numbers(model, extradata)?.profile, made != wanted
         else { return nil }
-        let name = traits.profiles.first { $0.number == made }?.name ?? "profile \(made)"
+        let name = model.profiles?.first { $0.number == made }?.title ?? "profile \(made)"
         return SettingsTrial.Unheeded(setting: "profile", made: name)
     }
 
     private static func level(
         _ configuration: EncoderConfiguration, _ extradata: [UInt8]
     ) -> SettingsTrial.Unheeded? {
-        let text =
-            asked("level", configuration)
-            ?? configuration.parameters.lazy.flatMap(\.entries).first { $0.key == "level-idc" }?.value
-        let traits = EncoderTraits.of(configuration.encoder)
-        guard let asked = text.flatMap(Double.init), let made = numbers(traits, extradata)?.level else {
-            return nil
-        }
-        let level = Double(made) / traits.levelUnit
+        let model = EncoderModel.of(configuration.encoder)
+        guard let asked = configuration.value(at: model.levelPlace).flatMap(Double.init),
+            let made = numbers(model, extradata)?.level
+        else { return nil }
+        let level = Double(made) / model.levelUnit
         let isSame = abs(level - asked) < 0.01 || abs(level - asked / 10) < 0.01
         return isSame ? nil : SettingsTrial.Unheeded(setting: "level", made: "level \(level)")
     }
 
     /// Profile and level as the codec's headers have them.
     private static func numbers(
-        _ traits: EncoderTraits, _ extradata: [UInt8]
+        _ model: EncoderModel, _ extradata: [UInt8]
     ) -> (profile: UInt8, level: UInt8)? {
-        switch traits.headers {
+        switch model.headers {
         case .avc:
             guard let record = AVCHeaders(extradata)?.configurationRecord, record.count > 3 else {
                 return nil
@@ -75,7 +72,7 @@ enum EncoderAnswer {
         guard configuration.mediaType == .audio, let asked = configuration.bitRate, asked > 0 else {
             return nil
         }
-        let rates = EncoderTraits.of(configuration.encoder).bitRates?(configuration.sampleRate)
+        let rates = EncoderModel.of(configuration.encoder).bitRates?(configuration.sampleRate)
         let taken = rates?.min { abs($0 - asked) < abs($1 - asked) } ?? made.bitRate
         guard taken > 0, taken != asked else { return nil }
         return SettingsTrial.Unheeded(

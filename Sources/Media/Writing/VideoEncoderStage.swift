@@ -19,7 +19,7 @@ final class VideoEncoderStage: EncoderStage {
     ) {
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
         self.encoder = encoder
-        takesCaptions = EncoderTraits.of(configuration.encoder).takesCaptions
+        takesCaptions = EncoderModel.of(configuration.encoder).takesCaptions
         form = (configuration.width, configuration.height, configuration.pixelFormat)
         converter = EncoderFormConverter(configuration)
         durations.reserveCapacity(256)

@@ -43,7 +43,7 @@ struct CodecsCommand: ParsableCommand {
         let format: String
         let encoder: String?
 
-        init(_ codec: CodecInfo) { (format, encoder) = (codec.name, codec.availableEncoder?.name) }
+        init(_ codec: CodecSelection) { (format, encoder) = (codec.name, codec.availableEncoder?.name) }
     }
 
     private struct Report: Encodable {
@@ -78,7 +78,7 @@ struct CodecsCommand: ParsableCommand {
         }
     }
 
-    private static func describe(_ codec: CodecInfo) -> Codec {
+    private static func describe(_ codec: CodecSelection) -> Codec {
         var settings: [String] = []
         if let crf = codec.maxCRF { settings.append("crf 0-\(crf)") }
         if let qp = codec.qpRange { settings.append("qp \(qp.lowerBound)-\(qp.upperBound)") }
@@ -91,7 +91,7 @@ struct CodecsCommand: ParsableCommand {
         if let presets = codec.presets {
             settings.append("preset \(presets.first ?? "") to \(presets.last ?? "")")
         }
-        if let profiles = codec.profiles { settings.append("profile \(profiles.joined(separator: "|"))") }
+        if let profiles = codec.profileNames { settings.append("profile \(profiles.joined(separator: "|"))") }
         return Codec(
             name: codec.name, kind: codec.mediaType.rawValue, encoder: codec.availableEncoder?.name,
             settings: settings,

@@ -71,7 +71,7 @@ struct ExpectationForecast {
         case "height": return "\(track.height)"
         case "pixel_format": return isEncoded ? track.pixelFormat.description : nil
         case "sample_rate":
-            let hasOwnRate = CodecCatalog.codec(track.codec, of: .audio)?.hasOwnSampleRate == true
+            let hasOwnRate = CodecCatalog.codec(track.codec, of: .audio)?.codec.hasOwnSampleRate == true
             return isEncoded && !hasOwnRate ? "\(track.sampleRate)" : nil
         case "channels": return isEncoded ? track.channelLayout?.specified.description : nil
         default: return nil

@@ -1,4 +1,3 @@
-internal import JobSpec
 internal import LibAV
 internal import Media
 
@@ -17,10 +16,7 @@ enum SizeEstimate {
     /// Of so many stills, each a frame of the one track.
     static func bytes(of images: ImagesPlan, of tracks: [TrackPlan]) -> Int64? {
         guard case .encode(let encoding)? = tracks.first?.action else { return nil }
-        let codec =
-            images.animation == nil
-            ? CodecCatalog.still(encoding.codec) : CodecCatalog.animation(encoding.codec)
-        guard let bits = codec?.bitsPerPixel else { return nil }
+        guard let bits = EncoderModel.of(encoding.encoder.encoder).bitsPerPixel else { return nil }
         let frames = Double(images.stills.count)
         let bytes = Double(encoding.encoder.width * encoding.encoder.height) * bits / 8 * frames
         return bytes < 1e18 ? Int64(bytes) : nil
@@ -31,7 +27,7 @@ enum SizeEstimate {
     static func notes(of tracks: [TrackPlan]) -> Int64 {
         tracks.reduce(0) { sum, track in
             guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
-                CodecCatalog.codec(encoding.codec, of: .video)?.keepsNotesOnDisk == true
+                EncoderModel.of(encoding.encoder.encoder).keepsStatisticsInFile
             else { return sum }
             let encoder = encoding.encoder
             let blocks = Double((encoder.width + 15) / 16) * Double((encoder.height + 15) / 16)
@@ -52,8 +48,8 @@ enum SizeEstimate {
             if encoding.encoder.mediaType == .audio { return audio(encoding) }
             let usual = video(encoding)
             // Frames that hardly move need far less than is usual: their source, which was made of the same, tells.
-            let codec = CodecCatalog.codec(encoding.codec, of: .video)
-            guard codec?.constantQuality != nil, track.source.bitRate > 0 else { return usual }
+            let model = EncoderModel.of(encoding.encoder.encoder)
+            guard model.constantQuality != nil, track.source.bitRate > 0 else { return usual }
             return usual.map { min($0, quietest * Double(track.source.bitRate)) }
         }
     }
@@ -64,8 +60,9 @@ enum SizeEstimate {
     private static func audio(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let samples = Double(encoder.sampleRate) * Double(encoder.channelLayout?.channels ?? 2)
-        if let codec = CodecCatalog.codec(encoding.codec, of: .audio), codec.isLossless {
-            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * codec.compression
+        let model = EncoderModel.of(encoder.encoder)
+        if model.isLossless {
+            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * model.compression
         }
         return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
     }
@@ -74,12 +71,11 @@ enum SizeEstimate {
     private static func video(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)
-        let crf = encoder.options.first { $0.key == "crf" }.flatMap { Double($0.value) }
-        guard let codec = CodecCatalog.codec(encoding.codec, of: .video), let bits = codec.bitsPerPixel else {
-            return nil
-        }
-        guard let quality = codec.constantQuality else { return pixels * bits }
-        let steps = (crf ?? Double(quality.usual)) - Double(quality.usual)
+        let model = EncoderModel.of(encoder.encoder)
+        guard let bits = model.bitsPerPixel else { return nil }
+        guard let quality = model.constantQuality else { return pixels * bits }
+        let crf = encoder.value(at: quality.place).flatMap(Double.init) ?? Double(quality.defaultValue)
+        let steps = crf - Double(quality.defaultValue)
         return pixels * bits * (1 / exponent(steps / quality.stepsPerHalf))
     }
 

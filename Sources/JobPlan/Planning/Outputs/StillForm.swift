@@ -12,7 +12,7 @@ extension ImagesSpec {
         if track.isInterlaced { spec.deinterlace = Located(.auto, at: range) }
         // Two pixels share a colour in most of them, and colours are converted for two at a time.
         let isConverted = FramePlanner.settled(spec, for: track).color != nil
-        let step = sheet != nil || isConverted || spec.codec.value.fixedColor == .jpeg ? 2.0 : 1.0
+        let step = sheet != nil || isConverted || spec.codec.value.codec.fixedColor == .jpeg ? 2.0 : 1.0
         if let size = stillSize(of: track, step: step) {
             spec.size = Located(
                 Dimensions(width: size.width, height: size.height), at: self.size?.range ?? range)

@@ -52,7 +52,7 @@ struct AudioEncodingPlanner {
         } else if let quality = spec.quality {
             configuration.quality = quality.value
             note("quality", Thousandths.text(quality.value), at: quality.range)
-        } else if let usual = spec.codec.value.usualBitRate(layout.channels) {
+        } else if let usual = spec.codec.value.defaultBitRate(layout.channels) {
             configuration.bitRate = usual
             note("bitrate", "\(usual)", .default)
         }

@@ -358,7 +358,7 @@ struct TrackPlanner {
         var hasAlpha = track.hasAlphaBeside
         if case .encode(let encoding) = action {
             hasAlpha =
-                CodecCatalog.codec(encoding.codec, of: .video)?.putsAlphaBeside == true
+                EncoderModel.of(encoding.encoder.encoder).putsAlphaBeside
                 && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(

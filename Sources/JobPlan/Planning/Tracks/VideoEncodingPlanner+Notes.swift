@@ -101,7 +101,7 @@ extension VideoEncodingPlanner {
         // Encoders that take none are found out by the frames themselves.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
-            EncoderTraits.of(encoder.name).takesCaptions,
+            EncoderModel.of(encoder.name).takesCaptions,
             BitstreamTraits.of(track.codec).carriesCaptions
         {
             reasons.note("closed captions, where it has any, lack those of the frames that are left out")

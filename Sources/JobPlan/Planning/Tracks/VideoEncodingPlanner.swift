@@ -149,7 +149,7 @@ struct VideoEncodingPlanner {
                 return false
             }
             // What such formats say, others say by their range.
-            if format.isFullRangeByName, spec.codec.value.fixedColor != .jpeg,
+            if format.isFullRangeByName, spec.codec.value.codec.fixedColor != .jpeg,
                 format != track.pixelFormat || spec.color?.levels?.value == "tv"
             {
                 return false
@@ -220,7 +220,7 @@ struct VideoEncodingPlanner {
         }
         color.matrix = spec.color?.matrix?.value ?? color.matrix
         color.range = spec.color?.levels?.value ?? color.range
-        switch spec.codec.value.fixedColor {
+        switch spec.codec.value.codec.fixedColor {
         case nil: break
         case .jpeg:
             if !ColorDescription.isSameMatrix(color.matrix, "bt470bg") { color.matrix = "bt470bg" }
@@ -251,7 +251,7 @@ struct VideoEncodingPlanner {
     /// Frames that don't say their matrix are brought into one that does.
     var assumesMatrix: Bool {
         !track.pixelFormat.isRGB && track.color.matrix == nil
-            && (isCrossing || spec.codec.value.fixedColor == .jpeg)
+            && (isCrossing || spec.codec.value.codec.fixedColor == .jpeg)
     }
 
     /// Numbers that nobody explains are of limited range, but for the formats that mean the full one.
@@ -315,8 +315,9 @@ struct VideoEncodingPlanner {
     private mutating func rate(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
         func setQuality(_ text: String) {
-            configuration.set(text, at: .option("crf"))
-            if codec.constantQuality?.needsZeroBitRate == true { configuration.bitRate = 0 }
+            guard let quality = codec.constantQuality else { return }
+            configuration.set(text, at: quality.place)
+            if quality.needsZeroBitRate { configuration.bitRate = 0 }
         }
         func setStillQuality(_ value: Int) {
             guard let quality = codec.stillQuality else { return }
@@ -340,11 +341,11 @@ struct VideoEncodingPlanner {
             if case .set(let place, let value) = codec.lossless { configuration.set(value, at: place) }
             note("lossless", "true", at: spec.rateControl?.range)
         case nil where codec.stillQuality != nil:
-            setStillQuality(codec.stillQuality?.usual ?? 0)
-            note("quality", "\(codec.stillQuality?.usual ?? 0)", .default)
+            setStillQuality(codec.stillQuality?.defaultValue ?? 0)
+            note("quality", "\(codec.stillQuality?.defaultValue ?? 0)", .default)
         case nil:
-            if let quality = codec.constantQuality { setQuality("\(quality.usual)") }
-            if let quantizer = codec.usualQP { configuration.set("\(quantizer)", at: codec.qpPlace) }
+            if let quality = codec.constantQuality { setQuality("\(quality.defaultValue)") }
+            if let quantizer = codec.defaultQP { configuration.set("\(quantizer)", at: codec.qpPlace) }
             note("rate control", codec.defaultRate, .default)
         }
         if let maximum = spec.maxBitRate {
@@ -360,7 +361,7 @@ struct VideoEncodingPlanner {
         let codec = spec.codec.value
         if let preset = spec.preset?.value { configuration.set(preset, at: codec.presetPlace) }
         if let profile = spec.profile?.value { configuration.set(profile, at: .option("profile")) }
-        if let tune = spec.tune?.value { configuration.set(tune, at: .option("tune")) }
+        if let tune = spec.tune?.value { configuration.set(tune, at: codec.tunePlace) }
         if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.bFramesPlace) }
         if let level = spec.level?.value { configuration.set(level, at: codec.levelPlace) }
         for option in spec.options {

@@ -1,8 +1,6 @@
-/// Settings inside an encoder's own list (`x264-params: "keyint=5:ref=4"`) that a job has keys for: said there, the plan
-/// would show one thing and the output be another.
-enum OwnedParameter {
-    /// Parameters of x264, x265 and SVT-AV1, and the key that sets each; nil where none does.
-    private static let keys: [String: String?] = [
+extension EncoderModel {
+    /// The keys of the job language for parameters of x264, x265 and SVT-AV1, which share most names.
+    static let commonParameterKeys: [String: String?] = [
         "keyint": "keyframe_interval", "bframes": "b_frames", "crf": "crf", "qp": "qp", "bitrate": "bitrate",
         "tbr": "bitrate", "vbv-maxrate": "max_bitrate", "vbv-bufsize": "buffer_size", "pass": "passes",
         "preset": "preset", "tune": "tune", "profile": "profile", "level": "level", "level-idc": "level",
@@ -13,10 +11,6 @@ enum OwnedParameter {
         "sar": "pixel_aspect_ratio", "output-depth": "pixel_format", "lossless": "lossless",
         "input-res": nil, "input-csp": nil, "input-depth": nil, "interlaced": nil, "tff": nil, "bff": nil,
         "fake-interlaced": nil, "interlace": nil, "field": nil, "timebase": nil, "force-cfr": nil,
-        "annexb": nil,
-        "repeat-headers": nil, "sps-id": nil, "frames": nil, "seek": nil,
+        "annexb": nil, "repeat-headers": nil, "sps-id": nil, "frames": nil, "seek": nil,
     ]
-
-    /// The key that a parameter's meaning belongs to; an inner nil where none may set it, nil where it is no other's.
-    static func owner(of parameter: String) -> String?? { keys[parameter] }
 }

@@ -1,5 +1,3 @@
-package import LibAV
-
 /// Where an encoder takes a setting.
 package enum SettingPlace: Sendable, Hashable {
     /// An option of its own.
@@ -11,12 +9,22 @@ package enum SettingPlace: Sendable, Hashable {
 }
 
 extension EncoderConfiguration {
-    /// Puts a setting where the encoder takes it.
+    /// Sets a setting where the encoder takes it.
     package mutating func set(_ value: String, at place: SettingPlace) {
         switch place {
         case .option(let key): options.append(MetadataEntry(key: key, value: value))
         case .entry(let key, let list): set(key, to: value, in: list)
         case .quantizer: fixedQuantizer = Int(value)
+        }
+    }
+
+    /// The value that was set last at a place; nil where none was.
+    package func value(at place: SettingPlace) -> String? {
+        switch place {
+        case .option(let key): options.last { $0.key == key }?.value
+        case .entry(let key, let list):
+            parameters.first { $0.option == list }?.entries.last { $0.key == key }?.value
+        case .quantizer: fixedQuantizer.map(String.init)
         }
     }
 }

@@ -1,10 +1,10 @@
-extension CodecModel {
-    /// Apple Lossless by FFmpeg's own encoder.
-    static let alac: CodecModel = {
+extension EncoderModel {
+    /// libavcodec's Apple Lossless encoder.
+    static let alac: EncoderModel = {
         var model = losslessAudio("alac")
         model.bitDepths = [16, 24]
         model.compression = 0.6
-        // The number of channels says which they are.
+        // The number of channels determines the layout.
         model.layouts = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1(wide)"]
         return model
     }()

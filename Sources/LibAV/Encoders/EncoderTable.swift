@@ -1,0 +1,43 @@
+extension EncoderModel {
+    /// The encoders, of each codec in the order of preference. Another encoder is a file beside this one, and a line here.
+    package static let table: [EncoderModel] = [
+        .x264,
+        .x265,
+        .vpxVP9,
+        .svtAV1,
+        .proresKS,
+        .mjpeg,
+        .ffv1,
+        .aac,
+        .opus,
+        .lame,
+        .ac3,
+        .vorbis,
+        .flac,
+        .alac,
+        .pcm16,
+        .pcm24,
+        .pcm32,
+        .pcmFloat,
+        .png,
+        .webp,
+        .gif,
+        .animatedWebP,
+    ]
+
+    private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.name, $0) })
+    private static let byCodec = Dictionary(grouping: table, by: \.codec)
+
+    /// The encoder of libavcodec's name; nil where the table doesn't list it.
+    package static func named(_ encoder: String) -> EncoderModel? { byName[encoder] }
+
+    /// The encoder of libavcodec's name. An encoder that isn't listed has no particulars.
+    package static func of(_ encoder: String) -> EncoderModel {
+        byName[encoder] ?? EncoderModel(encoder, codec: "", .video)
+    }
+
+    /// The encoders of a codec by its libav name, in the order of preference.
+    package static func encoders(of codec: String, for purpose: Purpose = .tracks) -> [EncoderModel] {
+        (byCodec[codec] ?? []).filter { $0.purposes.contains(purpose) }
+    }
+}

@@ -1,0 +1,14 @@
+extension EncoderModel {
+    /// libavcodec's GIF encoder.
+    static let gif: EncoderModel = {
+        var model = EncoderModel("gif", codec: "gif", .video)
+        model.purposes = [.animations]
+        model.takesKeyframeInterval = false
+        model.takesBitRate = false
+        model.defaultRate = "256 colours"
+        model.bitsPerPixel = 4
+        // All frames share one palette, so it is computed when all of them are known.
+        model.composed = (frames: ["rgb24", "rgba"], encoded: "pal8")
+        return model
+    }()
+}

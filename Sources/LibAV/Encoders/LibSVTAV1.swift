@@ -1,0 +1,29 @@
+extension EncoderModel {
+    /// SVT-AV1. See `SharedEncoder`.
+    static let svtAV1: EncoderModel = {
+        var model = EncoderModel("libsvtav1", codec: "av1", .video)
+        model.aliases = ["svtav1", "svt-av1"]
+        model.library = "libSvtAv1Enc."
+        model.constantQuality = ConstantQuality(maximum: 63, defaultValue: 35, stepsPerHalf: 9, isWhole: true)
+        model.qpRange = 0...63
+        model.defaultRate = "crf 35"
+        model.bitsPerPixel = 0.04
+        model.presets = (0...13).map(String.init)
+        model.roundsToChroma = true
+        model.isShared = true
+        model.options = "svtav1-params hielevel la_depth tier sc_detection tile_columns tile_rows"
+        model.parameterLists = [
+            "svtav1-params": """
+            aq-mode:i bias-pct:i buf-initial-sz:i buf-optimal-sz:i buf-sz:i chroma-sample-position:w \
+            content-light:2 enable-cdef:i enable-dlf:i enable-hdr:b enable-mfmv:i \
+            enable-overlays:b enable-qm:b enable-restoration:i enable-tf:i fast-decode:i film-grain:i \
+            film-grain-denoise:b hierarchical-levels:i irefresh-type:i lookahead:i lp:i mastering-display:w \
+            max-qp:i max-section-pct:i maxsection-pct:i mbr:i min-qp:i minsection-pct:i overshoot-pct:i pin:i \
+            pred-struct:i qm-max:0..15 qm-min:0..15 rc:i recode-loop:i scd:i scm:i sframe-dist:i sframe-mode:i ss:i \
+            superres-denom:i superres-kf-denom:i superres-mode:i superres-kf-qthres:i superres-qthres:i \
+            tile-columns:i tile-rows:i tune:i undershoot-pct:i
+            """
+        ]
+        return model
+    }()
+}

@@ -1,0 +1,34 @@
+extension EncoderModel {
+    /// libvpx for VP9. It fails at the first frame where profile and pixel format don't match.
+    static let vpxVP9: EncoderModel = {
+        var model = EncoderModel("libvpx-vp9", codec: "vp9", .video)
+        model.library = "libvpx."
+        model.constantQuality = ConstantQuality(
+            maximum: 63, defaultValue: 32, stepsPerHalf: 9, needsZeroBitRate: true)
+        model.takesMaxBitRate = true
+        model.lossless = .set(.option("lossless"), to: "1")
+        model.defaultRate = "crf 32"
+        model.bitsPerPixel = 0.05
+        model.presets = ["good", "best", "realtime"]
+        model.presetPlace = .option("deadline")
+        model.profiles = ["0", "1", "2", "3"].map { Profile(name: $0) }
+        model.profileOfFormat = { format in
+            "\((format.bitDepth > 8 ? 2 : 0) + (format.chromaSubsampling == (2, 2) ? 0 : 1))"
+        }
+        model.levels = ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
+        model.takesTwoPasses = true
+        // The real-time mode writes no statistics; 1 is its number.
+        model.presetsOfOnePass = ["realtime", "1"]
+        // libvpx distributes bits by counts of its tick.
+        model.countsFramesInTwoPasses = true
+        model.putsAlphaBeside = true
+        model.suits = { format, _, holdsAlphaBeside in !format.hasAlpha || holdsAlphaBeside }
+        model.options = """
+            lag-in-frames arnr-maxframes arnr-strength arnr-type arnr_max_frames arnr_strength arnr_type \
+            tune error-resilient max-intra-rate static-thresh drop-threshold noise-sensitivity undershoot-pct \
+            overshoot-pct auto-alt-ref cpu-used speed tile-columns tile-rows frame-parallel aq-mode row-mt \
+            tune-content corpus-complexity enable-tpl rc_lookahead sharpness deadline quality
+            """
+        return model
+    }()
+}

@@ -1,0 +1,13 @@
+extension EncoderModel {
+    /// libvorbis, whose encoder is a library of its own.
+    static let vorbis: EncoderModel = {
+        var model = EncoderModel("libvorbis", codec: "vorbis", .audio)
+        model.library = "libvorbisenc."
+        model.defaultRate = "by quality"
+        model.qualities = -1...10
+        // The number of channels determines the layout.
+        model.layouts = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
+        model.options = "iblock"
+        return model
+    }()
+}

@@ -1,0 +1,15 @@
+extension EncoderModel {
+    /// libavcodec's PNG encoder.
+    static let png: EncoderModel = {
+        var model = EncoderModel("png", codec: "png", .video)
+        model.purposes = [.stills]
+        model.takesKeyframeInterval = false
+        model.takesBitRate = false
+        model.lossless = .always
+        model.defaultRate = "lossless"
+        model.bitsPerPixel = 12
+        // Eight bits per sample, which every viewer shows; a conversion to indexed colours or bitmaps would lose data.
+        model.suits = { format, _, _ in ["rgb24", "rgba", "gray", "ya8"].contains(format.description) }
+        return model
+    }()
+}

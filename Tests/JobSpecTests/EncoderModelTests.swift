@@ -1,0 +1,60 @@
+import LibAV
+import Testing
+
+@testable import JobSpec
+
+/// The encoders' models agree with each other, with the codecs and with this build of FFmpeg.
+@Suite struct EncoderModelTests {
+    @Test func everyCodecHasAnEncoder() {
+        let codecs =
+            CodecCatalog.video + CodecCatalog.audio + CodecCatalog.stills + CodecCatalog.animations
+            + [CodecCatalog.waveform]
+        for codec in codecs {
+            #expect(!codec.codec.encoders.isEmpty, "\(codec.name)")
+            #expect(codec.availableEncoder?.name == codec.encoder.name, "\(codec.name)")
+        }
+        let listed = Set(codecs.flatMap { $0.codec.encoders.map(\.name) })
+        #expect(Set(EncoderModel.table.map(\.name)) == listed, "every encoder belongs to a codec")
+    }
+
+    @Test func modelsNameTheCodecThatTheEncoderProduces() {
+        for model in EncoderModel.table {
+            guard let encoder = EncoderInfo(named: model.name) else { continue }
+            #expect(encoder.codecName == model.codec, "\(model.name)")
+            for format in model.pixelFormats ?? [] {
+                #expect(PixelFormat(named: format) != nil, "\(model.name) \(format)")
+            }
+        }
+    }
+
+    /// A setting that has a key can't be set under `options` too, except where the model lists it.
+    @Test func placesOfSettingsAreOptionsOfTheEncoder() {
+        for model in EncoderModel.table {
+            guard let encoder = EncoderInfo(named: model.name) else { continue }
+            var places: [SettingPlace] = []
+            if let quality = model.constantQuality { places.append(quality.place) }
+            if model.qpRange != nil { places.append(model.qpPlace) }
+            if model.presets != nil { places.append(model.presetPlace) }
+            if model.tunes != nil { places.append(model.tunePlace) }
+            if case .set(let place, _) = model.lossless { places.append(place) }
+            for place in places {
+                switch place {
+                case .option("global_quality"), .quantizer: break
+                case .option(let name): #expect(encoder.option(name) != nil, "\(model.name) \(name)")
+                case .entry(_, let list): #expect(encoder.option(list) != nil, "\(model.name) \(list)")
+                }
+            }
+        }
+    }
+
+    @Test func edgesOfSmartCutsHaveOneEncoderEach() {
+        for codec in ["h264", "hevc"] {
+            let models = EncoderModel.encoders(of: codec).filter { $0.nearLossless != nil }
+            #expect(models.count == 1, "\(codec)")
+            for model in models {
+                #expect(model.presets?.contains(model.nearLossless?.preset ?? "") == true)
+                #expect(model.parameterLists[model.nearLossless?.parameters ?? ""] != nil)
+            }
+        }
+    }
+}
