@@ -119,7 +119,9 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case notSupported = "not-supported"
     /// A codec that there is not.
     case unknownCodec = "unknown-codec"
-    /// A codec that this build can't encode.
+    /// An encoder that there is not.
+    case unknownEncoder = "unknown-encoder"
+    /// An encoder that this build doesn't have, or that doesn't open on this machine.
     case encoderMissing = "encoder-missing"
     /// A setting that the codec doesn't take.
     case codecSetting = "codec-setting"
@@ -200,7 +202,8 @@ extension Rule {
         case .dependencyCycle: "Jobs wait for each other in a circle"
         case .notSupported: "A part of the job language that this version doesn't have"
         case .unknownCodec: "There is no such codec"
-        case .encoderMissing: "This build of FFmpeg lacks the encoder"
+        case .unknownEncoder: "There is no such encoder"
+        case .encoderMissing: "The encoder is not available"
         case .codecSetting: "The codec doesn't take the setting"
         case .codecLimit: "The setting exceeds a limit that depends on the source, and is reduced to it"
         case .encoderOption: "The encoder doesn't take the private option"

@@ -23,7 +23,7 @@ extension PixelBuffer {
             guard (1...100).contains(quality) else { throw ExportError("`quality` goes from 1 to 100") }
         }
         let isJPEG = codec.codec.fixedColor == .jpeg
-        let formats = encoder.pixelFormats.filter { format in
+        let formats = codec.pixelFormats(of: encoder).filter { format in
             codec.suits(format, nil, false) && (!isJPEG || format.isFullRangeByName)
         }
         guard let format = pixelFormat.nearest(of: formats) else {

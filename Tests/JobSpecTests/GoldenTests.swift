@@ -29,8 +29,9 @@ import Testing
         var (file, sink) = decode(text, file: name, directory: Self.folder + "/err")
         // What a worker tries for `validate` is tried here.
         for check in file?.settingsChecks ?? [] {
+            if case .problem? = check.precondition?.carryOut() { continue }
             guard case .problem(let words) = check.trial.carryOut() else { continue }
-            sink.error(check.rule, "\(check.message): \(words)", at: check.range)
+            sink.add(check.diagnostic(words))
         }
         let said = rendered(sink, text, file: name)
         #expect(said.contains("error["))
@@ -122,7 +123,8 @@ import Testing
         let needed: Set<Rule> = [
             .yamlSyntax, .duplicateKey, .unknownKey, .missingKey, .wrongType, .invalidValue, .conflictingKeys,
             .undefinedName,
-            .invalidName, .dependencyCycle, .notSupported, .unknownCodec, .codecSetting, .encoderOption,
+            .invalidName, .dependencyCycle, .notSupported, .unknownCodec, .unknownEncoder, .codecSetting,
+            .encoderOption,
             .unknownContainer,
             .containerCodec, .containerSetting, .invalidRange, .substitution, .settingsCycle, .includeCycle,
             .fanOut, .filterChain, .fileUnreadable,

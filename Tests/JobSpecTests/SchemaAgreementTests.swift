@@ -196,7 +196,7 @@ private struct DocumentGenerator {
     private static func isBeyondSchemas(_ diagnostic: Diagnostic, _ path: String) -> Bool {
         switch diagnostic.rule {
         case .undefinedName, .settingsCycle, .fileUnreadable, .networkNotAllowed, .conflictingKeys: true
-        case .containerCodec, .containerSetting, .unknownContainer, .unknownCodec: true
+        case .containerCodec, .containerSetting, .unknownContainer, .unknownCodec, .encoderMissing: true
         case .codecSetting, .encoderOption, .filterChain: true
         // What `defaults` leave out a job may have, and what a job leaves out its settings may.
         case .missingKey:

@@ -51,8 +51,9 @@ extension SourceProber {
     package func tryOut(_ files: [JobFile]) -> DiagnosticSink {
         var sink = DiagnosticSink()
         for check in files.flatMap(\.settingsChecks) {
+            if let first = check.precondition, problem(with: first) != nil { continue }
             guard let problem = problem(with: check.trial) else { continue }
-            sink.error(check.rule, "\(check.message): \(problem)", at: check.range)
+            sink.add(check.diagnostic(problem))
         }
         return sink
     }

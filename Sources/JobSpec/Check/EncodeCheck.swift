@@ -10,36 +10,35 @@ enum EncodeCheck {
         _ spec: inout VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
         let (codec, before) = (spec.codec.value, sink.errorCount)
-        guard let encoder = encoder(spec.codec, into: &sink) else { return }
+        guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
         rate(spec, into: &sink)
         choice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
         choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
         choice(spec.level, "level", of: codec.levels, codec: codec, into: &sink)
-        if let format = spec.pixelFormat, !encoder.pixelFormats.isEmpty,
-            !encoder.pixelFormats.contains(format.value)
-        {
+        let formats = codec.pixelFormats(of: encoder)
+        if let format = spec.pixelFormat, !formats.isEmpty, !formats.contains(format.value) {
             sink.error(
                 .codecSetting, "\(encoder.name) doesn't take the pixel format `\(format.value)`",
                 at: format.range,
-                help: "it takes \(encoder.pixelFormats.map(\.description).joined(separator: ", "))")
+                help: "it takes \(formats.map(\.description).joined(separator: ", "))")
         }
         choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
         color(spec, encoder: encoder, into: &sink)
         if let passes = spec.passes, passes.value == 2 {
             if !codec.takesTwoPasses {
-                sink.error(.codecSetting, "\(codec.name) has no second pass here", at: passes.range)
+                sink.error(.codecSetting, "\(codec.label) has no second pass here", at: passes.range)
             } else if case .bitRate? = spec.rateControl?.value {
                 if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
                     sink.error(
                         .missingKey,
-                        "two passes of \(codec.name) need `frame_rate`: the encoder counts in frames",
+                        "two passes of \(codec.label) need `frame_rate`: the encoder counts in frames",
                         at: passes.range)
                 }
                 if let preset = presetOfOnePass(spec) {
                     let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
                     sink.error(
                         .conflictingKeys,
-                        "`passes: 2` can't be used with `\(preset.value)`, with which \(codec.name) takes one pass",
+                        "`passes: 2` can't be used with `\(preset.value)`, with which \(codec.label) takes one pass",
                         at: passes.range,
                         notes: [Diagnostic.Note("the preset stands here", at: preset.range)],
                         help: "other presets take two: \(others.map { "`\($0)`" }.joined(separator: ", "))")
@@ -58,28 +57,33 @@ enum EncodeCheck {
                         + (constant.map { "; with `\($0)` one pass is enough" } ?? ""), at: passes.range)
             }
         }
-        if let frames = spec.bFrames, let profile = spec.profile, profile.value == "baseline",
-            frames.value > 0
+        if let frames = spec.bFrames, let profile = spec.profile, frames.value > 0,
+            codec.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
         {
             sink.error(
-                .conflictingKeys, "the profile baseline has no B-frames", at: frames.range,
+                .conflictingKeys, "the profile \(profile.value) has no B-frames", at: frames.range,
                 notes: [Diagnostic.Note("the profile stands here", at: profile.range)])
         }
         if let frames = spec.bFrames {
             if let most = codec.maxBFrames {
                 if frames.value > most {
                     sink.error(
-                        .codecSetting, "\(codec.name) has at most \(most) B-frames in a row", at: frames.range
+                        .codecSetting, "\(codec.label) has at most \(most) B-frames in a row",
+                        at: frames.range
                     )
                 }
             } else {
-                sink.error(.codecSetting, "\(codec.name) has no `b_frames`", at: frames.range)
+                sink.error(.codecSetting, "\(codec.label) has no `b_frames`", at: frames.range)
             }
         }
         if let interval = spec.keyframeInterval, !codec.takesKeyframeInterval {
-            sink.error(.codecSetting, "every frame of \(codec.name) is a key frame", at: interval.range)
+            sink.error(.codecSetting, "every frame of \(codec.label) is a key frame", at: interval.range)
         }
-        options(&spec.options, of: encoder, owned: owned, into: &sink)
+        options(
+            &spec.options, of: encoder,
+            owned: owned.union(codec.keysOfOptions.keys).subtracting(
+                EncoderOptionCatalog.options(of: encoder.name).names), into: &sink)
+        if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
         // An encoder that doesn't open with what is wrong already has nothing to add.
         if sink.errorCount == before, let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
         if let filters = spec.filters { spec.checks.append(self.check(filters, .video)) }
@@ -91,26 +95,23 @@ enum EncodeCheck {
             range: filters.range)
     }
 
-    /// What no table says: the encoder itself is asked, with frames of a usual size where none is said.
+    /// Validates against the encoder what the tables don't state, with frames of a common size where the job sets none.
     private static func trial(_ spec: VideoEncodeSpec, encoder: EncoderInfo) -> SettingsCheck? {
-        // What stands in the tables needs no trial, and x265 and SVT-AV1 take their time.
+        // Settings that the tables state need no dry open, which takes x265 and SVT-AV1 some time.
         guard !spec.options.isEmpty || spec.profile != nil && spec.pixelFormat != nil else { return nil }
-        // A profile may want a format that only the source would bring.
+        // A profile may require a format that only the source would bring.
         guard spec.profile == nil || spec.pixelFormat != nil else { return nil }
-        var configuration = EncoderConfiguration(
-            encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
-        configuration.width = spec.size?.value.width ?? 640
-        configuration.height = spec.size?.value.height ?? 360
+        let codec = spec.codec.value
+        var configuration = plainConfiguration(codec, encoder)
+        configuration.width = spec.size?.value.width ?? configuration.width
+        configuration.height = spec.size?.value.height ?? configuration.height
         if configuration.width % 2 != 0 { configuration.width += 1 }
         if configuration.height % 2 != 0 { configuration.height += 1 }
-        let usual: PixelFormat =
-            encoder.pixelFormats.contains(.yuv420p) ? .yuv420p : encoder.pixelFormats.first ?? .yuv420p
-        configuration.pixelFormat = spec.pixelFormat?.value ?? usual
-        configuration.frameRate = Rational(25, 1)
-        if let preset = spec.preset { configuration.set(preset.value, at: spec.codec.value.presetPlace) }
+        if let format = spec.pixelFormat { configuration.pixelFormat = format.value }
+        if let preset = spec.preset { configuration.set(preset.value, at: codec.presetPlace) }
         if let profile = spec.profile { configuration.set(profile.value, at: .option("profile")) }
-        if let tune = spec.tune { configuration.set(tune.value, at: spec.codec.value.tunePlace) }
-        for setting in spec.codec.value.always { configuration.set(setting.value, at: setting.place) }
+        if let tune = spec.tune { configuration.set(tune.value, at: codec.tunePlace) }
+        for setting in codec.always { configuration.set(setting.value, at: setting.place) }
         for option in spec.options {
             if let parameters = option.parameters {
                 for entry in parameters {
@@ -122,14 +123,58 @@ enum EncodeCheck {
             }
         }
         return SettingsCheck(
-            trial: .encoder(configuration), message: "\(encoder.name) can't be opened with these settings",
-            rule: .codecSetting,
+            trial: .encoder(configuration), precondition: availability(spec.codec.value, encoder),
+            message: "\(encoder.name) can't be opened with these settings", rule: .codecSetting,
             range: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
+    }
+
+    /// The dry open that finds out whether an encoder is available on this machine; nil for the encoder that the codec has without
+    /// `encoder`: that is software, which opens wherever it is installed.
+    private static func availability(_ codec: CodecSelection, _ encoder: EncoderInfo) -> SettingsTrial? {
+        guard !codec.isAutomatic else { return nil }
+        var configuration = plainConfiguration(codec, encoder)
+        for setting in codec.always { configuration.set(setting.value, at: setting.place) }
+        return .encoder(configuration)
+    }
+
+    private static func availabilityCheck(
+        _ codec: CodecSelection, _ encoder: EncoderInfo, at range: SourceRange?
+    ) -> SettingsCheck? {
+        guard let range, let trial = availability(codec, encoder) else { return nil }
+        return SettingsCheck(
+            trial: trial, message: "\(encoder.name) is not available on this machine",
+            rule: .encoderMissing, range: range,
+            help: codec.requirement == nil
+                ? nil : "workers in the sandbox reach no hardware device; `--no-sandbox` does without it",
+            isEnvironment: true)
+    }
+
+    /// Frames or samples that an encoder accepts, and no other settings.
+    private static func plainConfiguration(
+        _ codec: CodecSelection, _ encoder: EncoderInfo
+    ) -> EncoderConfiguration {
+        guard codec.mediaType == .video else {
+            let rate = encoder.sampleRates.contains(48_000) ? 48_000 : encoder.sampleRates.first ?? 48_000
+            var configuration = EncoderConfiguration(
+                encoder: encoder.name, mediaType: .audio, timeBase: Rational(1, rate))
+            configuration.sampleRate = rate
+            configuration.sampleFormat = encoder.sampleFormats.first ?? .none
+            let layouts = codec.layouts(of: encoder)
+            configuration.channelLayout = layouts.contains(.stereo) ? .stereo : layouts.first ?? .stereo
+            return configuration
+        }
+        let formats = codec.pixelFormats(of: encoder)
+        var configuration = EncoderConfiguration(
+            encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
+        (configuration.width, configuration.height) = (640, 360)
+        configuration.pixelFormat = formats.contains(.yuv420p) ? .yuv420p : formats.first ?? .yuv420p
+        configuration.frameRate = Rational(25, 1)
+        return configuration
     }
 
     static func check(_ spec: inout AudioEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
-        guard let encoder = encoder(spec.codec, into: &sink) else { return }
+        guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
         if let rate = spec.bitRate, !codec.takesBitRate {
             sink.error(.codecSetting, "\(codec.name) is lossless and takes no `bitrate`", at: rate.range)
         }
@@ -147,6 +192,7 @@ enum EncodeCheck {
                 help: "it takes \(layouts.map(\.description).joined(separator: ", "))")
         }
         options(&spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
+        if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
         if let normalize = spec.normalize, let filters = spec.filters,
             filters.value.steps.contains(where: { $0.name == FilterCatalog.loudnessNormalizer })
         {
@@ -225,7 +271,7 @@ enum EncodeCheck {
                     ? "`\(format.value)` is no RGB, which the matrix gbr means"
                     : "`\(format.value)` is RGB, which has no matrix but gbr", at: matrix.range,
                 notes: [Diagnostic.Note("the pixel format stands here", at: format.range)])
-        } else if isRGB, !encoder.pixelFormats.contains(where: \.isRGB) {
+        } else if isRGB, !codec.pixelFormats(of: encoder).contains(where: \.isRGB) {
             sink.error(
                 .codecSetting, "\(encoder.name) takes no RGB, which the matrix gbr means", at: matrix.range)
         }
@@ -276,26 +322,45 @@ enum EncodeCheck {
         "passlogfile", "stats",
     ]
 
-    static func encoder(_ codec: Located<CodecSelection>, into sink: inout DiagnosticSink) -> EncoderInfo? {
+    /// The encoder in this build. `named` is the location of `encoder`, where the job names it.
+    static func encoder(
+        _ codec: Located<CodecSelection>, named range: SourceRange? = nil, into sink: inout DiagnosticSink
+    ) -> EncoderInfo? {
         if let encoder = codec.value.availableEncoder { return encoder }
+        let models = codec.value.codec.encoders
+        guard let range else {
+            let names = models.map(\.name).joined(separator: ", ")
+            sink.add(
+                Diagnostic(
+                    .error, .encoderMissing,
+                    "this build of FFmpeg has no encoder for \(codec.value.name) (\(names))", at: codec.range,
+                    isEnvironment: true))
+            return nil
+        }
+        let others = models.map(\.name).filter { EncoderInfo(named: $0) != nil }
         sink.add(
             Diagnostic(
                 .error, .encoderMissing,
-                "this build of FFmpeg has no encoder for \(codec.value.name) (\(codec.value.codec.encoders.map(\.name).joined(separator: ", ")))",
-                at: codec.range, isEnvironment: true))
+                "\(codec.value.encoder.name) is not available in this build of FFmpeg",
+                at: range,
+                help: others.isEmpty
+                    ? nil : "its encoders of \(codec.value.name) are \(others.joined(separator: ", "))",
+                isEnvironment: true))
         return nil
     }
 
     private static func rate(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         if let control = spec.rateControl {
-            let name = codec.name
+            let name = codec.label
             switch control.value {
             case .crf(let value):
-                if let highest = codec.maxCRF {
-                    if value > highest * 1000 {
+                if let range = codec.crfRange {
+                    if value < range.lowerBound * 1000 || value > range.upperBound * 1000 {
                         sink.error(
-                            .codecSetting, "`crf` of \(name) goes from 0 to \(highest)", at: control.range)
+                            .codecSetting,
+                            "`crf` of \(name) goes from \(range.lowerBound) to \(range.upperBound)",
+                            at: control.range)
                     } else if codec.constantQuality?.isWhole == true, value % 1000 != 0 {
                         sink.error(.codecSetting, "`crf` of \(name) is a whole number", at: control.range)
                     }
@@ -330,7 +395,7 @@ enum EncodeCheck {
         if !codec.takesMaxBitRate {
             for setting in [("max_bitrate", spec.maxBitRate), ("buffer_size", spec.bufferSize)] {
                 guard let value = setting.1 else { continue }
-                sink.error(.codecSetting, "\(codec.name) takes no `\(setting.0)`", at: value.range)
+                sink.error(.codecSetting, "\(codec.label) takes no `\(setting.0)`", at: value.range)
             }
         }
     }
@@ -367,7 +432,7 @@ enum EncodeCheck {
 
     private static func rates(_ codec: CodecSelection) -> String {
         var names: [String] = []
-        if codec.maxCRF != nil { names.append("crf") }
+        if codec.crfRange != nil { names.append("crf") }
         if codec.qpRange != nil { names.append("qp") }
         if codec.takesBitRate { names.append("bitrate") }
         if codec.canBeLossless { names.append("lossless") }
@@ -391,7 +456,7 @@ enum EncodeCheck {
     ) {
         guard let value else { return }
         guard let allowed else {
-            sink.error(.codecSetting, "\(codec.name) has no `\(key)`", at: value.range)
+            sink.error(.codecSetting, "\(codec.label) has no `\(key)`", at: value.range)
             return
         }
         // A level of 4 may be written 4.0.
@@ -399,8 +464,9 @@ enum EncodeCheck {
             key == "level" && value.value.hasSuffix(".0") ? String(value.value.dropLast(2)) : value.value
         guard !allowed.contains(text) else { return }
         sink.error(
-            .codecSetting, "\(codec.name) has no \(key) `\(value.value)`", at: value.range,
-            help: (key == "level" ? nil : Suggestion.help(for: value.value, among: allowed))
+            .codecSetting, "\(codec.label) has no \(key) `\(value.value)`", at: value.range,
+            help: (key == "level" || Int(value.value) != nil
+                ? nil : Suggestion.help(for: value.value, among: allowed))
                 ?? "its \(key)s are \(allowed.joined(separator: ", "))")
     }
 
@@ -410,11 +476,13 @@ enum EncodeCheck {
         into sink: inout DiagnosticSink
     ) {
         let table = EncoderOptionCatalog.options(of: encoder.name)
+        let keys = EncoderModel.of(encoder.name).keysOfOptions
         for index in options.indices {
             let (name, value) = (options[index].name, options[index].value)
             if owned.contains(name.value) {
                 sink.error(
-                    .conflictingKeys, "`\(name.value)` has a key of its own beside `options`", at: name.range)
+                    .conflictingKeys, "`\(name.value)` has a key of its own beside `options`", at: name.range,
+                    help: keys[name.value].flatMap { $0 == name.value ? nil : "the key is `\($0)`" })
                 continue
             }
             if let other = EncoderModel.of(encoder.name).optionAliases[name.value] {

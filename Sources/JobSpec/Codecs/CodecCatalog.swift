@@ -40,6 +40,21 @@ package enum CodecCatalog {
         animations.first { $0.name == format }
     }
 
+    /// The names of the encoders of a media type, in the order of the codecs and of preference.
+    package static func encoderNames(of type: MediaType) -> [String] {
+        codecs(of: type).flatMap { $0.codec.encoders.map(\.name) }
+    }
+
+    private static let byEncoder: [String: CodecSelection] = Dictionary(
+        uniqueKeysWithValues: (video + audio).flatMap { selection in
+            selection.codec.encoders.map { ($0.name, CodecSelection(selection.codec, $0)) }
+        })
+
+    /// The codec of an encoder, with that encoder.
+    package static func encoder(_ name: String, of type: MediaType) -> CodecSelection? {
+        byEncoder[name].flatMap { $0.mediaType == type ? $0 : nil }
+    }
+
     private static let aliases: [String: String] = {
         var names: [String: String] = [:]
         for codec in CodecModel.table {

@@ -41,4 +41,10 @@ package struct CodecModel: Sendable {
 
     /// Its encoders in the order of preference.
     package var encoders: [EncoderModel] { EncoderModel.encoders(of: libavName, for: purpose) }
+
+    /// The encoder when a job names none: the first software encoder that this build has; the preferred one where it has none.
+    package var automaticEncoder: EncoderModel? {
+        let encoders = encoders.filter { $0.requirement == nil }
+        return encoders.first { EncoderInfo(named: $0.name) != nil } ?? encoders.first
+    }
 }

@@ -1,6 +1,7 @@
 package import LibAV
 
-/// A codec of the job language and the encoder that is used for it: the first one of this build, or the one that `encoder` names.
+/// A codec of the job language and the encoder that is used for it: the first software encoder of this build, or the one that
+/// `encoder` names.
 /// The members of `EncoderModel` are its own.
 @dynamicMemberLookup
 package final class CodecSelection: Sendable {
@@ -10,22 +11,26 @@ package final class CodecSelection: Sendable {
     package let encoder: EncoderModel
     /// The encoder in this build; nil where the build lacks it.
     package let availableEncoder: EncoderInfo?
+    /// Whether it is the encoder that the codec has when the job names none.
+    package let isAutomatic: Bool
     private let trueLayouts: [ChannelLayout]?
+    private let modelFormats: [PixelFormat]?
 
     /// The codec with one of its encoders.
     package init(_ codec: CodecModel, _ encoder: EncoderModel) {
         self.codec = codec
         self.encoder = encoder
         availableEncoder = EncoderInfo(named: encoder.name)
+        isAutomatic = encoder.name == codec.automaticEncoder?.name
         trueLayouts = encoder.layouts.map { $0.compactMap { ChannelLayout(named: $0) } }
+        modelFormats = encoder.pixelFormats.map { $0.compactMap { PixelFormat(named: $0) } }
     }
 
-    /// The codec with its preferred encoder: the first that this build has. A codec without any encoder in the table has none
-    /// that opens.
+    /// The codec with the encoder that is used when the job names none. A codec without any encoder in the table has none that
+    /// opens.
     package convenience init(_ codec: CodecModel) {
-        let encoders = codec.encoders
-        let preferred = encoders.first { EncoderInfo(named: $0.name) != nil } ?? encoders.first
-        self.init(codec, preferred ?? EncoderModel("", codec: codec.libavName, codec.mediaType))
+        self.init(
+            codec, codec.automaticEncoder ?? EncoderModel("", codec: codec.libavName, codec.mediaType))
     }
 
     /// A member of its encoder's model.
@@ -48,4 +53,9 @@ package final class CodecSelection: Sendable {
 
     /// The channel layouts that an encoder accepts; empty for any.
     package func layouts(of encoder: EncoderInfo) -> [ChannelLayout] { trueLayouts ?? encoder.layouts }
+
+    /// The pixel formats of frames that an encoder accepts; empty for any.
+    package func pixelFormats(of encoder: EncoderInfo) -> [PixelFormat] {
+        modelFormats ?? encoder.pixelFormats
+    }
 }

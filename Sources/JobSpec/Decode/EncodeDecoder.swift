@@ -30,11 +30,58 @@ struct EncodeDecoder {
                 ? "`\(name.value)` is a codec for \(other.rawValue), not \(type.rawValue)"
                 : "there is no \(type.rawValue) codec `\(name.value)`",
             at: name.range,
-            help: ForeignWords.help(codec: name.value.lowercased())
+            help: ForeignWords.help(codec: name.value.lowercased(), type)
                 ?? CodecCatalog.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
                     for: name.value, among: names)
                 ?? "the \(type.rawValue) codecs are \(names.joined(separator: ", "))")
         return nil
+    }
+
+    /// The codec with the encoder that is set, and the location of `encoder`; no codec where either is wrong or not known yet.
+    private func selection(
+        _ fields: Fields, _ type: MediaType, at node: YAMLNode
+    ) -> (codec: Located<CodecSelection>?, encoder: SourceRange?) {
+        let codec = codec(fields["codec"], type, at: node)
+        guard let entry = fields["encoder"] else { return (codec, nil) }
+        guard let name = reader.text(entry.value, "`encoder`") else { return (nil, nil) }
+        guard let found = CodecCatalog.encoder(name.value, of: type) else {
+            unknownEncoder(name, type, codec: codec?.value.codec)
+            return (nil, nil)
+        }
+        guard let codec else { return (nil, nil) }
+        guard found.codec.name == codec.value.name else {
+            reader.sink.error(
+                .conflictingKeys,
+                "`\(name.value)` is an encoder of \(found.name), and `codec` is \(codec.value.name)",
+                at: name.range, notes: [Diagnostic.Note("`codec` stands here", at: codec.range)],
+                help: Self.list(codec.value.codec))
+            return (nil, nil)
+        }
+        return (Located(found, at: codec.range), name.range)
+    }
+
+    private func unknownEncoder(_ name: Located<String>, _ type: MediaType, codec: CodecModel?) {
+        let other: MediaType = type == .video ? .audio : .video
+        let isOther = CodecCatalog.encoder(name.value, of: other) != nil
+        let names = codec?.encoders.map(\.name) ?? CodecCatalog.encoderNames(of: type)
+        reader.sink.error(
+            .unknownEncoder,
+            isOther
+                ? "`\(name.value)` is an encoder for \(other.rawValue), not \(type.rawValue)"
+                : "unknown \(type.rawValue) encoder `\(name.value)`", at: name.range,
+            help: EncoderModel.table.first { $0.aliases.contains(name.value.lowercased()) }.map {
+                "did you mean `\($0.name)`?"
+            } ?? Suggestion.help(for: name.value, among: names)
+                ?? Suggestion.help(for: name.value, among: CodecCatalog.encoderNames(of: type))
+                ?? codec.map(Self.list)
+                ?? "the \(type.rawValue) encoders are \(names.joined(separator: ", "))")
+    }
+
+    private static func list(_ codec: CodecModel) -> String {
+        let names = codec.encoders.map(\.name)
+        return names.count == 1
+            ? "the encoder of \(codec.name) is \(names[0])"
+            : "the encoders of \(codec.name) are \(names.joined(separator: ", "))"
     }
 
     private func options(_ entry: YAMLNode.Entry?) -> [EncoderOption] {
@@ -85,10 +132,11 @@ struct EncodeDecoder {
     func video(_ node: YAMLNode) -> VideoEncodeSpec? {
         let type = isPartial ? Language.videoEncode.partial("Settings") : Language.videoEncode
         guard let fields = reader.fields(node, as: type) else { return nil }
-        let codec = codec(fields["codec"], .video, at: node)
+        let (codec, encoderRange) = selection(fields, .video, at: node)
         // The other settings are read, and checked against each other, without a codec too.
         var spec = VideoEncodeSpec(
             codec: codec ?? Located(CodecCatalog.stills[0], at: node.range), options: [], range: node.range)
+        spec.encoderRange = encoderRange
         let rate = rateControl(fields)
         let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
         let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
@@ -247,7 +295,7 @@ struct EncodeDecoder {
     func audio(_ node: YAMLNode) -> AudioEncodeSpec? {
         let type = isPartial ? Language.audioEncode.partial("Settings") : Language.audioEncode
         guard let fields = reader.fields(node, as: type) else { return nil }
-        let codec = codec(fields["codec"], .audio, at: node)
+        let (codec, encoderRange) = selection(fields, .audio, at: node)
         let rate = bitRate(fields["bitrate"], "`bitrate`")
         let quality = reader.thousandths("quality", of: fields)
         let frequency = reader.value(
@@ -272,6 +320,7 @@ struct EncodeDecoder {
         var spec = AudioEncodeSpec(
             codec: codec ?? Located(CodecCatalog.audio[0], at: node.range),
             options: options(fields["options"]), range: node.range)
+        spec.encoderRange = encoderRange
         spec.bitRate = rate
         spec.quality = quality
         spec.profile = text(fields["profile"], "`profile`")

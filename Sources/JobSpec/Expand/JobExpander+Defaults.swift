@@ -80,7 +80,8 @@ extension JobExpander {
     }
 
     private static let ofOneValue: Set<Rule> = [
-        .invalidValue, .invalidName, .wrongType, .undefinedName, .unknownCodec, .notSupported,
+        .invalidValue, .invalidName, .wrongType, .undefinedName, .unknownCodec, .unknownEncoder,
+        .notSupported,
     ]
     private static let ofOneList: Set<Rule> = [
         .missingKey, .conflictingKeys, .unknownKey, .codecSetting, .encoderOption, .filterChain,

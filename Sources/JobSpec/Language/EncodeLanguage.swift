@@ -17,6 +17,10 @@ extension Language {
         keys: [
             use,
             KeyInfo("codec", .word(CodecCatalog.names(of: .video)), "The codec."),
+            KeyInfo(
+                "encoder", .word(CodecCatalog.encoderNames(of: .video)),
+                "A particular encoder of the codec, of those under *Encoders*; hardware encoders are used only when named here.",
+                default: "the codec's first software encoder that FFmpeg was built with"),
             KeyInfo("crf", .number(0...63), "Constant quality; lower is better."),
             KeyInfo("qp", .integer(0...255), "Constant quantiser."),
             KeyInfo("bitrate", bitRate, "Average bit rate."),
@@ -78,7 +82,7 @@ extension Language {
                 "options", options,
                 "The encoder's private options, of those under *Encoder options*."),
         ],
-        laterKeys: ["parallel", "encoder", "target_size", "burn"],
+        laterKeys: ["parallel", "target_size", "burn"],
         alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
         shortForm: "use")
 
@@ -107,6 +111,10 @@ extension Language {
         keys: [
             use,
             KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec."),
+            KeyInfo(
+                "encoder", .word(CodecCatalog.encoderNames(of: .audio)),
+                "A particular encoder of the codec, of those under *Encoders*.",
+                default: "the codec's first encoder that FFmpeg was built with"),
             KeyInfo("bitrate", bitRate, "Bit rate."),
             KeyInfo("quality", .number(-2...10), "Variable bit rate by quality, as the encoder counts it."),
             KeyInfo("profile", .string(), "The codec's profile."),

@@ -89,7 +89,8 @@ enum ForeignWords {
         "movflags": faststart, "faststart": faststart,
         "copy": "`copy: true` stands beside `encode`, or instead of it, in the rule of `tracks`",
     ]
-    private static let hardware = "hardware encoders aren't supported; `codec: h264` uses libx264"
+    private static let hardware =
+        "`encoder` names a hardware encoder: `codec: h264, encoder: h264_nvenc`; there is no hardware decoding"
     private static let faststart =
         "`optimize_for_network: true` of the job puts the index at the front (faststart)"
 
@@ -122,17 +123,24 @@ enum ForeignWords {
     }
 
     /// What to write instead of a codec that isn't one.
-    static func help(codec name: String) -> String? {
+    static func help(codec name: String, _ type: MediaType) -> String? {
         if name == "copy" { return "`copy: true` in the rule, instead of `encode`, copies the track" }
+        // The name of a codec's preferred encoder means the codec.
+        if let selection = CodecCatalog.encoder(name, of: type),
+            selection.codec.encoders.first?.name != name
+        {
+            return "write `codec: \(selection.name), encoder: \(name)`"
+        }
         guard let mark = name.lastIndex(of: "_"),
             ["nvenc", "qsv", "vaapi", "videotoolbox", "amf", "v4l2m2m", "mf", "vulkan", "omx", "cuvid"]
                 .contains(name[name.index(after: mark)...])
         else { return nil }
-        let codec = CodecCatalog.codec(String(name[..<mark]), of: .video)
-        guard let codec, let encoder = codec.availableEncoder else {
-            return "hardware encoders aren't supported"
+        guard let selection = CodecCatalog.codec(String(name[..<mark]), of: .video) else {
+            return "this hardware encoder isn't supported"
         }
-        return "hardware encoders aren't supported; `\(codec.name)` uses \(encoder.name)"
+        let names = selection.codec.encoders.map(\.name)
+        return
+            "this hardware encoder isn't supported; the encoders of \(selection.name) are \(names.joined(separator: ", "))"
     }
 
     /// The key of a mapping that a word means; nil where none does, or where the value can't be that key's.

@@ -42,7 +42,7 @@ package enum ReferenceGenerator {
             sections += section(type)
             for key in type.keys { queue += mappings(in: key.type) }
         }
-        sections += ReferenceGrammar.text + filters + encoderOptions
+        sections += ReferenceGrammar.text + filters + encoders + encoderOptions
         return text + contents(of: sections) + "\n" + sections
     }
 
@@ -75,6 +75,27 @@ package enum ReferenceGenerator {
             text += "**\(type.rawValue)**: \(names.joined(separator: ", "))\n\n"
         }
         return text
+    }
+
+    /// The encoders of each codec.
+    private static var encoders: String {
+        var text = """
+            ## Encoders
+
+            In the order of preference: a codec is encoded by its first software encoder that FFmpeg was built with, unless `encoder` names another one. `tandem codecs` lists those of this
+            build. Settings such as `preset`, `profile` and `crf` are the encoder's own, so their values differ between the encoders of a codec.
+
+            | codec | encoders |
+            | --- | --- |
+
+            """
+        for selection in CodecCatalog.video + CodecCatalog.audio {
+            let names = selection.codec.encoders.map { model in
+                "`\(model.name)`" + (model.requirement == nil ? "" : " (hardware)")
+            }
+            text += "| \(selection.name) | \(names.joined(separator: ", ")) |\n"
+        }
+        return text + "\n"
     }
 
     /// The private options of encoders that job files may set.

@@ -241,7 +241,7 @@ package enum SchemaGenerator {
         ])
     }
 
-    /// What a codec takes under keys that every codec has words of its own for.
+    /// The values of keys that depend on the encoder, and the encoders of a codec.
     private static func codecRules(_ mapping: MappingType) -> [JSON] {
         let codecs =
             switch mapping.name.prefix(11) {
@@ -249,33 +249,58 @@ package enum SchemaGenerator {
             case "audioEncode": CodecCatalog.audio
             default: [CodecSelection]()
             }
-        return codecs.compactMap { codec in
-            var properties: [(String, JSON)] = []
-            func take(_ key: String, _ type: ValueType?) {
-                guard mapping.has(key) else { return }
-                var nothing: [(String, JSON)] = []
-                properties.append(
-                    (key, type.map { json($0, &nothing) } ?? .object([("not", .raw("{}"))])))
-            }
-            take("preset", codec.presets.map { .word($0) })
-            take("tune", codec.tunes.map { .word($0) })
-            take("profile", codec.profileNames.map { .word($0) })
-            take("level", codec.levels.map { .word($0) })
-            take("crf", codec.maxCRF.map { .number(0...Double($0)) })
-            take("qp", codec.qpRange.map { .integer($0) })
-            take("quality", codec.qualities.map { .number(Double($0.lowerBound)...Double($0.upperBound)) })
-            take("bit_depth", codec.bitDepths.map { .word($0.map(String.init)) })
-            take("b_frames", codec.maxBFrames.map { .integer(0...$0) })
-            let isCodec = JSON.object([
-                ("properties", .object([("codec", .object([("const", .string(codec.name))]))])),
-                ("required", .array([.string("codec")])),
+        func constants(_ values: [(String, String)], required: String) -> JSON {
+            .object([
+                (
+                    "properties",
+                    .object(values.map { ($0.0, .object([("const", .string($0.1))])) })
+                ),
+                ("required", .array([.string(required)])),
             ])
-            return properties.isEmpty
-                ? nil
-                : .object([
-                    ("if", isCodec), ("then", .object([("properties", .object(properties))])),
-                ])
         }
+        func rule(_ condition: JSON, _ properties: [(String, JSON)]) -> JSON {
+            .object([("if", condition), ("then", .object([("properties", .object(properties))]))])
+        }
+        return codecs.flatMap { selection -> [JSON] in
+            let encoders = selection.codec.encoders
+            var nothing: [(String, JSON)] = []
+            let names = ("encoder", json(.word(encoders.map(\.name)), &nothing))
+            let isCodec = constants([("codec", selection.name)], required: "codec")
+            guard let first = encoders.first, encoders.count > 1 else {
+                return [rule(isCodec, [names] + encoders.flatMap { properties(of: $0, in: mapping) })]
+            }
+            var rules = [rule(isCodec, [names])]
+            for model in encoders {
+                let properties = properties(of: model, in: mapping)
+                guard !properties.isEmpty else { continue }
+                // The preferred encoder is meant where none is named.
+                let condition =
+                    model.name == first.name
+                    ? constants([("codec", selection.name), ("encoder", model.name)], required: "codec")
+                    : constants([("encoder", model.name)], required: "encoder")
+                rules.append(rule(condition, properties))
+            }
+            return rules
+        }
+    }
+
+    private static func properties(of model: EncoderModel, in mapping: MappingType) -> [(String, JSON)] {
+        var properties: [(String, JSON)] = []
+        func take(_ key: String, _ type: ValueType?) {
+            guard mapping.has(key) else { return }
+            var nothing: [(String, JSON)] = []
+            properties.append((key, type.map { json($0, &nothing) } ?? .object([("not", .raw("{}"))])))
+        }
+        take("preset", model.presets.map { .word($0) })
+        take("tune", model.tunes.map { .word($0) })
+        take("profile", model.profileNames.map { .word($0) })
+        take("level", model.levels.map { .word($0) })
+        take("crf", model.crfRange.map { .number(Double($0.lowerBound)...Double($0.upperBound)) })
+        take("qp", model.qpRange.map { .integer($0) })
+        take("quality", model.qualities.map { .number(Double($0.lowerBound)...Double($0.upperBound)) })
+        take("bit_depth", model.bitDepths.map { .word($0.map(String.init)) })
+        take("b_frames", model.maxBFrames.map { .integer(0...$0) })
+        return properties
     }
 
     /// The value that holds when a key is absent, where it is one and not a sentence about it.

@@ -30,18 +30,32 @@ package struct EncoderOption: Sendable {
 package struct SettingsCheck: Sendable {
     /// What is tried.
     package var trial: SettingsTrial
+    /// A trial that must succeed first; where it fails, that failure is reported alone.
+    package var precondition: SettingsTrial?
     /// What is said before the library's own words where it can't be.
     package var message: String
     /// The rule that is broken then.
     package var rule: Rule
     /// Where it stands.
     package var range: SourceRange
+    /// How to fix it, where the library's own words don't say.
+    package var help: String?
+    /// Whether a failure is the environment's, not the file's.
+    package var isEnvironment = false
+
+    /// The diagnostic of a failed trial, with the library's own words.
+    package func diagnostic(_ problem: String) -> Diagnostic {
+        Diagnostic(
+            .error, rule, "\(message): \(problem)", at: range, help: help, isEnvironment: isEnvironment)
+    }
 }
 
 /// How frames are compressed, as a job file says it.
 package struct VideoEncodeSpec: Sendable {
-    /// The codec.
+    /// The codec with its encoder.
     package var codec: Located<CodecSelection>
+    /// The location of `encoder`; nil when the job names none.
+    package var encoderRange: SourceRange?
     /// Rate control.
     package var rateControl: Located<RateControl>?
     /// Highest bit rate.
@@ -134,8 +148,10 @@ package struct ColorSpec: Sendable {
 
 /// How audio is compressed, as a job file says it.
 package struct AudioEncodeSpec: Sendable {
-    /// The codec.
+    /// The codec with its encoder.
     package var codec: Located<CodecSelection>
+    /// The location of `encoder`; nil when the job names none.
+    package var encoderRange: SourceRange?
     /// Bit rate.
     package var bitRate: Located<Int64>?
     /// Quality in thousandths, instead of a bit rate.

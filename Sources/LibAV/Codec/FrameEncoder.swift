@@ -39,6 +39,9 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         let context = try allocateCodec(codec)
         do throws(AVError) {
             try apply(configuration, to: context)
+            if case .deviceFrames(let device)? = EncoderModel.of(configuration.encoder).requirement {
+                try DeviceFrames.attach(device, to: context)
+            }
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
             let complete = completed(configuration, for: context)
             try apply(complete.parameters, to: context)
@@ -183,7 +186,12 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     /// Gives it a frame. False when it wants its packets taken first (`avcodec_send_frame`).
     package func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
         describe(frame)
-        let code = avcodec_send_frame(context, frame.raw)
+        var uploaded: UnsafeMutablePointer<AVFrame>?
+        defer { av_frame_free(&uploaded) }
+        if context.pointee.hw_frames_ctx != nil {
+            uploaded = try DeviceFrames.upload(frame.raw, for: context)
+        }
+        let code = avcodec_send_frame(context, uploaded ?? frame.raw)
         if code == tandem_eagain { return false }
         try check(code, "encoding", context: context)
         SharedEncoder.noteFrame(context)

@@ -18,12 +18,14 @@ package struct EncoderModel: Sendable {
 
     /// Constant quality (`crf`).
     package struct ConstantQuality: Sendable {
-        /// The highest `crf`; the lowest is 0.
+        /// The highest `crf`.
         package let maximum: Int
         /// The `crf` when the job file sets no rate control.
         package let defaultValue: Int
         /// The number of steps that halve the bit rate, about.
         package let stepsPerHalf: Double
+        /// The lowest `crf`.
+        package var minimum = 0
         /// Whether the encoder accepts only integers.
         package var isWhole = false
         /// Whether the encoder also requires a bit rate of 0.
@@ -78,6 +80,14 @@ package struct EncoderModel: Sendable {
         case hevc
     }
 
+    /// What an encoder requires of the machine.
+    package enum Requirement: Sendable {
+        /// A hardware device, which the encoder finds when it opens.
+        case device
+        /// A hardware device of a type by libav's name (`vaapi`); frames are uploaded into its memory.
+        case deviceFrames(String)
+    }
+
     /// A profile.
     package struct Profile: Sendable {
         /// The name in job files, which is the encoder's.
@@ -86,6 +96,8 @@ package struct EncoderModel: Sendable {
         package var number: UInt8?
         /// The name for people; nil where it is `name`.
         package var title: String?
+        /// Whether it allows B-frames.
+        package var hasBFrames = true
     }
 
     /// The settings that re-encode a codec so that no difference is seen, and with which the edges of a smart cut are encoded.
@@ -112,6 +124,8 @@ package struct EncoderModel: Sendable {
     package var aliases: [String] = []
     /// The beginning of the file name of the library behind it, such as `libx264.`; nil for libavcodec's own encoders.
     package var library: String?
+    /// What it requires of the machine; nil for software. Encoders that require a device are used only when the job names them.
+    package var requirement: Requirement?
 
     // MARK: Rate control
 
@@ -261,8 +275,8 @@ package struct EncoderModel: Sendable {
 extension EncoderModel {
     /// The names of its profiles; nil where none can be chosen.
     package var profileNames: [String]? { profiles.map { $0.map(\.name) } }
-    /// The highest `crf`; nil where it is not supported.
-    package var maxCRF: Int? { constantQuality?.maximum }
+    /// The range of `crf`; nil where it is not supported.
+    package var crfRange: ClosedRange<Int>? { constantQuality.map { $0.minimum...$0.maximum } }
     /// Whether it supports lossless encoding.
     package var canBeLossless: Bool { if case .never = lossless { false } else { true } }
     /// Whether it is lossless whatever is set.
@@ -270,9 +284,14 @@ extension EncoderModel {
     /// Whether the statistics of a first pass are kept in a file.
     package var keepsStatisticsInFile: Bool { if case .text = passStatistics { false } else { true } }
 
-    /// Options that belong to a key of the job language because the encoder takes that key's setting there.
-    package var ownedOptions: Set<String> {
-        let places = [qpPlace, presetPlace, tunePlace, levelPlace, bFramesPlace, constantQuality?.place]
-        return Set(places.compactMap { if case .option(let name)? = $0 { name } else { nil } })
+    /// The options in which the encoder takes the settings of keys of the job language, and the key of each.
+    package var keysOfOptions: [String: String] {
+        let places = [
+            ("crf", constantQuality?.place), ("qp", qpPlace), ("preset", presetPlace), ("tune", tunePlace),
+            ("level", levelPlace), ("b_frames", bFramesPlace),
+        ]
+        var keys: [String: String] = [:]
+        for (key, place) in places { if case .option(let name)? = place { keys[name] = key } }
+        return keys
     }
 }

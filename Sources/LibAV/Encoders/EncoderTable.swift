@@ -2,9 +2,15 @@ extension EncoderModel {
     /// The encoders, of each codec in the order of preference. Another encoder is a file beside this one, and a line here.
     package static let table: [EncoderModel] = [
         .x264,
+        .openH264,
+        .h264NVENC,
+        .h264VAAPI,
+        .h264QSV,
         .x265,
+        .hevcNVENC,
         .vpxVP9,
         .svtAV1,
+        .aomAV1,
         .proresKS,
         .mjpeg,
         .ffv1,

@@ -12,7 +12,7 @@ extension EncoderModel {
         model.bitsPerPixel = 0.08
         model.presets = x26xPresets
         model.profiles = [
-            Profile(name: "baseline", number: 66, title: "Constrained Baseline"),
+            Profile(name: "baseline", number: 66, title: "Constrained Baseline", hasBFrames: false),
             Profile(name: "main", number: 77, title: "Main"),
             Profile(name: "high", number: 100, title: "High"),
             Profile(name: "high10", number: 110, title: "High 10"),

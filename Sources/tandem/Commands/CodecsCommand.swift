@@ -16,8 +16,35 @@ struct CodecsCommand: ParsableCommand {
         let name: String
         let kind: String
         let encoder: String?
+        let encoders: [Encoder]
         let settings: [String]
         let containers: [String]
+    }
+    /// An encoder of a codec.
+    private struct Encoder: Encodable {
+        let name: String
+        /// Whether this build of FFmpeg has it.
+        let isInBuild: Bool
+        /// Whether it requires a hardware device.
+        let isHardware: Bool
+
+        init(_ model: EncoderModel) {
+            name = model.name
+            isInBuild = EncoderInfo(named: model.name) != nil
+            isHardware = model.requirement != nil
+        }
+
+        var text: String {
+            let notes = [isInBuild ? nil : "not in this build", isHardware ? "hardware" : nil].compactMap(
+                \.self)
+            return name + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case name
+            case isInBuild = "in_build"
+            case isHardware = "hardware"
+        }
     }
     /// A container by its model.
     private struct Container: Encodable {
@@ -80,7 +107,7 @@ struct CodecsCommand: ParsableCommand {
 
     private static func describe(_ codec: CodecSelection) -> Codec {
         var settings: [String] = []
-        if let crf = codec.maxCRF { settings.append("crf 0-\(crf)") }
+        if let crf = codec.crfRange { settings.append("crf \(crf.lowerBound)-\(crf.upperBound)") }
         if let qp = codec.qpRange { settings.append("qp \(qp.lowerBound)-\(qp.upperBound)") }
         if codec.takesBitRate { settings.append("bitrate") }
         if let quality = codec.qualities {
@@ -94,7 +121,7 @@ struct CodecsCommand: ParsableCommand {
         if let profiles = codec.profileNames { settings.append("profile \(profiles.joined(separator: "|"))") }
         return Codec(
             name: codec.name, kind: codec.mediaType.rawValue, encoder: codec.availableEncoder?.name,
-            settings: settings,
+            encoders: codec.codec.encoders.map { Encoder($0) }, settings: settings,
             containers: ContainerType.all.filter {
                 $0.mediaTypes.contains(codec.mediaType) && $0.canHold(codec: codec.libavName)
             }.map(\.name))
@@ -128,6 +155,10 @@ struct CodecsCommand: ParsableCommand {
             lines.append(
                 "\(pad(codec.name, 10)) \(pad(codec.kind, 9)) \(pad(encoder, 12)) \(codec.settings.joined(separator: ", "))"
             )
+            if codec.encoders.count > 1 {
+                lines.append(
+                    "\(pad("", 10)) encoders \(codec.encoders.map(\.text).joined(separator: ", "))")
+            }
             lines.append("\(pad("", 10)) in \(codec.containers.joined(separator: " "))")
         }
         for container in report.models {

@@ -38,6 +38,7 @@ struct AudioEncodingPlanner {
         configuration.sampleFormat = format
         configuration.options = spec.options.map { MetadataEntry(key: $0.name.value, value: $0.value.value) }
         note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
+        if let range = spec.encoderRange, !codec.isAutomatic { note("encoder", encoder.name, at: range) }
         if let profile = spec.profile {
             configuration.options.append(MetadataEntry(key: "profile", value: profile.value))
             note("profile", profile.value, at: profile.range)

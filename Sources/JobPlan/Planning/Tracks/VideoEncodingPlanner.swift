@@ -58,6 +58,7 @@ struct VideoEncodingPlanner {
         configuration.keyframeInterval = keyframeInterval
 
         note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
+        if let range = spec.encoderRange, !codec.isAutomatic { note("encoder", encoder.name, at: range) }
         rate(into: &configuration)
         if let preset = spec.preset { note("preset", preset.value, at: preset.range) }
         if let profile = spec.profile { note("profile", profile.value, at: profile.range) }
@@ -134,15 +135,16 @@ struct VideoEncodingPlanner {
 
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
+        let accepted = spec.codec.value.pixelFormats(of: encoder)
         // Where only 8 bits and 4:2:0 are played everywhere, a conversion to standard dynamic range makes that.
         if spec.color?.isForHighRangeAlone == true, spec.profile == nil,
             let plain = PixelFormat(named: "yuv420p"),
-            BitstreamTraits.of(encoder.codecName).playsPlainAs != nil, encoder.pixelFormats.contains(plain)
+            BitstreamTraits.of(encoder.codecName).playsPlainAs != nil, accepted.contains(plain)
         {
             return plain
         }
         let taken = spec.codec.value.composed?.frames.compactMap { PixelFormat(named: $0) }
-        let formats = (taken ?? encoder.pixelFormats).filter { format in
+        let formats = (taken ?? accepted).filter { format in
             if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,
                 (matrix == "gbr") != format.isRGB
             {

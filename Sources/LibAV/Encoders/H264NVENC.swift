@@ -1,0 +1,32 @@
+extension EncoderModel {
+    /// NVIDIA's hardware encoder for H.264.
+    static let h264NVENC: EncoderModel = {
+        var model = EncoderModel("h264_nvenc", codec: "h264", .video)
+        model.requirement = .device
+        model.constantQuality = ConstantQuality(
+            maximum: 51, defaultValue: 23, stepsPerHalf: 6, needsZeroBitRate: true, place: .option("cq"))
+        model.qpRange = 0...51
+        model.takesMaxBitRate = true
+        model.defaultRate = "crf 23"
+        model.bitsPerPixel = 0.1
+        model.presets = (1...7).map { "p\($0)" }
+        model.tunes = ["hq", "ll", "ull"]
+        model.profiles =
+            [Profile(name: "baseline", hasBFrames: false)]
+            + ["main", "high", "high444p"].map { Profile(name: $0) }
+        model.levels = [
+            "1", "1b", "1.1", "1.2", "1.3", "2", "2.1", "2.2", "3", "3.1", "3.2", "4", "4.1", "4.2", "5",
+            "5.1", "5.2",
+        ]
+        model.maxBFrames = 4
+        model.roundsToChroma = true
+        model.takesCaptions = true
+        // Others are frames in the device's memory, or RGB that the device converts by a matrix of its own.
+        model.pixelFormats = ["yuv420p", "nv12", "yuv444p"]
+        model.options = """
+            rc-lookahead spatial-aq temporal-aq aq-strength zerolatency nonref_p strict_gop b_adapt b_ref_mode multipass \
+            forced-idr a53cc weighted_pred coder no-scenecut
+            """
+        return model
+    }()
+}

@@ -1,0 +1,28 @@
+extension EncoderModel {
+    /// libaom for AV1.
+    static let aomAV1: EncoderModel = {
+        var model = EncoderModel("libaom-av1", codec: "av1", .video)
+        model.aliases = ["libaom", "aom"]
+        model.library = "libaom."
+        model.constantQuality = ConstantQuality(
+            maximum: 63, defaultValue: 32, stepsPerHalf: 9, isWhole: true, needsZeroBitRate: true)
+        model.lossless = .set(.entry("lossless", of: "aom-params"), to: "1")
+        model.defaultRate = "crf 32"
+        model.bitsPerPixel = 0.04
+        model.presets = (0...8).map(String.init)
+        model.presetPlace = .option("cpu-used")
+        model.tunes = ["psnr", "ssim"]
+        model.takesTwoPasses = true
+        // libaom distributes bits by counts of its tick, as libvpx does.
+        model.countsFramesInTwoPasses = true
+        model.roundsToChroma = true
+        model.options = """
+            auto-alt-ref lag-in-frames arnr-max-frames arnr-strength aq-mode error-resilience static-thresh \
+            drop-threshold denoise-noise-level denoise-block-size undershoot-pct overshoot-pct minsection-pct \
+            maxsection-pct frame-parallel tiles tile-columns tile-rows row-mt enable-cdef enable-global-motion \
+            enable-intrabc enable-restoration enable-palette enable-ref-frame-mvs enable-tx64 \
+            enable-reduced-reference-set
+            """
+        return model
+    }()
+}

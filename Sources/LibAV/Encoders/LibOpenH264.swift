@@ -1,0 +1,14 @@
+extension EncoderModel {
+    /// OpenH264, which many builds of FFmpeg have that lack x264.
+    static let openH264: EncoderModel = {
+        var model = EncoderModel("libopenh264", codec: "h264", .video)
+        model.aliases = ["openh264"]
+        model.library = "libopenh264."
+        model.defaultRate = "the encoder's own"
+        model.bitsPerPixel = 0.1
+        model.profiles = ["constrained_baseline", "main", "high"].map { Profile(name: $0) }
+        model.roundsToChroma = true
+        model.options = "loopfilter slices cabac allow_skip_frames coder"
+        return model
+    }()
+}

@@ -1,0 +1,125 @@
+import Diagnostics
+import Foundation
+import JobPlan
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+/// A prober on whose machine some encoders don't open.
+private struct ProberWithoutDevices: SourceProber {
+    let trials = TrialCache()
+    let environment = MediaEnvironment().sources
+    /// Encoders that don't open.
+    let missing: Set<String>
+
+    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        guard case .trial(.encoder(let configuration)) = question.matter else {
+            throw SourceProblem("a question that no test asks")
+        }
+        return .verdict(missing.contains(configuration.encoder) ? .problem("no device") : .holds)
+    }
+}
+
+/// `encoder`: which encoder a job gets, and what is reported where it can't have it.
+@Suite struct EncoderChoiceTests {
+    private static func yaml(_ encode: String, destination: String = "o.mkv") -> String {
+        """
+        version: 1
+        assets: { bars: { pattern: testsrc, size: 64x64, frame_rate: 25, duration: 0.4s } }
+        jobs:
+          one: { asset: bars, tracks: [ { video: first, encode: { \(encode) } } ], destination: \(destination) }
+
+        """
+    }
+
+    private func file(_ encode: String) throws -> JobFile {
+        let yaml = Self.yaml(encode)
+        let (file, sink) = decode(yaml)
+        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        return file
+    }
+
+    private func encoding(_ encode: String) throws -> (TrackPlan.Encoding, PlanDigest) {
+        let result = BatchPlanner.plan([try file(encode)])
+        let job = try #require(result.plan.jobs.first, "\(result.diagnostics.diagnostics.map(\.message))")
+        let task = try #require(job.tasks.first)
+        guard case .encode(let encoding) = task.output.tracks[0].action else {
+            throw JudgeError(message: "not encoded")
+        }
+        return (encoding, try PlanDigest(task))
+    }
+
+    private static let device = EncoderInfo(named: "h264_nvenc") != nil
+
+    /// The same keys of the language, at the places of either encoder.
+    @Test func settings_ofTwoEncodersOfOneCodec_standWhereEachTakesThem() throws {
+        let svt = try encoding("codec: av1, crf: 40, preset: 8").0.encoder
+        #expect(svt.encoder == "libsvtav1" && svt.bitRate == nil)
+        #expect(svt.options.map { "\($0.key)=\($0.value)" } == ["crf=40", "preset=8"])
+        let aom = try encoding("codec: av1, encoder: libaom-av1, crf: 40, preset: 8").0.encoder
+        #expect(aom.encoder == "libaom-av1" && aom.bitRate == 0)
+        #expect(aom.options.map { "\($0.key)=\($0.value)" } == ["crf=40", "cpu-used=8"])
+        let lossless = try encoding("codec: av1, encoder: libaom-av1, lossless: true").0.encoder
+        #expect(lossless.optionsText == "aom-params=lossless=1")
+    }
+
+    /// The plan names an encoder that isn't the default one, with where it was chosen, and the digest contains it.
+    @Test func planAndDigest_containTheEncoder() throws {
+        let (plain, digest) = try encoding("codec: av1, crf: 40")
+        #expect(!plain.settings.contains { $0.key == "encoder" })
+        let (named, same) = try encoding("codec: av1, encoder: libsvtav1, crf: 40")
+        #expect(named == plain && same == digest, "the default encoder by name changes nothing")
+        let (other, changed) = try encoding("codec: av1, encoder: libaom-av1, crf: 40")
+        let setting = try #require(other.settings.first { $0.key == "encoder" })
+        #expect(setting.value == "libaom-av1" && setting.origin == .job)
+        #expect(changed.standing(of: digest.value) == .other)
+        let lines = changed.changes(since: digest)
+        #expect(lines.contains { $0.contains("libaom-av1") && $0.contains("libsvtav1") }, "\(lines)")
+        #expect(changed.parts.contains { $0.key == "encoder libaom-av1" && $0.value.hasPrefix("libaom.so") })
+    }
+
+    /// The dry open reports it where `encoder` stands, once, as a fault of the environment.
+    @Test(.enabled(if: device)) func hardwareThatDoesNotOpen_isReportedByTheDryOpenAlone() throws {
+        let encode =
+            "codec: h264, encoder: h264_nvenc, profile: high, pixel_format: nv12, options: { zerolatency: true }"
+        let sink = ProberWithoutDevices(missing: ["h264_nvenc"]).tryOut([try file(encode)])
+        #expect(sink.diagnostics.count == 1 && sink.hasOnlyEnvironmentErrors)
+        let found = try #require(sink.diagnostics.first)
+        #expect(found.rule == .encoderMissing)
+        #expect(found.message == "h264_nvenc is not available on this machine: no device")
+        let line = Self.yaml(encode).split(separator: "\n")[3]
+        let column = try #require(line.range(of: "h264_nvenc")).lowerBound
+        #expect(found.range.line == 4)
+        #expect(found.range.column == line.distance(from: line.startIndex, to: column) + 1)
+        #expect(!ProberWithoutDevices(missing: []).tryOut([try file(encode)]).hasErrors)
+    }
+
+    /// An encoder opens here, or the dry open says that it doesn't, in the encoder's own words.
+    @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "libx264"])
+    func everyEncoderOfThisBuild_opensOrIsReported(_ name: String) throws {
+        guard let model = EncoderModel.named(name), EncoderInfo(named: name) != nil else { return }
+        let sink = LocalProber().tryOut([try file("codec: \(model.codec), encoder: \(name)")])
+        #expect(model.requirement != nil || !sink.hasErrors)
+        for found in sink.diagnostics {
+            #expect(found.rule == .encoderMissing && found.isEnvironment)
+            #expect(found.message.hasPrefix("\(name) is not available on this machine: "), "\(found.message)")
+        }
+    }
+
+    /// Encoders that FFmpeg was built without are refused by the file's check, with those that it has.
+    @Test func encodersThatThisBuildLacks_areReportedWhereTheyAreNamed() throws {
+        for model in EncoderModel.table where EncoderInfo(named: model.name) == nil {
+            guard model.purposes.contains(.tracks), model.mediaType == .video else { continue }
+            let (_, sink) = decode(Self.yaml("codec: \(model.codec), encoder: \(model.name)"))
+            #expect(sink.diagnostics.count == 1 && sink.hasOnlyEnvironmentErrors, "\(model.name)")
+            let message = sink.diagnostics.first?.message
+            #expect(message == "\(model.name) is not available in this build of FFmpeg")
+        }
+    }
+
+    @Test func hardwareEncoders_areNeverChosenByThemselves() {
+        for codec in CodecCatalog.video { #expect(codec.encoder.requirement == nil, "\(codec.name)") }
+    }
+}
