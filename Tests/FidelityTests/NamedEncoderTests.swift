@@ -11,7 +11,7 @@ import Testing
             version: 1
             assets: { bars: { pattern: testsrc, size: 128x96, frame_rate: 25, duration: 1s } }
             jobs:
-              one: { asset: bars, tracks: [ { video: first, encode: { codec: av1, encoder: libaom-av1, preset: 8, \(encode) } } ], destination: o.mkv }
+              one: { asset: bars, tracks: [ { video: first, encode: { codec: av1, \(encode) } } ], destination: o.mkv }
 
             """, in: scratch.path)
         return try success(outcomes).outputs[0].destination
@@ -25,8 +25,12 @@ import Testing
         }
     }
 
-    @Test(arguments: ["crf: 40", "bitrate: 150k, passes: 2, frame_rate: 25", "bitrate: 150k"])
-    func aom_encodesAV1(_ encode: String) async throws {
+    @Test(arguments: [
+        "encoder: libaom-av1, preset: 8, crf: 40", "encoder: libaom-av1, preset: 8, bitrate: 150k",
+        "encoder: libaom-av1, preset: 8, bitrate: 150k, passes: 2, frame_rate: 25",
+        "encoder: librav1e, preset: 10", "encoder: librav1e, preset: 10, bitrate: 150k",
+    ])
+    func namedEncoder_encodesAV1(_ encode: String) async throws {
         let scratch = try Scratch()
         let path = try await output(encode, in: scratch)
         let stream = try Judge(path).stream("0", "codec_name,width,height")

@@ -97,7 +97,7 @@ private struct ProberWithoutDevices: SourceProber {
     }
 
     /// An encoder opens here, or the dry open says that it doesn't, in the encoder's own words.
-    @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "libx264"])
+    @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "librav1e", "libx264"])
     func everyEncoderOfThisBuild_opensOrIsReported(_ name: String) throws {
         guard let model = EncoderModel.named(name), EncoderInfo(named: name) != nil else { return }
         let sink = LocalProber().tryOut([try file("codec: \(model.codec), encoder: \(name)")])

@@ -11,6 +11,7 @@ extension EncoderModel {
         .vpxVP9,
         .svtAV1,
         .aomAV1,
+        .rav1e,
         .proresKS,
         .mjpeg,
         .ffv1,
