@@ -2,17 +2,17 @@ internal import Glibc
 internal import LibAV
 internal import Locking
 
-/// Where a reader or a writer stands (AVFoundation's `AVAssetReader.Status`).
+/// State of a reader or a writer (AVFoundation's `AVAssetReader.Status`).
 public enum SessionStatus: String, Sendable {
     /// Not started.
     case unknown
     /// Reading or writing.
     case working
-    /// All done.
+    /// All samples were vended or written.
     case completed
-    /// Broken off by an error.
+    /// Ended by an error.
     case failed
-    /// Broken off on request.
+    /// Ended by a cancel.
     case cancelled
 }
 
@@ -27,41 +27,44 @@ public final class AssetReader: @unchecked Sendable {
     private let movement: MovementCounter
     private let state = Guarded(SessionStatus.unknown)
 
-    /// What is read. Of several ranges, samples are vended on the time line of the whole; packets can't be joined, but
-    /// for subtitles. Set before reading starts.
+    /// Ranges to read and damage policy. Samples of several ranges are vended on the time line of their
+    /// concatenation; packets of several ranges can't be joined, except those of subtitles. Set before reading
+    /// starts.
     public var extent = ReadingExtent()
-    /// The one range of the asset's time line that is read; nil for all of it, or for several.
+    /// The one range of the asset's time line that is read; nil if the whole asset or several ranges are read.
     public var timeRange: TimeRange? {
         get { extent.ranges.count == 1 ? extent.ranges[0] : nil }
         set { extent.ranges = newValue.map { [$0] } ?? [] }
     }
     /// The outputs, in the order they were added.
     public private(set) var outputs: [AssetReaderOutput] = []
-    /// Outputs that want frames of the same track have them from one decoder, the slowest pacing the others: so none may
-    /// be left unread, and each is read by a thread of its own, or through a session. Without it each output decodes for
-    /// itself. Set before reading starts.
+    /// Whether outputs that read frames of the same track share one decoder, paced by the slowest of them. Each of
+    /// these outputs must then be read, by a thread of its own or through a session. If false, each output has a
+    /// decoder of its own. Set before reading starts. Default: false.
     public var sharesDecoders = false
-    /// Threads of each video decoder, 0 for as many as libavcodec likes; nil for what suits the track
+    /// Threads of each video decoder; 0 lets libavcodec choose, nil chooses by the track
     /// (`AssetTrack.decoderThreads`).
     public var decoderThreads: Int?
 
-    /// Samples are vended no faster than they play, or so many times as fast: for what is shown or sent on while it is read (ffmpeg's
-    /// `-readrate`). Nil for as fast as they come. Set before reading starts.
+    /// Maximum rate at which samples are vended, as a multiple of real time (ffmpeg's `-readrate`): for output that
+    /// is displayed or streamed while it is read. Nil for no limit. Greater than 0.001, less than 1000. Set before
+    /// reading starts.
     public var playbackRate: Double?
 
-    /// A reader of an asset, which is loaded now where it isn't yet.
+    /// Creates a reader of an asset, and loads the asset if it isn't loaded yet.
     public convenience init(asset: Asset) throws {
         try self.init(asset: asset, interrupt: InterruptFlag(), movement: MovementCounter())
     }
 
-    /// One that reads for another one, and stops and counts with it.
+    /// Creates a reader that works for another one and shares its interrupt flag and packet counter.
     init(asset: Asset, interrupt: InterruptFlag, movement: MovementCounter) throws {
         self.asset = asset
         (self.interrupt, self.movement) = (interrupt, movement)
         contents = try asset.loadSynchronously()
     }
 
-    /// An output can be added now: reading hasn't started, the output has no reader yet, and its tracks are the asset's (`canAdd(_:)`).
+    /// Returns whether an output can be added: reading hasn't started, the output has no reader yet, and its tracks
+    /// are the asset's.
     public func canAdd(_ output: AssetReaderOutput) -> Bool {
         problem(adding: output) == nil
     }
@@ -83,7 +86,7 @@ public final class AssetReader: @unchecked Sendable {
         return nil
     }
 
-    /// Where it stands. Completed once every output has vended all it has.
+    /// State of the reader; `completed` once every output has vended all its samples.
     public var status: SessionStatus {
         let known = state.withLock { $0 }
         guard known == .working else { return known }
@@ -95,10 +98,10 @@ public final class AssetReader: @unchecked Sendable {
     /// The first error of any output.
     public var error: (any Error)? { outputs.lazy.compactMap { $0.outcome.error }.first }
 
-    /// Packets read so far, for telling a stall.
+    /// Number of packets read so far, to detect a stall.
     var packetsRead: Int64 { movement.value }
 
-    /// Opens the demuxers and decoders, and begins to read ahead.
+    /// Opens the demuxers and decoders, and starts reading ahead.
     public func startReading() throws {
         try state.withLock { state in
             guard state == .unknown else { throw MediaError.misuse("a reader is started once") }
@@ -120,7 +123,7 @@ public final class AssetReader: @unchecked Sendable {
         }
     }
 
-    /// Stops reading: outputs vend nil from now on, and a read that is under way is interrupted.
+    /// Stops reading: outputs vend nil from now on, and a read in progress is interrupted.
     public func cancelReading() {
         interrupt.raise()
         state.withLock { state in
@@ -157,7 +160,8 @@ public final class AssetReader: @unchecked Sendable {
         do {
             let shared = outputs.filter { $0.composing == nil && factory.canShare($0) }
             let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
-            // All of them first: what one reads ahead through a shared demuxer is damage to the others as well.
+            // Set for all outputs first: damage that one of them meets in a shared demuxer counts for the others as
+            // well.
             for output in outputs { output.damage.follow(extent.damagePolicy) }
             for output in outputs {
                 let isShared = shared.contains { $0 === output }
@@ -171,7 +175,8 @@ public final class AssetReader: @unchecked Sendable {
 }
 
 extension AssetReader {
-    /// What a shared decoder leaves out is left out of all that come from it.
+    /// Gives outputs with the same decoded track one damage tally, because a shared decoder skips data for all of
+    /// them.
     private func joinTallies() {
         var tallies: [Int: DamageTally] = [:]
         for output in outputs where output.settings.isDecoded && output.isOfOneTrack {
@@ -182,5 +187,5 @@ extension AssetReader {
     }
 }
 
-/// Processors that are there.
+/// Number of processors that are online.
 let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))

@@ -2,18 +2,19 @@ internal import LibAV
 
 /// Vends the sum of several tracks' audio (AVFoundation's `AVAssetReaderAudioMixOutput`).
 ///
-/// Unchecked `Sendable`: it adds no state to its class but what never changes.
+/// Unchecked `Sendable`: the class adds only immutable state.
 public final class AssetReaderAudioMixOutput: AssetReaderOutput, @unchecked Sendable {
-    /// How the tracks become one.
+    /// Volume of each track, and sample rate and channel layout of the sum.
     public let audioMix: AudioMix
 
-    /// An output of a mix; add it to a reader before reading starts.
+    /// Creates an output of a mix; add it to a reader before reading starts.
     ///
     /// - Parameters:
-    ///   - tracks: of one asset; those that the mix doesn't name are not read.
-    ///   - audioMix: how they become one.
-    ///   - settings: the form of the samples.
-    /// - Throws: `MediaError.misuse` of a mix of no track, and of one that is not among the tracks or has no audio.
+    ///   - tracks: tracks of one asset; those that the mix doesn't name are not read.
+    ///   - audioMix: the mix.
+    ///   - settings: sample format, sample rate, layout and filters of the vended audio.
+    /// - Throws: `MediaError.misuse` for a mix without tracks, or if a track of the mix is not among `tracks` or has
+    ///   no audio.
     public init(tracks: [AssetTrack], audioMix: AudioMix, settings: AudioOutputSettings) throws {
         let read = try audioMix.inputs.map { input in
             try Self.find(input.track, in: tracks, .audio)
@@ -25,7 +26,7 @@ public final class AssetReaderAudioMixOutput: AssetReaderOutput, @unchecked Send
 }
 
 extension AssetReaderOutput {
-    /// One of the tracks by its index in the asset, of the type that is needed.
+    /// Returns the track with this index in the asset; throws if there is none, or if it has another media type.
     static func find(_ index: Int, in tracks: [AssetTrack], _ type: MediaType) throws -> AssetTrack {
         guard let track = tracks.first(where: { $0.index == index && $0.mediaType == type }) else {
             throw MediaError.misuse("track \(index) is not there, or has no \(type.rawValue)")

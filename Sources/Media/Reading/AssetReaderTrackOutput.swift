@@ -1,8 +1,9 @@
-/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`): packets as they are, decoded frames, or audio.
+/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`): packets as they are, decoded
+/// frames, or decoded audio.
 ///
-/// Unchecked `Sendable`: it adds no state to its class.
+/// Unchecked `Sendable`: the class adds no state.
 public final class AssetReaderTrackOutput: AssetReaderOutput, @unchecked Sendable {
-    /// An output of a track; add it to a reader before reading starts.
+    /// Creates an output of a track; add it to a reader before reading starts.
     public init(track: AssetTrack, settings: ReaderOutputSettings = .passthrough) {
         super.init(track, of: [track], settings: settings)
     }

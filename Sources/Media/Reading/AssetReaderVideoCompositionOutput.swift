@@ -1,22 +1,22 @@
 internal import LibAV
 
-/// Vends several tracks' frames as one (AVFoundation's `AVAssetReaderVideoCompositionOutput`): each in its place on a canvas, at the
-/// canvas's frame rate.
+/// Vends the composed frames of several tracks (AVFoundation's `AVAssetReaderVideoCompositionOutput`): each track is
+/// placed on a canvas, at the canvas's frame rate.
 ///
-/// Unchecked `Sendable`: it adds no state to its class but what never changes.
+/// Unchecked `Sendable`: the class adds only immutable state.
 public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchecked Sendable {
-    /// How the tracks become one.
+    /// Canvas, and layout of the tracks on it.
     public let videoComposition: VideoComposition
 
-    /// An output of composed frames; add it to a reader before reading starts. It decodes for itself, also where other outputs of the
-    /// reader share decoders.
+    /// Creates an output of composed frames; add it to a reader before reading starts. It has decoders of its own
+    /// even if the reader's other outputs share decoders.
     ///
     /// - Parameters:
-    ///   - tracks: of one asset; those that the composition doesn't name are not read.
-    ///   - videoComposition: how they become one.
-    ///   - settings: what is done to the composed frames.
-    /// - Throws: `MediaError.misuse` of a composition of no track, of one that is not among the tracks or has no frames, and of one that
-    ///   makes no sense.
+    ///   - tracks: tracks of one asset; those that the composition doesn't name are not read.
+    ///   - videoComposition: the composition.
+    ///   - settings: conversion of the composed frames.
+    /// - Throws: `MediaError.misuse` for a composition without tracks, with a track that is not among `tracks` or has no
+    ///   video, or with invalid values.
     public init(
         tracks: [AssetTrack], videoComposition: VideoComposition,
         settings: VideoOutputSettings = VideoOutputSettings()

@@ -1,68 +1,69 @@
 public import LibAV
 
-/// What went wrong while media were read, converted or written.
+/// An error in reading, converting or writing media.
 public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// A source could not be opened.
     case input(InputError)
     /// Reading, decoding or converting a track failed.
     case reading(track: String, at: MediaTime?, AVError)
-    /// A damaged sample where damage is not tolerated.
+    /// A sample is damaged, and the damage policy is `fail`.
     case damaged(track: String, at: MediaTime?)
-    /// A track's clock jumps further than any real pause, or back.
+    /// A track's timestamps jump back, or forward by more than the longest accepted gap.
     case discontinuity(track: String, from: MediaTime, to: MediaTime)
-    /// The source ends before its own index says so.
+    /// The source ends before the end that its index declares.
     case truncated(track: String, expected: MediaTime, got: MediaTime)
     /// Encoding failed.
     case encoding(track: String, AVError)
     /// Writing the output failed.
     case writing(AVError)
-    /// A copied packet isn't what its container can hold: its headers promise something else.
+    /// A copied packet can't be written to its container, because it doesn't match the track's headers.
     case unfit(track: String, at: MediaTime, container: String, AVError)
-    /// Not one frame or packet of audio fits into an output of so many bytes.
+    /// The size limit, in bytes, is too small for a single frame or audio packet.
     case nothingFits(limit: Int64)
-    /// An output is larger than it may be.
+    /// An output exceeds its size limit.
     case overLimit(size: Int64, limit: Int64)
-    /// A call came at the wrong time, such as `append` before `startWriting`.
+    /// An API was used wrongly, such as `append` before `startWriting`.
     case misuse(String)
-    /// Nothing moved for too long.
+    /// No data was processed for longer than the time limit.
     case stalled(String)
-    /// A track's packets don't say when they are shown.
+    /// A track's packets have no presentation times.
     case noTimes(track: String)
-    /// Packets of a source's track come in an order that no container can hold: their decoding times go back further than
-    /// they could be set right.
+    /// Packets of a source's track come in an order that no container can store: their decoding times go back further
+    /// than can be corrected.
     case unorderedTimes(track: String, at: MediaTime)
-    /// A packet claims to be decoded after it is shown.
+    /// A packet's decoding time is after its presentation time.
     case decodedLate(track: String, at: MediaTime, by: MediaTime)
-    /// An edit list hides frames between those that are shown, which a copy would show.
+    /// An edit list hides frames between shown ones, and a copy would show them.
     case hiddenBetween(track: String, at: MediaTime)
-    /// A track's headers change, and a copy has one place for them.
+    /// A track's headers change in mid-stream, and a copy can store only one set.
     case changedHeaders(track: String, at: MediaTime)
-    /// Audio is missing that stood in pages of an Ogg file.
+    /// Audio is missing because pages of an Ogg file are lost.
     case lostPages(track: String, from: MediaTime, to: MediaTime)
-    /// Another file begins inside the file. `isSkippable`: the damage policy decides whether reading goes on.
+    /// Another file begins inside the file (concatenated files). `isSkippable`: whether the damage policy decides if
+    /// reading continues.
     case joined(track: String, at: MediaTime?, isSkippable: Bool)
-    /// Copied audio pauses, and the container can't say so of its codec.
+    /// Copied audio has a gap, which the container can't represent for this codec.
     case hole(track: String, container: String, from: MediaTime, to: MediaTime)
-    /// Packets that the demuxer read didn't reach their track.
+    /// Packets that the demuxer read didn't reach their track's reader.
     case lostPackets(track: String, after: Int, next: Int)
-    /// A source has nothing of a track that it says to have.
+    /// A track that the source declares has no packets.
     case noPackets(track: String, length: MediaTime)
-    /// A decoder took every packet and gave neither a frame nor an error.
+    /// A decoder accepted every packet and returned neither a frame nor an error.
     case undecodable(track: String, packets: Int)
     /// A stream has no random-access point: references of all its frames are missing.
     case noKeyFrame(track: String, packets: Int)
     /// A range ends before the first random-access point of the stream.
     case beforeKeyFrame(track: String, first: MediaTime)
-    /// The asset has no track of that kind.
+    /// The asset has no track of this media type.
     case noTrack(MediaType)
-    /// A track gave no sample at all.
+    /// A track returned no sample.
     case noSamples(track: String)
     /// A source of a composition failed.
     indirect case clip(source: String, MediaError)
-    /// Audio can't be brought to a loudness without breaking the limit on its peaks.
+    /// The target loudness can't be reached without exceeding the true-peak limit.
     case loudnessOutOfReach(target: Double, reached: Double)
 
-    /// One line for people.
+    /// One-line message for the user.
     public var description: String {
         switch self {
         case .input(let error): error.explanation
@@ -116,7 +117,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
 
     private static func at(_ time: MediaTime?) -> String { time.map { ", \($0) s" } ?? "" }
 
-    /// The system's error number behind it, where there is one: ENOSPC, EACCES, …
+    /// The system's error number (ENOSPC, EACCES, …), if the error has one.
     public var errnoValue: Int32? {
         switch self {
         case .writing(let error), .encoding(_, let error): error.errnoValue
@@ -125,6 +126,6 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error itself, whichever source of a composition it is of.
+    /// The underlying error, without the source of a composition that it belongs to.
     public var ofSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
 }

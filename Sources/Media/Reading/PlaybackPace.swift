@@ -2,12 +2,12 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// When samples are due that are vended no faster than they play (ffmpeg's `-readrate`). One for all outputs of a reader.
+/// Schedule of samples that are vended at a limited rate (ffmpeg's `-readrate`). Shared by all outputs of a reader.
 final class PlaybackPace: Sendable {
     private let rate: Double
-    /// Where playing begins.
+    /// Media time at which playback starts.
     private let start: MediaTime
-    /// When it began: when the first sample was asked for.
+    /// Time at which the first sample was requested.
     private let begun = Guarded<DispatchTime?>(nil)
 
     init(rate: Double, from start: MediaTime) {
@@ -15,7 +15,7 @@ final class PlaybackPace: Sendable {
         self.start = start
     }
 
-    /// How long a sample has to wait; nil where it is due.
+    /// Returns the time until a sample is due, at most a second; nil if it is due now.
     func wait(for time: MediaTime) -> DispatchTimeInterval? {
         let passed = begun.withLock { begun in
             let now = DispatchTime.now()
@@ -25,7 +25,7 @@ final class PlaybackPace: Sendable {
         }
         let due = (time - start).seconds / rate
         guard due > passed else { return nil }
-        // Nobody waits longer without being asked again.
+        // Callers wait at most a second, and then ask again.
         return .microseconds(Int(min(1, due - passed) * 1e6) + 1)
     }
 }

@@ -1,15 +1,15 @@
 public import LibAV
 
-/// In what form an output vends its samples.
+/// The kind and format of the samples that an output vends.
 public enum ReaderOutputSettings: Hashable, Sendable {
     /// Packets as they are in the file (AVFoundation: `outputSettings: nil`).
     case passthrough
-    /// The same, but only packets that lie inside the range as a whole: for containers that can't say that a part of
-    /// one is not to be heard.
+    /// Packets that lie entirely inside the range: for containers that can't mark a part of a packet as not
+    /// presented.
     case wholePackets
-    /// Packets of a range that is cut to the frame: copied but for its edges.
+    /// Packets of a range with frame-accurate edges: copied, except for the edges, which are encoded.
     case smartCut(SmartCut)
-    /// Cues in another codec.
+    /// Subtitle events in another codec.
     case subtitle(SubtitleCodec)
     /// Decoded frames.
     case video(VideoOutputSettings)
@@ -17,70 +17,71 @@ public enum ReaderOutputSettings: Hashable, Sendable {
     case audio(AudioOutputSettings)
 }
 
-/// Frames as an output vends them. The steps happen in the order that they stand in.
+/// Conversion of decoded frames. The steps are applied in the order of the properties.
 public struct VideoOutputSettings: Hashable, Codable, Sendable {
-    /// Makes whole frames of fields.
+    /// Deinterlacing. Default: off.
     public var deinterlacing = Deinterlacing.off
     /// Whether interlaced frames are deinterlaced that come later in a track whose first frames are progressive. Default: false.
     public var deinterlacesLateFields = false
     /// The part of the coded frame that is kept; nil for all.
     public var crop: PixelRectangle?
-    /// How the frame is rotated.
+    /// Rotation and reflection; nil for none.
     public var turn: FrameRotation?
-    /// A chain of libavfilter's filters.
+    /// A chain of libavfilter's filters; nil for none.
     public var filters: FilterChain?
-    /// What the filters make of the frames; nil without filters.
+    /// Format of the frames behind `filters`; nil without filters.
     public var filtered: FilteredFrames?
-    /// Size in pixels; nil for what the steps before make.
+    /// Size in pixels; nil for the size after the steps before.
     public var size: PixelSize?
-    /// How the frame gets into `size`.
+    /// Scaling mode for `size`. Default: `stretch`.
     public var fit = FrameFit.stretch
     /// The frame's own size inside `size`, for `contain` and `cover`.
     public var innerSize: PixelSize?
     /// Primaries, transfer and matrix to convert to; nil where none of them is to be converted.
     public var color: ColorDescription?
-    /// Tones go from high to standard dynamic range on the way to `color`.
+    /// Whether tone mapping from HDR to SDR precedes the conversion to `color`. Default: false.
     public var mapsTones = false
-    /// The range of the numbers that come out, `tv` or `pc`; nil for what goes in.
+    /// The output's range, `tv` or `pc`; nil for the input's.
     public var levels: String?
-    /// The matrix by which RGB becomes YUV; nil for what is usual of the size.
+    /// The matrix for conversion of RGB to YUV; nil chooses by the size.
     public var matrix: String?
-    /// The range of frames that don't say one; nil for what is usual of their format.
+    /// The range of frames without a declared range; nil chooses by the pixel format.
     public var sourceRange: String?
-    /// The matrix of frames that don't say one; nil for what is usual of their size.
+    /// The matrix of frames without a declared matrix; nil chooses by the size.
     public var sourceMatrix: String?
-    /// Frames a second, repeated or left out as needed; nil keeps every frame at its own time.
+    /// Constant frame rate, for which frames are duplicated or dropped; nil keeps the frames' times.
     public var frameRate: Rational?
     /// The pixel format; nil for the source's.
     public var pixelFormat: PixelFormat?
 
-    /// Frames as the source has them.
+    /// Creates settings that keep the source's frames, except for the given values.
     public init(pixelFormat: PixelFormat? = nil, size: PixelSize? = nil, frameRate: Rational? = nil) {
         self.pixelFormat = pixelFormat
         self.size = size
         self.frameRate = frameRate
     }
 
-    /// No step before the size is asked for.
+    /// Whether no step before `size` is set.
     public var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
 
-    /// Nothing but size, format and rate is touched, so a frame that has them goes past.
+    /// Whether only size, pixel format, levels and frame rate can change, so that a frame that has them needs no
+    /// conversion.
     var isPlain: Bool {
         deinterlacing == .off && crop == nil && turn == nil && filters == nil && color == nil
             && innerSize == nil
     }
 }
 
-/// What numbers mean behind a chain of filters.
+/// Format of frames behind a chain of filters.
 public struct FilteredFrames: Hashable, Codable, Sendable {
-    /// How pixels are stored.
+    /// Pixel format of the filters' output.
     public var pixelFormat: PixelFormat
     /// `tv` or `pc`.
     public var range: String?
-    /// The matrix, `gbr` of RGB.
+    /// The matrix; `gbr` for RGB.
     public var matrix: String?
 
-    /// Makes a description.
+    /// Creates a description.
     public init(pixelFormat: PixelFormat, range: String?, matrix: String?) {
         self.pixelFormat = pixelFormat
         self.range = range
@@ -88,9 +89,9 @@ public struct FilteredFrames: Hashable, Codable, Sendable {
     }
 }
 
-/// How frames are made of fields.
+/// Selection of the frames that are deinterlaced.
 public enum Deinterlacing: String, Hashable, Codable, Sendable, CaseIterable {
-    /// Frames that say they are made of fields.
+    /// Frames flagged as interlaced.
     case auto
     /// All frames.
     case on
@@ -98,31 +99,32 @@ public enum Deinterlacing: String, Hashable, Codable, Sendable, CaseIterable {
     case off
 }
 
-/// How a frame gets into a size of another shape.
+/// Scaling of a frame to a size with another aspect ratio.
 public enum FrameFit: String, Hashable, Codable, Sendable, CaseIterable {
-    /// All of it, with black bars.
+    /// The whole frame, with black bars.
     case contain
-    /// The size is filled, and what doesn't fit is cut off.
+    /// The size is filled, and the frame is cropped.
     case cover
-    /// Scaled to the size; the shape of a pixel makes up for it.
+    /// Scaled to the size; the sample aspect ratio keeps the display aspect ratio.
     case stretch
-    /// As large as fits.
+    /// The largest size that fits.
     case inside
-    /// As large as fits and no larger than it is; the size is rotated for a frame that stands.
+    /// The largest size that fits, without upscaling; for a portrait frame, width and height of the size are
+    /// exchanged.
     case scaleDown = "scale-down"
 }
 
-/// A rectangle of a frame, in pixels from its upper left corner.
+/// A rectangle in a frame, in pixels from the upper left corner.
 public struct PixelRectangle: Hashable, Codable, Sendable {
-    /// Left edge.
+    /// Left edge, in pixels.
     public var x: Int
-    /// Upper edge.
+    /// Upper edge, in pixels.
     public var y: Int
-    /// Width.
+    /// Width in pixels.
     public var width: Int
-    /// Height.
+    /// Height in pixels.
     public var height: Int
-    /// Makes a rectangle.
+    /// Creates a rectangle.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
@@ -131,23 +133,23 @@ public struct PixelRectangle: Hashable, Codable, Sendable {
     }
 }
 
-/// A rotation by quarters, after a reflection or not.
+/// A rotation by a multiple of 90°, optionally after a reflection.
 public struct FrameRotation: Hashable, Codable, Sendable {
-    /// Mirrored from left to right first.
+    /// Whether the frame is mirrored horizontally before the rotation.
     public var isReflected: Bool
     /// Degrees clockwise: 0, 90, 180 or 270.
     public var clockwiseDegrees: Int
 
-    /// Makes a rotation.
+    /// Creates a rotation. Default: no reflection.
     public init(clockwiseDegrees: Int, isReflected: Bool = false) {
         self.clockwiseDegrees = clockwiseDegrees
         self.isReflected = isReflected
     }
 
-    /// Leaves frames as they are.
+    /// Whether frames stay unchanged.
     public var isNone: Bool { clockwiseDegrees == 0 && !isReflected }
 
-    /// Exchanges width and height.
+    /// Whether width and height are exchanged.
     public var isQuarter: Bool { clockwiseDegrees % 180 != 0 }
 
     var filters: [FilterStep] {
@@ -164,31 +166,31 @@ public struct FrameRotation: Hashable, Codable, Sendable {
 
 /// Width and height in pixels.
 public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
-    /// Width.
+    /// Width in pixels.
     public var width: Int
-    /// Height.
+    /// Height in pixels.
     public var height: Int
-    /// Makes a size.
+    /// Creates a size.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
-    /// As `1280x720`.
+    /// The size as text, such as `1280x720`.
     public var description: String { "\(width)x\(height)" }
 }
 
-/// Audio as an output vends it; nil keeps what the source has.
+/// Conversion of decoded audio; nil keeps the source's value.
 public struct AudioOutputSettings: Hashable, Codable, Sendable {
-    /// How a sample is stored.
+    /// Sample format, such as `s16` or `fltp`.
     public var sampleFormat: SampleFormat?
     /// Samples per second.
     public var sampleRate: Int32?
-    /// Channels and their places.
+    /// Channel layout.
     public var layout: ChannelLayout?
-    /// A chain of libavfilter's filters, before everything else.
+    /// A chain of libavfilter's filters, applied before the conversion.
     public var filters: FilterChain?
 
-    /// Audio as the source has it.
+    /// Creates settings that keep the source's audio, except for the given values.
     public init(sampleFormat: SampleFormat? = nil, sampleRate: Int32? = nil, layout: ChannelLayout? = nil) {
         self.sampleFormat = sampleFormat
         self.sampleRate = sampleRate

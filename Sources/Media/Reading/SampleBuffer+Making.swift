@@ -1,8 +1,8 @@
 public import LibAV
 
-/// Samples that a program makes.
+/// Samples created by a program.
 extension SampleBuffer {
-    /// A packet of compressed data, which are copied. `isKey`: decoding can begin with it.
+    /// Creates a packet from a copy of compressed data. `isKey`: whether decoding can start at it.
     public init(
         data: [UInt8], at time: MediaTime, duration: MediaTime, isKey: Bool, timeBase: Rational
     ) throws {
@@ -17,7 +17,8 @@ extension SampleBuffer {
         )
     }
 
-    /// A run of audio: samples of all channels in turn, from -1 to 1. They begin at the sample that is nearest to `time`.
+    /// Creates a block of audio from interleaved samples between -1 and 1. It begins at the sample position nearest
+    /// to `time`.
     public init(audio samples: [Float], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime) throws {
         guard sampleRate > 0, layout.channels > 0, !samples.isEmpty, samples.count % layout.channels == 0,
             samples.count / layout.channels <= 1 << 24

@@ -1,29 +1,29 @@
 public import LibAV
 
-/// One packet, frame or run of samples with its timing (AVFoundation's `CMSampleBuffer`). It has one
-/// owner at a time; its data are reference-counted by the library and never copied.
+/// One packet, frame or block of audio with its timing (AVFoundation's `CMSampleBuffer`). It has one owner at a time;
+/// its data is reference-counted by FFmpeg and not copied.
 public struct SampleBuffer: ~Copyable, Sendable {
-    /// What it holds.
+    /// The packet or frame of a sample buffer.
     public enum Payload: ~Copyable, Sendable {
         /// Compressed data.
         case packet(Packet)
-        /// A decoded frame or run of samples.
+        /// A decoded frame or block of audio.
         case frame(Frame)
     }
 
-    /// What it holds.
+    /// The packet or frame.
     public var payload: Payload
     /// Presentation time on the asset's time line, in ticks of `timeBase`.
     public var pts: Int64
     /// Decoding time in ticks of `timeBase`; equals `pts` for frames.
     public var dts: Int64
-    /// How long it is presented, in ticks of `timeBase`.
+    /// Duration in ticks of `timeBase`.
     public var duration: Int64
-    /// The unit of the times.
+    /// Time base of `pts`, `dts` and `duration`.
     public var timeBase: Rational
     /// The number of audio samples per channel, 1 for anything else.
     public var sampleCount: Int
-    /// Memory that its data take.
+    /// Size of the data in bytes.
     public var byteCount: Int
 
     /// Wraps a packet; times are as given, in `timeBase`.
@@ -48,10 +48,10 @@ public struct SampleBuffer: ~Copyable, Sendable {
         payload = .frame(frame)
     }
 
-    /// When it is presented, on the asset's time line.
+    /// Presentation time on the asset's time line.
     public var presentationTime: MediaTime { MediaTime(ticks: pts, timeBase: timeBase) }
 
-    /// The frame itself, or nil for a packet.
+    /// Returns the frame, or nil for a packet.
     public consuming func takeFrame() -> Frame? {
         switch consume payload {
         case .frame(let frame): frame
@@ -59,7 +59,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// The packet itself, or nil for a frame.
+    /// Returns the packet, or nil for a frame.
     public consuming func takePacket() -> Packet? {
         switch consume payload {
         case .packet(let packet): packet
@@ -75,8 +75,8 @@ public struct SampleBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// The pixels of a frame of video, which are not copied (`CMSampleBufferGetImageBuffer`). Throws `MediaError.misuse` of packets and of
-    /// audio.
+    /// Returns the pixels of a video frame, without a copy (`CMSampleBufferGetImageBuffer`). Throws
+    /// `MediaError.misuse` for packets and audio.
     public borrowing func pixelBuffer() throws -> PixelBuffer {
         switch payload {
         case .frame(let frame) where frame.width > 0: return try PixelBuffer(reading: try frame.reference())

@@ -1,12 +1,13 @@
 internal import LibAV
 
-/// The samples of one track one after the other, for whoever measures them.
+/// Reads the samples of one track in order, for measurements.
 struct TrackSamples: Sendable {
     private let reader: AssetReader
     private let output: AssetReaderOutput
     private let isCancelled: @Sendable () -> Bool
 
-    /// Nothing is read before `start`. `decoderThreads` is nil for what suits; `isCancelled` is asked before every sample.
+    /// Creates a reader; reading starts with `start`. `decoderThreads`: nil chooses by the track. `isCancelled` is
+    /// called before every sample.
     init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
         extent: ReadingExtent = ReadingExtent(), decoderThreads: Int? = nil,
@@ -20,25 +21,25 @@ struct TrackSamples: Sendable {
         try reader.add(output)
     }
 
-    /// What was left out because it was damaged.
+    /// Count of what was skipped because of damage.
     var damage: DamageTally.Count { output.damagedSamples }
 
     func start() throws { try reader.startReading() }
 
-    /// The next sample, or nil at the end. Throws `CancellationError` after a cancel.
+    /// Returns the next sample, or nil at the end. Throws `CancellationError` after a cancel.
     func next() throws -> SampleBuffer? {
         if isCancelled() {
             reader.cancelReading()
             throw CancellationError()
         }
         guard let sample = try output.copyNextSampleBuffer() else {
-            // A cancel ends the reading too.
+            // A cancel also ends the reader's output.
             if isCancelled() { throw CancellationError() }
             return nil
         }
         return sample
     }
 
-    /// Interrupts a read that is under way, from any thread.
+    /// Interrupts a read in progress; callable from any thread.
     func cancel() { reader.cancelReading() }
 }

@@ -1,25 +1,25 @@
 internal import DequeModule
 internal import LibAV
 
-/// Brings audio to the form that is asked for (libswresample), and ends it where its source ends: exactly as many samples come out
-/// as went in, at the output's rate. Times go in counted from the start of the range and come out on the asset's time line.
+/// Converts audio to the requested format (libswresample). The output has exactly as many samples as the input, at
+/// the output's rate. Input times count from the start of the range, output times are on the asset's time line.
 final class AudioConverter: FrameStage {
     private let settings: AudioOutputSettings
     private let start: MediaTime
-    /// Where filters gave less than went into them, silence comes instead.
+    /// Whether silence is appended if filters returned fewer samples than they received.
     private let isFilled: Bool
 
-    /// What goes into the resampler, and what comes out.
+    /// Format of the resampler's input and of its output.
     private var input: AudioFormat?
     private var output: AudioFormat?
     private var resampler: Resampler?
-    /// When the first sample is heard, and in which unit that counts.
+    /// Time of the first sample, and the unit of that time.
     private var first: (time: Int64, unit: Rational)?
-    /// Samples that went on, at the output's rate.
+    /// Number of samples returned so far, at the output's rate.
     private var given: Int64 = 0
-    /// Where the source ends; known before the first frame comes where filters held everything until then.
+    /// End of the source. Known before the first frame arrives if filters held back all frames until then.
     private var sourceEnd: MediaTime?
-    /// Samples that are to go on altogether; nil until that is known.
+    /// Number of samples to return in total; nil until it is known.
     private var target: Int64? {
         guard let first, let sourceEnd, resampler != nil || isFilled else { return nil }
         return first.unit.rescale(sourceEnd.ticks(in: first.unit) - first.time, to: timeBase)
@@ -46,7 +46,8 @@ final class AudioConverter: FrameStage {
         ready.append(converted)
     }
 
-    /// The source changed in mid-stream: what is inside the old resampler comes out first.
+    /// Replaces the resampler after a change of format in mid-stream; samples buffered in the old one are returned
+    /// first.
     private func change(to format: AudioFormat) throws {
         if let rest = try resampler?.drain(), rest.sampleCount > 0 { ready.append(rest) }
         input = format
@@ -68,7 +69,7 @@ final class AudioConverter: FrameStage {
     func pull() throws -> Frame? {
         while let frame = ready.popFirst() {
             guard isFilled, let target else { return stamped(frame) }
-            // A filter's tail is none of the source's audio.
+            // Samples that a filter appends after the source's end are dropped.
             let left = target - given
             guard left > 0 else { continue }
             if Int64(frame.sampleCount) > left { frame.narrow(start: 0, count: Int(left)) }

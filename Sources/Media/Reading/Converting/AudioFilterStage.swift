@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Sends audio through a chain of filters. The chain is made anew when the audio changes in mid-stream, after what
-/// is inside the old one has come out. As many samples come out as filters give: what is past the end, such as an echo, cuts who
-/// comes next.
+/// Filters audio through a chain. If the audio's format changes in mid-stream, the old filter graph is drained and a
+/// new one is built. The number of samples is that of the filters' output; samples past the end, such as an echo, are
+/// cut by a later stage.
 final class AudioFilterStage: FrameStage {
     private let chain: FilterChain
     private var graph: FilterGraph?
@@ -11,9 +11,9 @@ final class AudioFilterStage: FrameStage {
     private var position: Int64 = 0
     private var isDraining = false
     private var isFinishing = false
-    /// When the first sample is heard, and in which unit that counts.
+    /// Time of the first sample, and the unit of that time.
     private var first: (time: Int64, unit: Rational)?
-    /// Samples that came out.
+    /// Number of samples returned so far.
     private var given: Int64 = 0
 
     init(chain: FilterChain) { self.chain = chain }

@@ -1,26 +1,25 @@
 package import LibAV
 
-/// The chain of filters that frames of one form go through on their way to `settings`, but for the frame rate.
+/// The chain of filters that converts frames of one format to `settings`, except for the frame rate.
 ///
-/// A change of pixel format is a change of numbers, and libavfilter's scaler tells of range and matrix only half: it
-/// brings full range to the limited one where nobody forbids it, and takes any RGB for BT.601. So every scaler is told
-/// what goes in and what comes out, also those that libavfilter puts between filters by itself.
+/// libavfilter's scaler handles range and matrix incompletely: by default it converts full range to limited range,
+/// and it takes any RGB for BT.601. So every scaler gets explicit ranges and matrices of its input and output,
+/// including the scalers that libavfilter inserts between filters.
 package struct FrameFilterChain {
     let settings: VideoOutputSettings
     let size: PixelSize
     let format: PixelFormat
-    /// What the numbers mean.
+    /// Whether the frames' values have full range (`pc`).
     let isFullRange: Bool
-    /// Of frames that are no RGB.
+    /// Matrix of the frames, unless they are RGB; nil if unspecified.
     let matrix: String?
-    /// The size that frames come out in where `settings` say none.
+    /// Output size if `settings` set none; nil for the size of the frames.
     let wholeSize: PixelSize?
     let target: PixelFormat
-    /// Theirs, and that of those that everything was planned for.
+    /// Shape of these frames, and shape of the first frames, which the chain's settings were planned for.
     var shapes: (own: FrameShape, first: FrameShape)?
 
-    /// What scalers are told that stand before the last step: what goes in keeps its meaning all along, where no filter
-    /// is there to change it.
+    /// Options for scalers before the last step, which keep range and matrix unless a filter converts colors.
     var scaling: [MetadataEntry] {
         let name =
             format.isRGB ? settings.matrix ?? usualMatrix : matrix ?? settings.sourceMatrix ?? usualMatrix
@@ -29,11 +28,11 @@ package struct FrameFilterChain {
             ? Self.flags : Self.terms(from: range, to: range, matrix: name)
     }
 
-    /// What becomes of frames in a chain of the user's filters.
+    /// Returns the format of frames behind a chain of user filters, without decoding media.
     package static func trial(_ filters: FilterChain, of form: FrameForm, matrix: String) throws(AVError)
         -> FrameForm
     {
-        // Most filters take a frame's time, and leave the meaning of its numbers but for RGB.
+        // Most filters have no option for range and matrix, and change them only for RGB.
         if changesColor(filters) { return try FilterGraph.trial(filters.steps, of: form, scaling: flags) }
         let range = form.color.range ?? (form.format.isUsuallyFullRange ? "pc" : "tv")
         var after = try FilterGraph.form(
@@ -46,7 +45,8 @@ package struct FrameFilterChain {
         return after
     }
 
-    /// Tries a change of primaries, transfer or matrix with a small frame: not all that has a name can be computed.
+    /// Converts one small frame, to find out whether this build supports the change of primaries, transfer or matrix;
+    /// not every combination of named values is supported.
     package static func tryConversion(
         _ settings: VideoOutputSettings, from format: PixelFormat, _ color: ColorDescription,
         to target: PixelFormat
@@ -70,12 +70,12 @@ package struct FrameFilterChain {
                 color: known), scaling: chain.scaling)
     }
 
-    /// Filters that say what numbers mean, and may say it anew.
+    /// Returns whether the chain has a filter that may change range or matrix.
     private static func changesColor(_ filters: FilterChain?) -> Bool {
         filters?.steps.contains { ["scale", "zscale", "colorspace", "tonemap"].contains($0.name) } == true
     }
 
-    /// The chain.
+    /// The filters of the chain, in order.
     var steps: [FilterStep] {
         var steps = geometry
         if isConverting {
@@ -120,13 +120,14 @@ package struct FrameFilterChain {
         return steps
     }
 
-    /// What the first scaler is told.
+    /// Range and matrix options of the first scaler.
     private var colors: [MetadataEntry] {
         convertsFirst
             ? Self.terms(from: wanted, to: wanted, matrix: nil) : terms(to: isConverting ? kept : wanted)
     }
 
-    /// Colors are converted where there are fewer pixels of them: before frames become larger, and behind what makes them smaller.
+    /// Whether colors are converted before scaling: conversion happens where frames have fewer pixels, before
+    /// upscaling or after downscaling.
     private var convertsFirst: Bool {
         guard isConverting, !isCrossing, refitting(colors: []) == nil,
             let box = settings.innerSize ?? settings.size
@@ -135,7 +136,7 @@ package struct FrameFilterChain {
         return own < box.width * box.height
     }
 
-    /// Frames whose shape is another one than what was planned for.
+    /// Steps for frames whose shape differs from that of the planned frames; nil if it doesn't differ.
     private var refitting: [FilterStep]? { refitting(colors: colors) }
 
     private func refitting(colors: @autoclosure () -> [MetadataEntry]) -> [FilterStep]? {
@@ -143,10 +144,10 @@ package struct FrameFilterChain {
         return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors())
     }
 
-    /// Steps through `zscale`, which goes to the target's format by itself.
+    /// Color conversion by `zscale`, which also converts to the target's pixel format.
     private var conversion: [FilterStep] {
         guard let color = settings.color else { return [] }
-        // Packed RGB would be made YUV on the way there.
+        // `zscale` would get packed RGB converted to YUV; planar RGB formats avoid this.
         let planes = [
             "gbrp", "gbrp9le", "gbrp10le", "gbrp12le", "gbrp14le", "gbrp16le", "gbrap", "gbrap10le",
             "gbrap12le",
@@ -162,8 +163,8 @@ package struct FrameFilterChain {
         return before + [step]
     }
 
-    /// The last scaler. Frames that change size in mid-stream come out in one; of those that don't, colour that becomes
-    /// denser is made of the lines of one field, where frames say that they have two.
+    /// The last scaler. Frames that change size in mid-stream are scaled to one size. If the size stays the same,
+    /// chroma of frames flagged as interlaced is resampled per field (`interl=-1`).
     private var end: FilterStep {
         guard let whole = wholeSize else { return FilterStep("scale", options: terms(to: wanted)) }
         let fields = MetadataEntry(key: "interl", value: "-1")
@@ -172,14 +173,14 @@ package struct FrameFilterChain {
             (size == whole && size.height.isMultiple(of: 4) ? [fields] : []) + terms(to: wanted))
     }
 
-    // MARK: What numbers mean
+    // // MARK: Range and matrix
 
     private static let flags = [MetadataEntry(key: "flags", value: "bicubic")]
 
-    /// How pixels are stored behind the user's filters, or where there are none.
+    /// Pixel format behind the user's filters, or of the frames if there are no filters.
     private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
 
-    /// Their range.
+    /// Range of the frames in format `inner`, `tv` or `pc`.
     private var kept: String {
         guard let filtered = settings.filtered else { return isFullRange ? "pc" : "tv" }
         return filtered.range ?? (filtered.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
@@ -189,14 +190,14 @@ package struct FrameFilterChain {
         target.isFullRangeByName || target.isRGB ? "pc" : settings.levels ?? (inner.isRGB ? "tv" : kept)
     }
 
-    /// RGB becomes YUV or the other way.
+    /// Whether RGB is converted to YUV or YUV to RGB.
     private var isCrossing: Bool { inner.isRGB != target.isRGB }
 
     private var isConverting: Bool { settings.mapsTones || settings.color?.conversionFilter != nil }
 
     private var usualMatrix: String { ColorDescription.usualMatrix(width: size.width, height: size.height) }
 
-    /// What the last scaler is told.
+    /// Range and matrix options of the last scaler.
     private func terms(to range: String) -> [MetadataEntry] {
         guard isCrossing else { return Self.terms(from: kept, to: range, matrix: nil) }
         let own = settings.filtered == nil ? matrix : settings.filtered?.matrix

@@ -1,19 +1,20 @@
 internal import LibAV
 
-/// Makes a steady frame rate of frames, which it repeats or leaves out (libavfilter's `fps`). All of a range go through
-/// one of these, however often their form changed before.
+/// Converts frames to a constant frame rate by duplicating and dropping them (libavfilter's `fps`). One stage handles
+/// all frames of a range, even if their format changes.
 ///
-/// A new frame is the one that is on screen at its time, not one that comes soon after it: a range begins with what is
-/// shown at its start. Containers round times; half of their unit, at most a millisecond, is forgiven.
+/// An output frame is the one on screen at its time, not one that begins shortly after it; so a range begins with the
+/// frame that is shown at its start. Containers round times: a deviation of half their time base, at most a
+/// millisecond, is tolerated.
 final class FrameRateStage: FrameStage {
     private let rate: Rational
     private let sourceRate: Rational?
-    /// Where the range starts and ends, in the unit of what comes out.
+    /// Start and end of the range, in the output's time base.
     private let start: Int64
     private let rangeEnd: Int64?
     private let tick: Rational
     var timeBase: Rational { tick }
-    /// What is forgiven, in `inner`.
+    /// Tolerance for rounded times, in units of `inner`.
     private let slack: Int64
     private static let inner = Rational(1, 1_000_000)
 
@@ -22,7 +23,7 @@ final class FrameRateStage: FrameStage {
     init(rate: Rational, context: ProducerContext) {
         self.rate = rate
         sourceRate = context.track.nominalFrameRate
-        // A tick that the range's ends and the new frames fall on.
+        // Time base in which the range's ends and the output's frames have exact times.
         let ticks = [rate.inverted, context.start.asTick, context.end?.asTick]
         tick =
             commonTick(ticks.compactMap(\.self)) ?? commonTick(ticks.dropLast().compactMap(\.self))
@@ -32,7 +33,8 @@ final class FrameRateStage: FrameStage {
         slack = min(1000, max(2, context.track.timeBase.rescale(1, to: Self.inner) / 2))
     }
 
-    /// Takes a frame whose time is told from the start of the range, so that the first new one falls on it.
+    /// Adds a frame. Its time counts from the start of the range, so that the first output frame has the range's
+    /// start.
     func push(_ frame: consuming Frame, in timeBase: Rational) throws {
         frame.pts = timeBase.rescale(frame.pts, to: Self.inner) - slack
         if graph == nil {

@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// Size and pixel aspect of frames: their shape as it is seen.
+/// Size and sample aspect ratio of frames.
 struct FrameShape: Equatable {
     var size: PixelSize
-    /// The shape of a pixel; square where nobody says.
+    /// Sample aspect ratio; treated as square if it isn't positive.
     var aspect: Rational
 
-    /// Width over height, as it is seen.
+    /// Display aspect ratio.
     var ratio: Double {
         Double(size.width) * (aspect.isPositive ? aspect.double : 1) / Double(max(1, size.height))
     }
 
-    /// Behind a crop and a rotation.
+    /// Returns the shape after the settings' crop and rotation.
     func after(_ settings: VideoOutputSettings) -> FrameShape {
         var shape = self
         if let crop = settings.crop { shape.size = PixelSize(width: crop.width, height: crop.height) }
@@ -22,8 +22,8 @@ struct FrameShape: Equatable {
         return shape
     }
 
-    /// Steps that put frames of another shape than the first ones' into what was made for those: with bars, or cut off
-    /// where `cover` says so. Nil where the shapes are one.
+    /// Returns steps that fit frames of this shape into a box that was planned for the shape `first`: with bars, or
+    /// cropped if `settings.fit` is `cover`. Nil if the shapes are equal.
     func steps(
         into box: PixelSize, made first: FrameShape, _ settings: VideoOutputSettings,
         colors: [MetadataEntry]
@@ -31,7 +31,8 @@ struct FrameShape: Equatable {
         -> [FilterStep]?
     {
         guard settings.filters == nil, first != self else { return nil }
-        // What fits into a box gets square pixels; else those that keep the first frames' shape.
+        // Fits other than `stretch` have square pixels; with `stretch`, frames get the display aspect ratio of the
+        // first ones.
         let hasSquares = settings.fit != .stretch
         let shown =
             hasSquares ? Double(box.width) / Double(max(1, box.height)) : first.after(settings).ratio
@@ -53,19 +54,19 @@ struct FrameShape: Equatable {
 }
 
 extension FilterStep {
-    /// Scales to a size; `options` say what the numbers mean.
+    /// Scales to a size; `options` are the scaler's range and matrix options.
     static func scale(to size: PixelSize, _ options: [MetadataEntry]) -> FilterStep {
         var step = FilterStep("scale", ["w": "\(size.width)", "h": "\(size.height)"])
         step.options += options
         return step
     }
 
-    /// Keeps the middle of a frame.
+    /// Crops to the center of the frame.
     static func crop(to size: PixelSize) -> FilterStep {
         FilterStep("crop", ["out_w": "\(size.width)", "out_h": "\(size.height)"])
     }
 
-    /// Puts a frame into the middle of a larger one.
+    /// Centers the frame in a larger one.
     static func pad(to size: PixelSize) -> FilterStep {
         FilterStep(
             "pad",

@@ -1,28 +1,28 @@
 internal import LibAV
 internal import Locking
 
-/// What becomes of data of a source that are damaged.
+/// Handling of damaged data in a source.
 public enum DamagePolicy: String, Codable, Hashable, Sendable, CaseIterable {
     /// The first damage ends the session with an error.
     case fail
-    /// What is damaged is left out, counted and reported.
+    /// Damaged data is skipped, counted and reported.
     case skip
 }
 
-/// Decides about damage where it is met, and counts what was left out.
+/// Applies the damage policy to each damage that occurs, and counts skipped data.
 ///
-/// Only damage of the data is tolerated, never a device that fails or a cancel, and never a clock that leaps: what
-/// comes after it can't be put in its place.
+/// Only damaged data is tolerated. A device error, a cancel, or a jump of timestamps is always an error; data after a
+/// jump has no known position.
 public final class DamageTally: Sendable {
-    /// What was left out of one track.
+    /// Counts of skipped and dropped data of one track.
     public struct Count: Hashable, Codable, Sendable {
-        /// Packets and frames.
+        /// Number of skipped packets and frames.
         public var skipped = 0
-        /// The time of the first one, where it has one.
+        /// The time of the first skipped one, if known.
         public var first: MediaTime?
         /// Frames dropped because they precede the first random-access point of the stream.
         public var leading = 0
-        /// The time of the first frame behind them.
+        /// The time of the first frame after the dropped ones.
         public var leadingEnd: MediaTime?
     }
 
@@ -33,14 +33,15 @@ public final class DamageTally: Sendable {
 
     private let state = Guarded(State())
 
-    /// What was left out so far.
+    /// Counts so far.
     public var count: Count { state.withLock { $0.count } }
 
     var policy: DamagePolicy { state.withLock { $0.policy } }
 
     func follow(_ policy: DamagePolicy) { state.withLock { $0.policy = policy } }
 
-    /// Counts the frames dropped before the first random-access point; outputs that read the same frames count them once.
+    /// Counts the frames dropped before the first random-access point. Outputs that read the same frames count them
+    /// once.
     func dropLeading(_ count: Int, until time: MediaTime?) {
         state.withLock { state in
             guard count > state.count.leading else { return }
@@ -48,7 +49,7 @@ public final class DamageTally: Sendable {
         }
     }
 
-    /// Counts what is left out from here on, or throws where that is not wanted.
+    /// Counts damage if the policy is `skip`, and throws `error` otherwise.
     func meet(_ error: MediaError, at time: MediaTime? = nil) throws(MediaError) {
         let goesOn = state.withLock { state in
             guard state.policy == .skip else { return false }
@@ -59,7 +60,7 @@ public final class DamageTally: Sendable {
         if !goesOn { throw error }
     }
 
-    /// The same for what a library said: an error of the system or a cancel is no damage.
+    /// Handles a library's error: damage follows the policy, other errors (system errors, cancels) are thrown.
     func meet(_ error: AVError, of track: String, at time: MediaTime? = nil) throws(MediaError) {
         let failure = MediaError.reading(track: track, at: time, error)
         guard error.isDamage else { throw failure }
@@ -68,6 +69,6 @@ public final class DamageTally: Sendable {
 }
 
 extension AVError {
-    /// The data are wrong, not the machine.
+    /// Whether the error is caused by invalid data rather than by the system.
     var isDamage: Bool { isInvalidData || errnoValue == 22 }
 }

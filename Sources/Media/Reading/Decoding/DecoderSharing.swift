@@ -1,15 +1,16 @@
 internal import LibAV
 internal import Locking
 
-/// Who decodes for whom: outputs that want frames of the same track share a decoder, and with it a demuxer's packets.
+/// Assigns decoders to outputs: outputs that read frames of the same track share a decoder, and so the packets of one
+/// demuxer.
 ///
-/// Each part of a track, where several ranges are joined, is decoded by a decoder of its own, opened by the output that
-/// comes to it first. An output that has ended takes part no longer, in no part that is still to come.
+/// If several ranges are joined, each of them has a decoder of its own, which is opened by the output that reaches
+/// the range first. An output that has ended takes no frames from later ranges.
 ///
-/// Unchecked `Sendable`: the table is frozen when it is made; its entries are behind their mutexes.
+/// Unchecked `Sendable`: the table is immutable after `init`; its entries are protected by mutexes.
 final class DecoderSharing: @unchecked Sendable {
     private struct State {
-        /// Decoders that not all have come to yet, by part.
+        /// Decoders that not all outputs have claimed yet, by index of the range.
         var lanes: [Int: DecodingLane] = [:]
         var ended: Set<ObjectIdentifier> = []
     }
@@ -24,10 +25,11 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// By track.
+    /// Entries by track index.
     private let entries: [Int: Entry]
 
-    /// Nothing is shared unless `isOn`; frames that are to be converted are decoded on a queue of their own all the same.
+    /// Creates the assignment. Unless `isOn`, nothing is shared; frames that are converted afterwards are still
+    /// decoded on a separate queue.
     init(_ outputs: [AssetReaderOutput], isOn: Bool) {
         var consumers: [Int: [AssetReaderOutput]] = [:]
         for output in outputs where output.settings.isDecoded {
@@ -42,7 +44,8 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// The streams that a demuxer reads for some outputs, one as often as it is read.
+    /// Returns the streams that a demuxer reads for some outputs; a stream appears once for each reader of its
+    /// packets.
     func streams(of outputs: [AssetReaderOutput]) -> [Int] {
         var seen: Set<Int> = []
         return outputs.flatMap { output in
@@ -52,7 +55,8 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// The frames of a track in one of the parts that are joined, from a decoder that `make` opens or that is there.
+    /// Returns the frames of a track in one of the joined ranges, from an existing decoder or from one that `make`
+    /// opens.
     func frames(
         of track: AssetTrack, part: Int, for output: AssetReaderOutput,
         make: () throws -> any FrameStream
@@ -76,7 +80,7 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// An output wants nothing any more.
+    /// Closes the ports of an output that needs no more frames.
     func end(_ output: AssetReaderOutput) {
         let id = ObjectIdentifier(output)
         for track in output.tracks {
@@ -93,7 +97,7 @@ final class DecoderSharing: @unchecked Sendable {
 }
 
 extension ReaderOutputSettings {
-    /// Frames are vended, no packets.
+    /// Whether the output vends decoded frames rather than packets.
     var isDecoded: Bool {
         switch self {
         case .video, .audio: true
@@ -103,7 +107,7 @@ extension ReaderOutputSettings {
 }
 
 extension AssetReaderOutput {
-    /// Decoded video goes through filters or a scaler.
+    /// Whether decoded video goes through filters or a scaler.
     var convertsVideo: Bool {
         guard case .video(let settings) = settings else { return false }
         let format = track.format

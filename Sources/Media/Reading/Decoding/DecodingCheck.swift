@@ -1,15 +1,16 @@
 internal import LibAV
 
-/// Decodes a few packets of a track, to detect a file whose packets don't match its header: a codec tag, parameter sets or a packet
-/// framing that a muxer got wrong. Counts and times of such a file are right, and no player shows it.
+/// Decodes a few packets of a track, to detect a file whose packets don't match its header: a codec tag, parameter
+/// sets or a packet framing that a muxer wrote wrongly. Such a file has correct counts and times, but no player can
+/// play it.
 ///
-/// Two groups of pictures are sampled of video, the first and the last, and the beginning of audio.
+/// Two GOPs of a video track are sampled, the first and the last, and the beginning of an audio track.
 package struct DecodingCheck: Sendable {
-    /// Which part of a track is sampled.
+    /// The part of a track that is sampled.
     package enum Group: Sendable {
         /// The beginning.
         case first
-        /// The group whose keyframe is the last one not after `time`, on the asset's timeline.
+        /// The GOP whose keyframe is the last one not after `time`, on the asset's time line.
         case last(notAfter: MediaTime)
 
         /// The group's name in messages.
@@ -25,23 +26,23 @@ package struct DecodingCheck: Sendable {
     private let track: AssetTrack
     private let isCancelled: @Sendable () -> Bool
 
-    /// Packets that are decoded of a group of video: the keyframe, and frames predicted from it.
+    /// Number of packets decoded of a video GOP: the keyframe, and frames predicted from it.
     private static let videoPackets = 8
-    /// Frames of audio that show that packets match their header.
+    /// Number of intact audio frames that prove that packets match their header.
     private static let audioFrames = 3
-    /// Packets of audio that are decoded at most before the first frame: those of a bit reservoir, or up to the next sync packet, of which
-    /// TrueHD has one in 128.
+    /// Maximum number of audio packets decoded before the first frame: those of a bit reservoir, or up to the next
+    /// sync packet, of which TrueHD has one in 128.
     private var audioPackets: Int { track.format.parameters.traits.hasSyncPackets ? 512 : 64 }
 
-    /// A check of one of the asset's tracks; `isCancelled` is called before every packet.
+    /// Creates a check of one of the asset's tracks; `isCancelled` is called before every packet.
     package init(_ asset: Asset, track: AssetTrack, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.asset = asset
         self.track = track
         self.isCancelled = isCancelled
     }
 
-    /// Whether the track is one that can be checked: samples that aren't coded can't be undecodable, and a codec without a decoder in this
-    /// build can only be copied.
+    /// Whether the track can be checked. PCM isn't checked because it always decodes, and a codec without a decoder
+    /// in this build can only be copied.
     package var isPossible: Bool {
         guard case .file = asset.source, [.video, .audio].contains(track.mediaType),
             !track.isAttachedPicture, !track.format.parameters.traits.isPCM
@@ -49,7 +50,7 @@ package struct DecodingCheck: Sendable {
         return track.format.parameters.isDecodable
     }
 
-    /// The decoder's complaint about a group; nil when the group decodes, or has no packet.
+    /// Returns the decoder's error for a group; nil if the group decodes, or has no packet.
     ///
     /// `isStrict`: every sampled frame must be intact. Otherwise a third of them is enough, since a copy may begin with frames that refer to
     /// earlier ones.
@@ -96,7 +97,7 @@ package struct DecodingCheck: Sendable {
         return isStrict ? sample.complaint : nil
     }
 
-    /// What a decoder made of some packets.
+    /// Result of decoding some packets.
     private struct Sample: ~Copyable {
         let decoder: PacketDecoder
         let frame: Frame
@@ -130,7 +131,7 @@ package struct DecodingCheck: Sendable {
             while receive() {}
         }
 
-        /// Whether a frame came.
+        /// Returns whether the decoder returned a frame.
         private mutating func receive() -> Bool {
             do throws(AVError) {
                 guard case .ready = try decoder.receive(into: frame) else { return false }

@@ -3,17 +3,17 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// One decoder and the frames that wait behind it, on a queue of its own, so that decoding and what becomes of frames
-/// happen at the same time.
+/// One decoder and its queue of decoded frames, on a dispatch queue of its own, so that decoding and further
+/// processing run concurrently.
 ///
-/// Each of its ports gets every frame, all of them references to the same data. A frame is decoded when every port has
-/// room: so the slowest one paces the others, and no more frames wait than the ports have room for. A port that is
-/// given up, because its reader has all it wants, has failed or was cancelled, holds back nobody.
+/// Each port gets every frame, as references to the same data. A frame is decoded when every port has room; so the
+/// slowest port paces the others, and the number of queued frames is bounded. A closed port, whose reader has
+/// finished, failed or was cancelled, doesn't hold back the others.
 ///
-/// A port that has nothing decodes on its own account, on the lane's queue, where no other port is full; where one is,
-/// it is told to wait and woken when a frame comes.
+/// A read from an empty port decodes synchronously on the lane's queue if no other port is full. If one is full, the
+/// read returns `pending`, and the port's reader is woken when a frame arrives.
 ///
-/// Unchecked `Sendable`: the frames' source is touched on `queue` only, everything else is behind the mutex.
+/// Unchecked `Sendable`: the frames' source is used on `queue` only, everything else is protected by the mutex.
 final class DecodingLane: @unchecked Sendable {
     private struct Waiting: ~Copyable {
         var frames = UniqueDeque<Frame>()
@@ -23,7 +23,7 @@ final class DecodingLane: @unchecked Sendable {
     /// A class because arrays hold no noncopyable values.
     private final class Inbox {
         var waiting = Waiting()
-        /// Its reader was told to wait, and is to be called.
+        /// Whether its reader got `pending` and must be woken.
         var isAwaited = false
         var wake: (@Sendable () -> Void)?
         var isClosed = false
@@ -40,7 +40,7 @@ final class DecodingLane: @unchecked Sendable {
         var isDecoding = false
         var isFinished = false
         var error: (any Error)?
-        // What is known of the stream, as of the last frame.
+        // Properties of the stream as of the last frame.
         var timeBase: Rational
         var dropped = 0
         var formChange: MediaTime?
@@ -50,10 +50,10 @@ final class DecodingLane: @unchecked Sendable {
     private let state: Guarded<State>
     private var frames: (any FrameStream)?
     private let limit: (frames: Int, bytes: Int)
-    /// Frames decoded at a time: a change of queue costs as much as a short run of audio samples.
+    /// Frames decoded per turn: a switch of queues costs as much time as a few frames of audio.
     private let turn: Int
 
-    /// A lane of so many ports, each of which is to be claimed.
+    /// Creates a lane with this number of ports, each of which must be claimed or closed.
     init(_ frames: any FrameStream, mediaType: MediaType, ports: Int) {
         self.frames = frames
         let inboxes = (0..<ports).map { _ in Inbox() }
@@ -63,7 +63,7 @@ final class DecodingLane: @unchecked Sendable {
         turn = isVideo ? 1 : 8
     }
 
-    /// A port. `wake` is called, on any queue, when a port that was told to wait is to ask again.
+    /// Claims a port. `wake` is called, on any queue, when a port that returned `pending` can be read again.
     func claim(_ index: Int, wake: @escaping @Sendable () -> Void) -> FramePort {
         state.withLock { state in
             state.inboxes[index].wake = wake
@@ -72,10 +72,10 @@ final class DecodingLane: @unchecked Sendable {
         return FramePort(lane: self, index: index)
     }
 
-    /// Nobody is still to come.
+    /// Whether every port was claimed or closed.
     var isClaimed: Bool { state.withLock { $0.inboxes.allSatisfy { $0.isClaimed || $0.isClosed } } }
 
-    /// A port that nobody reads, or nobody any more.
+    /// Closes a port that has no reader, or whose reader needs no more frames.
     func close(_ index: Int) {
         let isLast = state.withLock { state -> Bool in
             let inbox = state.inboxes[index]
@@ -86,7 +86,7 @@ final class DecodingLane: @unchecked Sendable {
             state.isFinished = true
             return true
         }
-        // What the stream holds (decoder, demuxer) goes when the queue gets round to it.
+        // The stream (decoder, demuxer) is released on the queue.
         if isLast { queue.async { @Sendable in self.frames = nil } } else { decodeAhead() }
     }
 
@@ -130,7 +130,7 @@ final class DecodingLane: @unchecked Sendable {
         state.withLock { $0.inboxes[index].waiting.frames.isEmpty && !$0.isFinished && canDecode($0) }
     }
 
-    /// Every port has room, also those that nobody has claimed yet.
+    /// Returns whether every port has room, including ports that aren't claimed yet.
     private func canDecode(_ state: borrowing State) -> Bool {
         state.inboxes.allSatisfy { $0.hasRoom(limit) }
     }
@@ -148,7 +148,7 @@ final class DecodingLane: @unchecked Sendable {
     private func scheduleTurn() {
         queue.async { @Sendable in
             self.decode()
-            // One turn at a time: a port that waits for the queue comes next.
+            // The next turn is a new block, so that a port that waits for the queue comes first.
             let goesOn = self.state.withLock { state in
                 state.isDecoding = !state.isFinished && self.canDecode(state)
                 return state.isDecoding
@@ -174,7 +174,7 @@ final class DecodingLane: @unchecked Sendable {
         }
     }
 
-    /// Hands a frame to every port; false where one has no room for another.
+    /// Appends a frame to every port; returns false if a port has no room for another.
     private func deliver(_ frame: consuming Frame, of stream: any FrameStream) throws -> Bool {
         var wakes: [@Sendable () -> Void] = []
         var whole: Frame? = consume frame
@@ -212,7 +212,7 @@ final class DecodingLane: @unchecked Sendable {
     }
 }
 
-/// One reader's end of a decoding lane; given up when it is released.
+/// One reader's port of a decoding lane; closed when it is released.
 final class FramePort: FrameStream {
     private let lane: DecodingLane
     private let index: Int

@@ -5,7 +5,7 @@ internal import LibAV
 /// libavcodec conceals missing references with gray, or withholds such frames. They are dropped and counted here, up to the first
 /// frame that decodes as it was coded. Frames of an open GOP that precede its keyframe in presentation order are among them.
 struct LeadingFrames {
-    /// What is known of a decoded frame.
+    /// Properties of a decoded frame.
     struct Picture {
         var pts: Int64
         /// Reported by the decoder as a keyframe.
@@ -17,11 +17,11 @@ struct LeadingFrames {
     }
 
     private let method: BitstreamTraits.RandomAccess
-    /// The earliest time that is wanted; earlier frames are not counted.
+    /// Start of the range; earlier frames are not counted.
     private let start: Int64
-    /// Presentation times of the packets so far that are wanted and shown.
+    /// Presentation times of the packets so far that are shown and not before `start`.
     private var times: [Int64] = []
-    /// Whether a packet before `start` is among those given.
+    /// Whether a packet before `start` was given to the decoder.
     private var hasEarlier = false
     private var given = 0
     private var firstTime: Int64?
@@ -31,7 +31,7 @@ struct LeadingFrames {
     /// Frames that were dropped.
     private(set) var dropped = 0
 
-    /// Nil for a codec whose frames don't depend on each other, or of which nothing is known.
+    /// Nil for a codec whose frames don't depend on each other, or whose random-access method is unknown.
     init?(_ traits: BitstreamTraits, start: Int64) {
         guard let method = traits.randomAccess else { return nil }
         (self.method, self.start) = (method, start)

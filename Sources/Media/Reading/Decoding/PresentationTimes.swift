@@ -1,27 +1,28 @@
 package import LibAV
 
-/// Why packets can't be copied for the order of their times.
+/// The reason why the order of a track's timestamps rules out copying its packets.
 package enum OrderProblem: Codable, Hashable, Sendable {
-    /// Decoding times go back further than they could be set right.
+    /// Decoding times go back further than can be corrected.
     case unordered(at: MediaTime)
-    /// Frames are hidden between those that are shown.
+    /// An edit list hides frames between shown ones.
     case hiddenBetween(at: MediaTime)
 }
 
 extension AssetTrack {
-    /// A packet of frames doesn't say when it is shown: without reordering its decoding time would do.
+    /// Returns whether a packet has no usable presentation time. Without reordering, a decoding time is sufficient.
     func lacksTime(_ packet: borrowing Packet) -> Bool {
         switch mediaType {
         case .video:
             packet.pts == noTimestamp
                 && (packet.dts == noTimestamp || format.parameters.reorderDelay > 0)
-        // Metadata of broadcasts that belongs to no frame in particular.
+        // Metadata of broadcasts that belongs to no particular frame.
         case .data: packet.pts == noTimestamp && packet.dts == noTimestamp
         default: false
         }
     }
 
-    /// Why its packets can't be copied whole for the order of their times; nil where they can. Reads all of them.
+    /// Returns the reason why the track's packets can't all be copied because of their times; nil if they can. Reads
+    /// the whole track.
     package func orderProblem(path: String, environment: MediaEnvironment) throws -> OrderProblem? {
         let contents = try Asset(.file(path), environment: environment).loadSynchronously()
         let packets = try PacketSource(
@@ -42,7 +43,8 @@ extension AssetTrack {
         return nil
     }
 
-    /// The track's packets say when they are shown, or it can be told without decoding them. Reads the first few.
+    /// Returns whether the track's packets have presentation times, or times that can be derived without decoding.
+    /// Reads the first few packets.
     package func saysPresentationTimes(path: String, environment: SourceEnvironment) throws -> Bool {
         guard mediaType == .video || mediaType == .data else { return true }
         let packets = try PacketSource(track: self, of: .unknown, path: path, environment: environment)

@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// Decodes tracks from end to end and finds the longest run of nothing in them.
+/// Decodes tracks from start to end and measures the longest interval of silence or of black frames.
 package struct SilenceBlackDetector: Sendable {
     private let asset: Asset
     private let isCancelled: @Sendable () -> Bool
 
-    /// A meter for an asset's tracks; `isCancelled` is asked before every sample.
+    /// Creates a detector for an asset's tracks; `isCancelled` is called before every sample.
     package init(asset: Asset, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.asset = asset
         self.isCancelled = isCancelled
     }
 
-    /// The longest silence below -60 dB (libavfilter's `silencedetect`).
+    /// Returns the duration of the longest silence below -60 dB (libavfilter's `silencedetect`).
     package func longestSilence(of track: AssetTrack) throws -> MediaTime {
         var settings = AudioOutputSettings()
         settings.filters = FilterChain([FilterStep("silencedetect", ["noise": "-60dB", "duration": "0.02"])])
@@ -20,7 +20,7 @@ package struct SilenceBlackDetector: Sendable {
             to: "lavfi.silence_end")
     }
 
-    /// The longest run of black frames (libavfilter's `blackdetect`).
+    /// Returns the duration of the longest interval of black frames (libavfilter's `blackdetect`).
     package func longestBlack(of track: AssetTrack) throws -> MediaTime {
         var settings = VideoOutputSettings()
         settings.filters = FilterChain([FilterStep("blackdetect", ["d": "0.02", "pix_th": "0.1"])])
@@ -29,7 +29,7 @@ package struct SilenceBlackDetector: Sendable {
             to: "lavfi.black_end")
     }
 
-    /// Decodes everything that can be seen or heard. Throws at the first error.
+    /// Decodes all video and audio tracks. Throws at the first error.
     package func decodeAll() throws {
         for track in try asset.loadSynchronously().tracks where !track.isAttachedPicture {
             switch track.mediaType {
@@ -58,7 +58,7 @@ package struct SilenceBlackDetector: Sendable {
                 }
             }
         }
-        // What lasts until the end is never said to have ended.
+        // The filters report no end for an interval that lasts until the end of the track.
         if let begun { longest = max(longest, end - begun) }
         return MediaTime(value: Int64((max(0, longest) * 1000).rounded()), timescale: 1000)
     }

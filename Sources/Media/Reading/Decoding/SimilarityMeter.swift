@@ -1,13 +1,13 @@
 package import LibAV
 
-/// Compares the frames of an output with those that went into its encoder, or with the source's own where they were
+/// Compares the frames of an output with those that its encoder received, or with the source's frames if they were
 /// copied.
 package struct SimilarityMeter: Sendable {
-    /// What came of a comparison.
+    /// Result of a comparison.
     package enum Answer: Sendable {
-        /// The mean over all frames.
+        /// The mean of the metric over all frames.
         case mean(Double)
-        /// There are not as many of one as of the other.
+        /// The numbers of frames differ.
         case counts(source: Int, output: Int)
     }
 
@@ -16,7 +16,7 @@ package struct SimilarityMeter: Sendable {
     private let track: AssetTrack
     private let isCancelled: @Sendable () -> Bool
 
-    /// `settings` and `extent` are those that the output was made with.
+    /// Creates a meter; `settings` and `extent` are those that produced the output.
     package init(
         source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, extent: ReadingExtent,
         output: Asset, track: AssetTrack,
@@ -30,11 +30,12 @@ package struct SimilarityMeter: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Decodes both from end to end. Throws `CancellationError` after a cancel.
+    /// Decodes both tracks from start to end. Throws `CancellationError` after a cancel.
     package func measure(_ metric: SimilarityMetric) throws -> Answer {
         try reference.start()
         guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }
-        // What the decoder gives may be another form of the same, such as yuvj420p.
+        // The output's decoder may return an equivalent format, such as yuvj420p, so its frames are converted to the
+        // reference's.
         let settings = VideoOutputSettings(
             pixelFormat: first.pixelFormat, size: PixelSize(width: first.width, height: first.height))
         let made = try TrackSamples(

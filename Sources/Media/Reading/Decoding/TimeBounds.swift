@@ -1,25 +1,25 @@
 internal import LibAV
 
-/// What time stamps of a source may be; everything from outside is hostile until checked.
+/// Limits for timestamps of a source, which is untrusted input.
 enum TimeBounds {
-    /// Seconds, either way: far more than any file, far less than what overflows.
+    /// Limit of the absolute value, in seconds: more than any file lasts, less than what overflows.
     private static let seconds: Int64 = 1_000_000_000
-    /// A pause this long is believed.
+    /// Longest gap accepted anywhere in a track.
     static let pause = MediaTime(value: 600, timescale: 1)
-    /// A pause this long is believed inside what the container says is the track.
+    /// Longest gap accepted within the track's duration as the container declares it.
     static let longPause = MediaTime(value: 6 * 3600, timescale: 1)
-    /// How far a clock may go back: reordering and rounding, no more.
+    /// Longest accepted step back: covers reordering and rounding.
     static let backstep = MediaTime(value: 1, timescale: 1)
 
-    /// A packet's times are within bounds. `noTimestamp` is no time.
+    /// Returns whether a packet's times are within bounds. `noTimestamp` is accepted.
     static func holds(_ packet: borrowing Packet, timeBase: Rational) -> Bool {
         let limit = seconds * Int64(max(1, timeBase.den)) / Int64(max(1, timeBase.num))
         func isFine(_ time: Int64) -> Bool { time == noTimestamp || time.magnitude <= limit.magnitude }
         return isFine(packet.pts) && isFine(packet.dts) && packet.duration >= 0 && packet.duration <= limit
     }
 
-    /// Throws where a track's clock jumps from one time to another in a way that no real pause explains.
-    /// `isPaged`: in an Ogg file, whose clock begins anew where files were joined.
+    /// Throws if a track's timestamps jump back, or forward by more than the longest accepted gap.
+    /// `isPaged`: whether the file is Ogg, whose timestamps restart where files were joined.
     static func checkStep(
         from: MediaTime, to: MediaTime, track: AssetTrack, isPaged: Bool = false
     ) throws {

@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// Audio of a range, exact to the sample, its times counted from the start of the range.
+/// Trims audio to a range, sample-accurate; output times count from the start of the range.
 ///
-/// Times become sample positions on the asset's time line. What lies before time zero, before the range or
-/// past the edit list's end is cut; gaps inside become silence, overlaps are cut, so that the audio stays
-/// where it belongs. A track that begins late is vended late, not filled.
+/// Times become sample positions on the asset's time line. Samples before time zero, before the range, or past the
+/// end of the edit list are cut. Gaps inside become silence and overlaps are cut, so that the audio stays in sync. A
+/// track that begins late is vended late, without leading silence.
 final class AudioRangeStage: FrameStage {
     private let context: ProducerContext
 
-    /// The rate that positions are counted in: the first frame's, which for HE-AAC is twice the header's.
+    /// Sample rate of positions: that of the first frame, which for HE-AAC is twice the header's.
     private var rate: Int32 = 0
     private var start: Int64 = 0
-    /// Nothing before is heard.
+    /// First position that is kept; earlier samples are cut.
     private var lowest: Int64 = 0
     private var rangeEnd: Int64?
     private var zero: Int64 = 0
@@ -21,9 +21,9 @@ final class AudioRangeStage: FrameStage {
     private var firstPosition: Int64 = 0
     private var hasBegun = false
 
-    /// The form of what was pulled last.
+    /// Format of the frame that was returned last.
     private var form: AudioFormat?
-    /// Samples pulled, as many as they are at `rate`.
+    /// Number of samples returned, in units of `rate`.
     private var given: Int64 = 0
     private var pendingSilence: Int64 = 0
     private var pendingFrame: Frame?
@@ -39,7 +39,7 @@ final class AudioRangeStage: FrameStage {
 
     func pull() throws -> Frame? {
         if pendingSilence > 0 {
-            // Before the first frame there is none.
+            // Before the first frame there is no silence to insert.
             if let form {
                 let run = min(pendingSilence, 4096)
                 pendingSilence -= run
@@ -79,13 +79,13 @@ final class AudioRangeStage: FrameStage {
             $0?.ticks(in: unit)
         }
         .min()
-        // Decoded samples follow one another better than rounded time stamps say (Matroska's milliseconds:
-        // real files stray by 10 ms and come back); what strays further is a real gap or overlap.
+        // Consecutive decoded samples are more exact than rounded timestamps (Matroska's milliseconds: real files
+        // deviate by up to 10 ms and return). A larger deviation is a real gap or overlap.
         let isCoarse = timeBase.double >= 0.000_5
         tolerance = max(2 * timeBase.rescale(1, to: unit), Int64(rate) * (isCoarse ? 15 : 2) / 1000)
     }
 
-    /// Cuts a frame to what is to be heard of it, and puts silence before it where there is a gap.
+    /// Trims a frame to the range, and schedules silence before it if there is a gap.
     func push(_ frame: consuming Frame, in timeBase: Rational) throws {
         guard frame.sampleCount > 0, frame.sampleRate > 0 else { return }
         if rate == 0 { prepare(frame, in: timeBase) }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Frames of a decoder.
+/// Frames from a decoder.
 final class DecodedFrames: FrameStream {
     let timeBase: Rational
     private let packets: PacketSource
@@ -9,36 +9,39 @@ final class DecodedFrames: FrameStream {
     fileprivate var pending: Packet?
     private var isDraining = false
     private var hasDecoded = false
-    /// Packets that the decoder took.
+    /// Number of packets that the decoder accepted.
     private var sent = 0
-    /// When the latest of them are shown, as many as the decoder's threads work on.
+    /// Presentation times of the latest packets, as many as the decoder's threads work on.
     private var recent: [MediaTime?] = []
-    /// Audio of which nothing was decoded yet, or that lies well before what is asked for, somewhere in the middle of its source.
+    /// Returns whether a time is shortly after a seek: audio of which no frame is decoded yet, or that lies well
+    /// before the requested range.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
         let isEarly = time.map { $0 < packets.heardFrom - packets.track.preroll } ?? false
         return !hasDecoded || isEarly
     }
-    /// Frames whose packets never say when they are shown follow one another at their own length.
+    /// Whether no packet so far has a presentation time; frames then follow one another with their own durations.
     private var lacksTimes: Bool
     private let pictureLength: Int64
     private var nextTime: Int64?
-    /// How far apart packets are decoded, where that is all they say: rates of H.264 may count fields.
+    /// Difference between decoding times, used if packets have no other times: H.264's frame rate may count fields.
     private var step: Int64?
     private var lastDTS: Int64?
 
-    /// Of packets that have decoding times alone although frames are reordered.
+    /// Present for tracks whose packets have only decoding times although frames are reordered.
     private var sortedTimes: SortedTimes?
-    /// The frames at the stream's beginning whose references are missing; nil once one decodes without.
+    /// The leading frames whose references are missing; nil once a frame decodes without them.
     private var leading: LeadingFrames?
 
-    /// Frames that end before this time are of no use, where no other is decoded from them; in `timeBase`, on the file's own clock.
+    /// Frames that end before this time may be skipped if no other frame refers to them; in `timeBase`, on the file's
+    /// own time line.
     private var wantedFrom = Int64.min
-    /// The latest time of a packet that was passed over because of that.
+    /// The latest time of a packet whose frame may have been skipped for that reason.
     private(set) var passedUntil = Int64.min
 
-    /// Times say what is presented, whatever samples packets say to skip: those are counted at the rate of the core or of the output, and
-    /// FFmpeg 5.1 and its successors differ about which.
+    /// Whether the movie's times determine the presented samples, rather than the packets' sample counts to skip:
+    /// those count at the core's rate or at the output's, depending on the FFmpeg version (5.1 differs from its
+    /// successors).
     private let timesSayStart: Bool
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
@@ -66,7 +69,7 @@ final class DecodedFrames: FrameStream {
         return LeadingFrames(packets.track.format.parameters.traits, start: start)
     }
 
-    /// The packet given last begins with a tag, as a file of MP3 does.
+    /// Whether the last packet given to the decoder begins with an ID3 tag, as an MP3 file does.
     private var isAtTag = false
 
     private func meet(_ error: AVError, at time: MediaTime?) throws {
@@ -77,14 +80,14 @@ final class DecodedFrames: FrameStream {
         }
     }
 
-    /// False for a frame whose references are missing at the stream's beginning.
+    /// Returns whether a frame's references are complete; false for leading frames at the stream's beginning.
     private func accepts(_ frame: borrowing Frame) -> Bool {
         guard var frames = leading.take() else { return true }
         guard frames.accepts(LeadingFrames.Picture(frame)) else {
             leading = frames
             return false
         }
-        // Damage before it is counted as such.
+        // Earlier damage is counted as damage, not as leading frames.
         let missing = frames.missing(before: frame.pts) - packets.damage.count.skipped
         if missing > 0 {
             packets.damage.dropLeading(
@@ -93,13 +96,14 @@ final class DecodedFrames: FrameStream {
         return true
     }
 
-    /// A decoding error that is due to missing references or headers at the stream's beginning; a movie has its headers out of band.
+    /// Whether a decoding error is due to missing references or headers at the stream's beginning. A movie has its
+    /// headers out of band.
     private var isBeforeKeyFrame: Bool {
         !packets.container.isMovie && leading?.covers(errorAfter: decoder.threadDelay) == true
     }
 
-    /// A decoder that fails on what it was given is given the next; one that fails while it gives the rest has ended, unless its
-    /// threads still have others.
+    /// Receives a frame. After an error, the decoder gets the next packet. An error while draining ends the stream,
+    /// unless the decoder's threads still hold other frames.
     private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
         while true {
             do throws(AVError) {
@@ -115,10 +119,10 @@ final class DecodedFrames: FrameStream {
         }
     }
 
-    /// No more comes. What the threads still have may be damaged too, which is told at once or later.
+    /// Begins draining. Frames that the threads still hold may be damaged too, which is reported at once or later.
     private func drain() throws {
         isDraining = true
-        // The first of the latest was told of when the last of them was given.
+        // The result of the first of the recent packets was reported when the last of them was sent.
         if recent.count > decoder.threadDelay { drop() }
         do throws(AVError) {
             try decoder.sendEnd()
@@ -128,7 +132,7 @@ final class DecodedFrames: FrameStream {
         }
     }
 
-    /// What became of the first of the latest packets is told; false where there is none.
+    /// Removes the first of the recent packets, whose result was reported; returns false if there is none.
     @discardableResult
     private func drop() -> Bool {
         if recent.isEmpty { return false }
@@ -136,7 +140,7 @@ final class DecodedFrames: FrameStream {
         return true
     }
 
-    /// When the packet is shown whose failure is told while the one at `time` is given.
+    /// Returns the time of the packet whose error is reported while the packet at `time` is sent.
     private func failed(at time: MediaTime?) -> MediaTime? {
         decoder.threadDelay > 0 ? recent.first ?? time : time
     }
@@ -153,7 +157,8 @@ final class DecodedFrames: FrameStream {
         return try packets.next()
     }
 
-    /// Nothing more comes. Some forms of a codec are taken without a word and give nothing (FLAC of 32 bits in 5.1).
+    /// Handles the end of the stream. Some variants of a codec are accepted and silently return no frame (FLAC of 32
+    /// bits in FFmpeg 5.1).
     private func end() throws -> FrameSupply {
         if let leading, leading.dropped > 0 {
             throw MediaError.noKeyFrame(track: name, packets: sent)
@@ -210,7 +215,7 @@ final class DecodedFrames: FrameStream {
                     } catch {
                         leading?.note(pts: pts, isKey: isKey, isHidden: isHidden)
                         note(time)
-                        // Part of a frame, as a parser finds it in the middle of a program stream.
+                        // Part of a frame, as the parser finds it after a seek in a program stream.
                         if isBehindSeek(time) || isBeforeKeyFrame { continue }
                         try meet(error, at: failed(at: time))
                     }
@@ -225,7 +230,7 @@ final class DecodedFrames: FrameStream {
 }
 
 extension DecodedFrames {
-    /// Begins anew behind a seek of its packets. Frames that end before `time` may be left out.
+    /// Resets the decoder after a seek of its packets. Frames that end before `time` may be skipped.
     func restart(wantedFrom time: Int64) {
         decoder.reset()
         decoder.passOver(unreferenced: false)
@@ -237,14 +242,14 @@ extension DecodedFrames {
         wantedFrom = time
     }
 
-    /// Decodes the last key frame that is not shown after `time`, behind which nothing comes: whoever goes on must restart. False where
-    /// that gives no frame.
+    /// Decodes the last keyframe that is not after `time`, and drains the decoder: call `restart` before reading on.
+    /// Returns false if there is no such frame.
     func decodeKeyFrame(notAfter time: Int64, into frame: borrowing Frame) throws -> Bool {
         guard let packet = try keyPacket(notAfter: time) else { return false }
         return try decodeAlone(packet, into: frame)
     }
 
-    /// False where it gives no frame by itself, or one that is damaged.
+    /// Decodes one packet and drains the decoder. Returns false if no frame results, or a damaged one.
     private func decodeAlone(_ packet: borrowing Packet, into frame: borrowing Frame) throws -> Bool {
         do throws(AVError) {
             guard try decoder.send(packet) else { return false }
@@ -258,8 +263,8 @@ extension DecodedFrames {
         return !frame.isDamaged
     }
 
-    /// Decodes the packet that comes next, where that is a key frame shown at just this time: nothing comes behind it then, and whoever
-    /// goes on must restart. False where it isn't; it is decoded among others then.
+    /// Decodes the next packet if it is a keyframe with exactly this time, and drains the decoder: call `restart`
+    /// before reading on. Otherwise returns false, and the packet is decoded with those after it.
     func decodeKeyFrame(at time: Int64, into frame: borrowing Frame) throws -> Bool {
         guard sortedTimes == nil, pending == nil, let packet = try packets.next() else { return false }
         guard packet.isKey, packet.pts == time else {
@@ -267,13 +272,14 @@ extension DecodedFrames {
             return false
         }
         if try decodeAlone(packet, into: frame) { return true }
-        // What is damaged is met again among others, where it is told or counted.
+        // A damaged packet is decoded again with the others, where the damage is reported or counted.
         restart(wantedFrom: wantedFrom)
         pending = consume packet
         return false
     }
 
-    /// Behind a seek there may be one that is nearer. An index that has every packet tells which is the last.
+    /// Returns the last keyframe not after `time`: a seek may end before an earlier one. A movie's index contains
+    /// every packet and so identifies the last one.
     private func keyPacket(notAfter time: Int64) throws -> Packet? {
         var last: Packet?
         let indexed = packets.container.isMovie ? packets.indexedKey(notAfter: time) : nil
@@ -291,11 +297,11 @@ extension DecodedFrames {
         return last
     }
 
-    /// What is wanted is later than was said before.
+    /// Moves the first needed time forward.
     func want(from time: Int64) { wantedFrom = time }
 
     private func passOver(_ packet: borrowing Packet) {
-        // A frame's time is known once those before it are decoded.
+        // With sorted times, a frame's time is known only after earlier frames are decoded.
         guard wantedFrom > .min, sortedTimes == nil else { return }
         let end = packet.pts == noTimestamp ? Int64.max : packet.pts + max(1, packet.duration)
         let isEarly = end <= wantedFrom
@@ -303,7 +309,7 @@ extension DecodedFrames {
         decoder.passOver(unreferenced: isEarly)
     }
 
-    /// What the decoder believes, or where no packet ever said a time, the end of the frame before.
+    /// Returns the decoder's best-effort timestamp, or the end of the previous frame if no packet has a time.
     private func shownTime(of frame: borrowing Frame) -> Int64 {
         guard lacksTimes else { return frame.bestEffortPTS }
         let start = nextTime ?? (frame.bestEffortPTS == noTimestamp ? 0 : frame.bestEffortPTS)

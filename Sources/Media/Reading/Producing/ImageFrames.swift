@@ -3,27 +3,27 @@ internal import LibAV
 /// The frames of an image sequence, read file by file and decoded by one decoder. Confined to one queue.
 final class ImageFrames: FrameStream {
     private let files: ImageFiles
-    /// One file is shown all the time.
+    /// Whether one image file supplies all frames.
     private let isStill: Bool
-    /// Frames in all.
+    /// Number of frames.
     private let count: Int64
     private let environment: SourceEnvironment
     private let interrupt: InterruptFlag
     private let damage: DamageTally
     private let name: String
     private let decoder: PacketDecoder
-    /// The next file that is given to the decoder.
+    /// Index of the next file for the decoder.
     private var next: Int
-    /// The frame that a still is shown as.
+    /// Index of the next frame of a still image.
     private var shown: Int64
     private var isDraining = false
-    /// A still is decoded once.
+    /// The decoded still image.
     private var held: Frame?
     private let movement: MovementCounter
 
     let timeBase: Rational
 
-    /// `from` is the first frame that is wanted.
+    /// Creates a reader; `from` is the first requested frame.
     init(
         _ sequence: ImageSequence, track: AssetTrack, from frame: Int64, threads: Int,
         environment: SourceEnvironment, interrupt: InterruptFlag, movement: MovementCounter,
@@ -90,7 +90,7 @@ final class ImageFrames: FrameStream {
         }
     }
 
-    /// Gives the decoder the next file, or says that there is none.
+    /// Sends the next file to the decoder, or the end of the stream.
     private func give() throws {
         guard files.indices.contains(next) else {
             isDraining = true
@@ -103,14 +103,14 @@ final class ImageFrames: FrameStream {
         packet.markKey()
         movement.count()
         do throws(AVError) {
-            // A decoder that has no frame left to give takes one more.
+            // A decoder without pending output accepts a packet.
             guard try decoder.send(packet) else { throw AVError(code: -11, operation: "decoding \(path)") }
         } catch {
             try damage.meet(error, of: name, at: MediaTime(ticks: number, timeBase: timeBase))
         }
     }
 
-    /// All of a file.
+    /// Reads a file as one packet.
     private func read(_ path: String, at number: Int64) throws -> Packet {
         func failure(_ detail: String) -> MediaError {
             MediaError.reading(

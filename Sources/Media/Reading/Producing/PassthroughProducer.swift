@@ -1,11 +1,12 @@
 internal import DequeModule
 internal import LibAV
 
-/// A track's packets as they are, those of a range alone.
+/// A track's packets, unchanged, limited to a range.
 ///
-/// Audio is cut at packets: the one that holds the range's start comes with the ones its decoder needs
-/// before it, and the last one's duration ends with the range, so that a container with edit lists can say
-/// it to the sample; of samples as they are (PCM) those of the range alone are taken. Frames must begin at a key frame; whoever plans the copy has made sure of it.
+/// Audio is cut at packets. The packet that contains the range's start is vended with the packets that its decoder
+/// needs before it, and the last packet's duration is shortened to the range's end, so that a container with edit
+/// lists can describe the range to the sample. PCM is cut at samples. Video must begin at a keyframe, which the
+/// planner ensures.
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
@@ -16,20 +17,20 @@ final class PassthroughProducer: SampleProducer {
     private let editEnd: Int64?
     private let preroll: Int64
     private let slack: Int64
-    /// Where the track's last packet is heard until, where that is known.
+    /// End of the track's last packet, if it is known.
     private let trackEnd: Int64?
     private let keepsWhole: Bool
     private let lostPages: LostPages?
-    /// Where the packet before ends.
+    /// End of the previous packet.
     private var soundEnd: Int64 = 0
-    /// Of samples as they are, a range's first one and the one after its last.
+    /// For PCM: the range's first sample, the one after its last, their unit, and the bytes per sample frame.
     private let samples: (first: Int64, end: Int64, unit: Rational, size: Int)?
     private var hasBegun = false
     private var lastDTS: Int64?
-    /// Makes decoding times where the container has none (Matroska); nil where it has, or before the first packet.
+    /// Generates decoding times if the container has none (Matroska); nil if it has, or before the first packet.
     private var clock: DTSGenerator?
     private var isFirst = true
-    /// What was read last stands under other headers than the track's own.
+    /// Whether the last packet has other headers than the track.
     private var isUnderOthers = false
     private(set) var droppedSamples = 0
 
@@ -50,7 +51,7 @@ final class PassthroughProducer: SampleProducer {
         if context.range != nil, track.isCutAtSamples, timeBase.num == 1 {
             let parameters = track.format.parameters
             let unit = Rational(1, max(1, parameters.sampleRate))
-            // An open range ends with the file.
+            // An open range has no end of its own.
             let end = context.end?.ticks(in: unit) ?? MediaTime.mostTicks
             samples = (context.start.ticks(in: unit), end, unit, parameters.bytesPerFrame)
         } else {
@@ -58,10 +59,10 @@ final class PassthroughProducer: SampleProducer {
         }
     }
 
-    /// Packets of which nothing is heard or shown, as long as nobody knows whether something follows them, and what comes next.
+    /// Packets without presented content, held back until a later packet follows; and the packets to vend next.
     private var unheard = UniqueDeque<SampleBuffer>()
     private var ready = UniqueDeque<SampleBuffer>()
-    /// Nothing is heard of the packet that was read last.
+    /// Whether the last packet has no presented content.
     private var isUnheard = false
 
     func next() throws -> SampleSupply { SampleSupply(try nextHeard()) }
@@ -79,7 +80,7 @@ final class PassthroughProducer: SampleProducer {
             ready.append(sample)
             return ready.popFirst()
         }
-        // What fills the end of a file is no audio, and what an edit list hides there is needed by nothing.
+        // Packets at the end that are only padding, or that an edit list hides, are dropped.
         return nil
     }
 
@@ -107,7 +108,7 @@ final class PassthroughProducer: SampleProducer {
                 lastDTS = dts
                 soundEnd = pts + packet.duration
                 var duration = packet.duration
-                // Data that are about a length of time, cut to the range like cues.
+                // Data that describe an interval are cut to the range, like subtitle events.
                 if let start, track.mediaType == .data, pts < start {
                     if pts + duration <= start { continue }
                     duration -= start - pts
@@ -120,28 +121,28 @@ final class PassthroughProducer: SampleProducer {
                 }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < start { continue }
-                    // Audio needs the packet before, however long that is.
+                    // Audio requires the packet before, however long that is.
                     let before = track.mediaType == .audio ? max(preroll, duration) : 0
                     if pts + duration <= start - before || track.hasSyncPackets && !packet.isKey { continue }
                 }
                 if keepsWhole {
                     if let start, pts < start { continue }
-                    // What only fills the last one is no part of it, and ends are rounded to milliseconds.
+                    // Padding at the end of the packet isn't part of the range, and ends are rounded to milliseconds.
                     let heard = min(pts + duration - unheardEnd(of: packet), trackEnd ?? .max)
                     if let end, heard > end + slack { return nil }
                 }
-                // A fragmented movie says nowhere else that its last packet is not heard whole.
+                // In a fragmented movie, only the edit list's end shows that the last packet is presented in part.
                 if let editEnd, track.mediaType == .audio, pts < editEnd {
                     duration = min(duration, editEnd - pts)
                 }
                 duration -= unheardEnd(of: packet)
                 if let end {
-                    // In decoding order frames past the end may come before some that are inside.
+                    // In decoding order, frames past the end may precede frames inside the range.
                     if dts >= end { return nil }
                     if pts >= end { continue }
                     duration = min(duration, end - pts)
                 }
-                // Leading frames of an open group, which need what was left out.
+                // Leading frames of an open GOP, whose references precede the range.
                 if let start, hasBegun, track.mediaType == .video, pts < start { continue }
                 if isUnderOthers {
                     throw MediaError.changedHeaders(
@@ -163,7 +164,7 @@ final class PassthroughProducer: SampleProducer {
         }
     }
 
-    /// Audio of an Ogg file is missing that stood in a page.
+    /// Reports audio that is missing because a page of an Ogg file is lost.
     private func checkPages(from end: Int64, to pts: Int64) throws(MediaError) {
         guard track.mediaType == .audio, let lostPages, pts > end + 2 * slack, lostPages.isIncomplete else {
             return
@@ -174,7 +175,7 @@ final class PassthroughProducer: SampleProducer {
             at: start)
     }
 
-    /// Leaves out what is not in the range; false where nothing is left.
+    /// Removes samples outside the range; returns false if none remain.
     private func trim(
         _ packet: borrowing Packet, to samples: (first: Int64, end: Int64, unit: Rational, size: Int),
         _ pts: inout Int64, _ duration: inout Int64
@@ -189,14 +190,15 @@ final class PassthroughProducer: SampleProducer {
         return true
     }
 
-    /// Decoding times that don't increase are set right as far as presentation times, which stay, allow it.
+    /// Corrects decoding times that don't increase, as far as the unchanged presentation times allow it.
     private func ordered(_ dts: Int64, pts: Int64) throws(MediaError) -> Int64 {
         guard let lastDTS, dts <= lastDTS, track.mediaType == .video || dts < lastDTS,
             track.mediaType == .video || track.mediaType == .audio
         else { return dts }
-        // Behind a seek a program stream begins in the middle of a packet, whose parts have made-up times: they are before the range.
+        // After a seek, a program stream begins in the middle of a packet, whose parts have estimated times; they
+        // precede the range.
         if !hasBegun, track.mediaType == .audio { return dts }
-        // A leap is told as one.
+        // A larger step back is reported as a discontinuity.
         let back = MediaTime(ticks: lastDTS - dts, timeBase: timeBase)
         if back > TimeBounds.backstep { return dts }
         guard track.mediaType == .video, lastDTS + 1 <= pts else {
@@ -206,8 +208,8 @@ final class PassthroughProducer: SampleProducer {
         return lastDTS + 1
     }
 
-    /// Frames that an edit list hides may come before the first that is shown and after the last, where the output's own
-    /// edit list hides them; nothing hides one between.
+    /// Throws if an edit list hides a frame between shown ones. Hidden frames may precede the first shown frame and
+    /// follow the last one, where the output's own edit list hides them.
     private func checkHidden(_ packet: borrowing Packet, pts: Int64) throws(MediaError) {
         guard track.mediaType == .video else { return }
         if packet.isDiscarded {
@@ -224,11 +226,11 @@ final class PassthroughProducer: SampleProducer {
     }
     private var firstShown: Int64?
     private var lastShown: Int64?
-    /// The earliest of those that are hidden after one that is shown.
+    /// Earliest time of a hidden frame after the first shown one.
     private var hiddenFirst: Int64?
 
-    /// libavformat heeds no edit list of a fragmented movie: what of its late audio is the encoder's delay is said here, as
-    /// libavformat says it of others.
+    /// Marks the encoder delay of audio in a fragmented movie as skipped samples, as libavformat does for other
+    /// movies: it ignores edit lists of fragmented movies.
     private func hideDelay(of packet: borrowing Packet, pts: Int64) throws(AVError) {
         guard track.mediaType == .audio, let editStart = track.editStart?.ticks(in: timeBase),
             pts < editStart
@@ -238,7 +240,8 @@ final class PassthroughProducer: SampleProducer {
         try packet.setSkippedSamples(start: UInt32(clamping: samples))
     }
 
-    /// How much of a packet's end the container says is not heard; a packet of which nothing is stays whole.
+    /// Returns the length of the padding at a packet's end as the container declares it; 0 for a packet that is all
+    /// padding.
     private func unheardEnd(of packet: borrowing Packet) -> Int64 {
         isUnheard = track.mediaType == .video && packet.isDiscarded
         guard track.mediaType == .audio, !packets.container.shortensLastPacket else { return 0 }
@@ -250,12 +253,12 @@ final class PassthroughProducer: SampleProducer {
         return isUnheard ? 0 : end
     }
 
-    /// libavformat guesses some decoding times of Matroska and leaves the first ones out, and those of some movies don't
-    /// increase: one way for all of them.
+    /// Returns a packet's decoding time. libavformat guesses some decoding times of Matroska and omits the first
+    /// ones, and those of some movies don't increase; all of them are generated the same way.
     private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
         if isFirst, packet.dts == noTimestamp || track.isUnordered, track.mediaType == .video {
             let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
-            // What libavformat saw at the start may be less than what comes; more than needed does no harm.
+            // The reorder delay that libavformat detected may be too small; a larger delay does no harm.
             clock = DTSGenerator(
                 delay: max(4, track.format.parameters.reorderDelay), step: max(1, nominal))
         }

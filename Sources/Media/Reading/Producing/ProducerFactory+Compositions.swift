@@ -1,8 +1,9 @@
 internal import LibAV
 
-/// Frames and audio of compositions.
+/// Producers for compositions.
 extension ProducerFactory {
-    /// Who makes the frames of an output: where they are composed of several tracks, the asset is a composition's source.
+    /// Returns the factory for an output: if the output composes several tracks, the asset becomes the source of a
+    /// composition.
     func composing(_ output: AssetReaderOutput) throws -> ProducerFactory {
         guard let composing = output.composing else { return self }
         let composition = try composing.composition(of: CompositionSource(source), output.tracks)
@@ -52,7 +53,7 @@ extension ProducerFactory {
         }
     }
 
-    /// Cues of clips; `context` says of which track and what range.
+    /// Returns the subtitle events of a composition; `context` contains the track and the range.
     private func cues(
         _ composition: Composition, _ settings: ReaderOutputSettings, _ context: ProducerContext,
         _ opener: CompositionOpener
@@ -73,7 +74,7 @@ extension ProducerFactory {
         return try SubtitleProducer(packets: cues, context: context, codec: codec)
     }
 
-    /// Packets of clips, and what is made between them.
+    /// Returns the copied packets of clips, and the encoded frames between them.
     private func composedCut(
         _ cut: SmartCut, _ composition: Composition, _ output: AssetReaderOutput,
         _ opener: CompositionOpener

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Frames of images.
+/// Producers for images.
 extension ProducerFactory {
     func images(
         _ sequence: ImageSequence, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
@@ -16,7 +16,7 @@ extension ProducerFactory {
         context.tick = tick
         context.damage = output.damage
         let frames = try sharing.frames(of: output.track, part: part, for: output) {
-            // The one that is on screen at the start, and those behind it.
+            // The frame on screen at the start, and those after it.
             try ImageFrames(
                 sequence, track: output.track,
                 from: start.ticks(in: sequence.frameRate.inverted, rounding: .down),

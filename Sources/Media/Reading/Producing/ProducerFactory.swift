@@ -1,26 +1,26 @@
 internal import LibAV
 
-/// Makes what an output's samples come from: demuxer, decoder, mixer, and one after the other where ranges are
+/// Creates the producers of an output's samples: demuxer, decoder, mixer, and their concatenation if ranges are
 /// joined.
 struct ProducerFactory {
     let sharing: DecoderSharing
     let source: Asset.Source
-    /// What a file was found to be.
+    /// The probed container of a file.
     let container: SourceContainer
     let timeZero: MediaTime
     let media: MediaEnvironment
     var environment: SourceEnvironment { media.sources }
     let interrupt: InterruptFlag
     let movement: MovementCounter
-    /// Threads of each decoder of video; nil for what suits the track.
+    /// Threads of each video decoder; nil chooses by the track.
     let decoderThreads: Int?
-    /// What is read; empty for everything.
+    /// Ranges to read; empty for the whole asset.
     let ranges: [TimeRange]
     /// See `ReadingExtent`.
     let isOpen: Bool
 
-    /// Sparse tracks, and any track of a range that begins later (each kind has its own random-access points), read
-    /// the file from their own place; the others share one demuxer.
+    /// Returns whether an output can use the shared demuxer. Sparse tracks, and any track of a range that begins
+    /// later (each kind has its own random-access points), use a demuxer of their own.
     func canShare(_ output: AssetReaderOutput) -> Bool {
         guard case .file = source, ranges.count <= 1, (ranges.first?.start ?? .zero) <= .zero else {
             return false
@@ -29,7 +29,7 @@ struct ProducerFactory {
         return output.track.mediaType == .video || output.track.mediaType == .audio
     }
 
-    /// The demuxer that some outputs share.
+    /// Creates the demuxer that some outputs share.
     func lane(for outputs: [AssetReaderOutput]) throws -> DemuxLane? {
         guard case .file(let path) = source else { return nil }
         var tallies: [DamageTally] = []
@@ -53,8 +53,8 @@ struct ProducerFactory {
 
     // MARK: Several ranges
 
-    /// Each range is read plainly; what is asked of the audio or the frames is done to the whole, so that filters
-    /// and converters see no joint.
+    /// Concatenates ranges. Each range is read without conversion; filters and converters process the concatenation
+    /// and so see no boundary.
     private func joined(_ output: AssetReaderOutput) throws -> any SampleProducer {
         let track = output.track
         var context = ProducerContext(track: track, timeZero: .zero, range: nil, isComposed: true)
@@ -103,7 +103,7 @@ struct ProducerFactory {
 
     // MARK: One range
 
-    /// `offset` is where the range begins in the whole, `part` which one it is.
+    /// Creates the producer of one range; `offset` is the range's position in the concatenation, `part` its index.
     private func piece(
         _ output: AssetReaderOutput, _ settings: ReaderOutputSettings, range: TimeRange?, part: Int = 0,
         lane: DemuxLane?, tick: Rational? = nil, offset: MediaTime = .zero
@@ -176,11 +176,11 @@ struct ProducerFactory {
         }
         let packets = try source(of: track, path: path, context, damage: context.damage)
         let isGuessed = container.guessesTimes(ofCodec: track.format.codec)
-        // A cue that began long before may still be on screen, whatever other cues came since.
+        // A subtitle event that began long before may still be on screen, whatever events follow it.
         let isOverlapping =
             track.mediaType == .subtitle && track.displaySets == nil && !container.isMovie
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
-        // Audio decodes right only after what comes before it: its decoder starts a little earlier.
+        // Audio decodes correctly only after preceding packets, so its decoder starts 400 ms earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
         packets.heardFrom = context.start
         let target = (context.timeZero + context.start - preroll).ticks(in: track.timeBase, rounding: .down)
@@ -188,7 +188,7 @@ struct ProducerFactory {
         return packets
     }
 
-    /// Packets of a track through a demuxer of its own.
+    /// Opens a demuxer for one track.
     private func source(
         of track: AssetTrack, path: String, _ context: ProducerContext, damage: DamageTally
     ) throws -> PacketSource {
@@ -213,7 +213,7 @@ struct ProducerFactory {
         }
     }
 
-    /// Every track is brought to the mix's form and cut to the range; the sum is then one track like others.
+    /// Converts every track to the mix's format, trims it to the range, and mixes them to one track.
     func mixer(
         of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(any FrameStream, ProducerContext)],
         origin: MediaTime
@@ -233,7 +233,7 @@ struct ProducerFactory {
             MixedFrames(inputs, origin: origin, format: format), context: context, settings: settings)
     }
 
-    /// Its parts are read one after the other, each through a demuxer of its own.
+    /// Creates the producer of a smart cut; each section has a demuxer of its own.
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
@@ -242,7 +242,7 @@ struct ProducerFactory {
         return try SmartCutProducer(cut: cut, track: context.track, evidence: evidence) { _ in input }
     }
 
-    /// A file's track as what parts of a cut are made of.
+    /// Returns a file's track as input of a smart cut.
     func cutInput(
         of track: AssetTrack, path: String, container: SourceContainer, timeZero: MediaTime
     ) throws -> CutInput {
@@ -251,7 +251,7 @@ struct ProducerFactory {
         }
         let (limits, threads) = (environment.limits, threads(for: track))
         func open(_ time: MediaTime) throws -> PacketSource {
-            // Damage is none that a cut could leave out.
+            // Damage is always an error here: a smart cut can't skip it.
             let packets = try PacketSource(
                 track: track, of: container, path: path, environment: environment, interrupt: interrupt,
                 movement: movement, damage: DamageTally())
@@ -269,7 +269,7 @@ struct ProducerFactory {
             }, label: track.label)
     }
 
-    /// A generator never ends by itself; the pattern's own length does.
+    /// Creates the producer of a test pattern. The generator is endless, so the pattern's duration limits it.
     private func generated(
         _ pattern: TestPattern, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
         range: TimeRange?, part: Int, tick: Rational?, origin: MediaTime

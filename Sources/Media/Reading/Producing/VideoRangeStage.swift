@@ -1,9 +1,9 @@
 internal import LibAV
 
-/// Frames of a range, each with its exact time and length on the asset's time line.
+/// Assigns the frames of a range their exact times and durations on the asset's time line.
 ///
-/// A range `[S, E)` shows what the source shows: the frame on screen at S first, at S; then those with
-/// S < pts < E; the last one until E. A frame is held back until the next one says how long it lasts.
+/// A range `[S, E)` contains the frame on screen at S, with time S; then the frames with S < pts < E; the last one
+/// lasts until E. A frame is held back until the next one determines its duration.
 final class VideoRangeStage: FrameStage {
     private let context: ProducerContext
     let timeBase: Rational
@@ -14,7 +14,7 @@ final class VideoRangeStage: FrameStage {
     private var held: Frame?
     private var heldTime: Int64 = 0
     private var ready: Frame?
-    /// The unit of what was pushed last.
+    /// Time base of the last input frame.
     private var unit = Rational(1, 1)
     private(set) var isSatisfied = false
     private(set) var droppedSamples = 0
@@ -34,7 +34,7 @@ final class VideoRangeStage: FrameStage {
             return
         }
         let time = unit.rescale(frame.pts, to: self.timeBase) - zero
-        // Before time zero nothing is shown: an edit list hides it.
+        // Frames before time zero are hidden by an edit list.
         if time < 0 { return }
         if let end = rangeEnd, time >= end {
             if held == nil, context.damage.count.leading > 0 {
@@ -50,7 +50,7 @@ final class VideoRangeStage: FrameStage {
             to: MediaTime(ticks: time, timeBase: self.timeBase), track: context.track,
             isPaged: context.lostPages != nil)
         if time <= heldTime {
-            // Two frames for one moment: the later one decoded is what stays on screen.
+            // Of two frames with the same time, the one decoded later is kept.
             droppedSamples += 1
             return hold(frame, at: heldTime)
         }
@@ -74,20 +74,20 @@ final class VideoRangeStage: FrameStage {
         heldTime = time
     }
 
-    /// The last frame lasts as long as the source says, at most to the end of the range.
+    /// Returns the last frame, with the source's duration or up to the end of the range.
     private func showLast(_ last: consuming Frame) {
         let frameEnd = heldTime + max(0, unit.rescale(last.duration, to: timeBase))
         let trackEnd = context.track.timeRange.end.ticks(in: timeBase)
         let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
         var until = heldTime + max(1, nominal)
         if last.duration > 0 { until = frameEnd }
-        // Where something may be left out, nobody knows whether this is the last one.
+        // If damage is skipped, a later frame may be missing.
         let isLast = context.damage.policy == .fail
         if isLast, !context.isComposed, context.track.isTimeRangeExact, trackEnd > heldTime {
             until = max(trackEnd, heldTime + 1)
         }
         if let end = rangeEnd { until = min(until, end) }
-        // Frozen since before the range: it stays on screen all through it.
+        // A frame from before the range stays on screen through the whole range.
         if until <= start { until = rangeEnd ?? start + 1 }
         show(last, from: heldTime, until: until)
     }
