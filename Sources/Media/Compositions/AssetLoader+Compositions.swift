@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Compositions as tracks of video and audio.
+/// Compositions as assets with one track of video, one of audio, and tracks of subtitles.
 extension AssetLoader {
     static func contents(of composition: Composition) throws -> AssetContents {
         guard composition.isSound else { throw MediaError.misuse("the composition makes no sense") }

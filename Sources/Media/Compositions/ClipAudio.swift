@@ -1,8 +1,8 @@
 internal import DequeModule
 internal import LibAV
 
-/// The samples of one run of a composition's audio, at their places in it. It is opened with the first ones, and once more for every round
-/// where it is repeated. Confined to one queue.
+/// Samples of one audio item of a composition, at their positions in it. The source is opened for the first samples,
+/// and again for each round of a repeated item. Confined to one queue.
 final class ClipAudio {
     private let clip: AudioClip
     private let first: Int64
@@ -12,13 +12,13 @@ final class ClipAudio {
 
     private var read: CompositionRead?
     private var hasEnded = false
-    /// What was read and is still to come, with its first sample's place, one behind the other.
+    /// Blocks that were read and aren't mixed yet, in order, with the position of their first sample.
     private var ready = UniqueDeque<Run>()
-    /// Where what is read next comes.
+    /// Position of the next block to read.
     private var position: Int64
-    /// Where the round begins that is read.
+    /// Start of the current round.
     private var roundStart: Int64
-    /// Makes audio faster or slower without a change of pitch; nil where it is played as it is.
+    /// Changes the tempo without changing the pitch; nil at normal speed.
     private var tempo: TempoStretcher?
     private var isDraining = false
 
@@ -28,7 +28,7 @@ final class ClipAudio {
         var end: Int64 { start + Int64(frame.sampleCount) }
     }
 
-    /// It is heard from one sample to another of the composition. `open` begins to read the source.
+    /// Creates an item that covers samples `first` to `end` of the composition. `open` starts reading the source.
     init(
         _ clip: AudioClip, from first: Int64, to end: Int64, format: AudioFormat,
         open: @escaping (ReadingExtent) throws -> CompositionRead
@@ -40,10 +40,10 @@ final class ClipAudio {
     private var unit: Rational { Rational(1, format.sampleRate) }
     private var range: TimeRange { clip.placement.sourceRange }
     private var isPlain: Bool { clip.isRepeated || clip.placement.isPlain }
-    /// Samples of a round.
+    /// Number of samples in one round.
     private var roundLength: Int64 { max(1, range.duration.ticks(in: unit)) }
 
-    /// Begins to read what is heard from a sample on.
+    /// Starts reading at the source position that a sample of the composition corresponds to.
     func prepare(at sample: Int64) throws {
         guard read == nil, !hasEnded else { return }
         var start = range.start
@@ -54,7 +54,8 @@ final class ClipAudio {
         } else if isPlain {
             start = start + MediaTime(ticks: sample - first, timeBase: unit)
         } else {
-            // What is played at another speed is read from its beginning: so its samples are always the same.
+            // At another speed, the source is always read from its beginning, so that the resulting samples are
+            // reproducible.
             return try begin(at: range.start)
         }
         try begin(at: start)
@@ -66,7 +67,7 @@ final class ClipAudio {
         read = try open(ReadingExtent(TimeRange(start: start, end: range.end)))
     }
 
-    /// Reads until all is there that is heard before a sample.
+    /// Reads until all samples before a position are available.
     func fill(until sample: Int64) throws {
         while !hasEnded, position < sample {
             if tempo != nil, try stretch() { continue }
@@ -74,7 +75,7 @@ final class ClipAudio {
                 try endRound()
                 continue
             }
-            // Times are the source's.
+            // `pts` is on the source's time line.
             let start = roundStart + next.pts - range.start.ticks(in: next.timeBase)
             guard let frame = next.takeFrame(), frame.sampleCount > 0 else { continue }
             guard isPlain else {
@@ -90,7 +91,7 @@ final class ClipAudio {
         ready.append(Run(frame: frame, start: start))
     }
 
-    /// The source's part is over.
+    /// Handles the end of the source range: drains the tempo filter, or starts the next round.
     private func endRound() throws {
         read = nil
         if let tempo, !isDraining {
@@ -104,7 +105,7 @@ final class ClipAudio {
 
     // MARK: Speed
 
-    /// Gives the filter what was read; what comes before the first sample is silence in the composition.
+    /// Sends a block to the tempo filter. Output before the first sample is silence in the composition.
     private func push(_ frame: consuming Frame, at start: Int64) throws {
         do throws(AVError) {
             if tempo == nil {
@@ -119,7 +120,7 @@ final class ClipAudio {
         }
     }
 
-    /// Takes what the filter has; false where it wants more.
+    /// Receives a block from the tempo filter; returns false if the filter needs more input.
     private func stretch() throws -> Bool {
         try told { () throws(AVError) in
             let frame = try Frame()
@@ -146,7 +147,8 @@ final class ClipAudio {
 
     // MARK: Mixing
 
-    /// Adds what is heard between two samples to a sum that begins with the first; what is past is let go.
+    /// Mixes the samples between two positions into `sum`, whose first sample has position `from`; past blocks are
+    /// released.
     func add(to sum: borrowing Frame, from: Int64, until: Int64, _ ramp: GainRamp) throws(AVError) {
         while let run = ready.popFirst() {
             var at = max(from, first, run.start)

@@ -1,25 +1,25 @@
 internal import LibAV
 
-/// The frames of one clip or layer, asked for by the composition's frames in their order: the one that is on screen at each time. It is
-/// opened with the first one. Confined to one queue.
+/// The frames of one clip or layer, requested in the composition's order: the frame that is on screen at each time.
+/// The source is opened for the first one. Confined to one queue.
 final class ClipFrames {
     private let placement: ClipPlacement
     private let canvas: Canvas
-    /// One frame is shown all the time.
+    /// Whether the source is a still image, shown all the time.
     let isStill: Bool
     private let open: (ReadingExtent) throws -> CompositionRead
     private let settings: VideoOutputSettings
-    /// What is seen before the first frame; nil for nothing, as of layers.
+    /// Fill for the time before the first frame; nil for none, as in layers.
     private let leadIn: LeadIn?
 
     private var read: CompositionRead?
     private var held: Frame?
     private var next: SampleBuffer?
     private var hasEnded = false
-    /// What containers' rounding is forgiven.
+    /// Tolerance for times that a container rounds.
     private var slack = MediaTime(value: 1, timescale: 2000)
 
-    /// `open` begins to read the source.
+    /// Creates a source of frames; `open` starts reading the source.
     init(
         _ placement: ClipPlacement, of source: CompositionSource, settings: VideoOutputSettings,
         canvas: Canvas, leadIn: LeadIn? = nil, open: @escaping (ReadingExtent) throws -> CompositionRead
@@ -32,13 +32,13 @@ final class ClipFrames {
         isStill = if case .images(let sequence) = source { sequence.numbers == nil } else { false }
     }
 
-    /// A frame of the canvas, as much as that is of the source.
+    /// Duration of one canvas frame, in source time.
     private var step: MediaTime {
         let frame = MediaTime(ticks: 1, timeBase: canvas.frameRate.inverted)
         return placement.sourceTime(at: placement.timeRange.start + frame) - placement.sourceRange.start
     }
 
-    /// Begins to read, so that its first frame is there when its time comes.
+    /// Starts reading, so that the first frame is decoded when it is needed.
     func prepare(at time: MediaTime) throws {
         guard read == nil else { return }
         let range = placement.sourceRange
@@ -47,14 +47,16 @@ final class ClipFrames {
         read = try open(ReadingExtent(TimeRange(start: start, end: range.end)))
     }
 
-    /// Whether the first frame is shown before its time. A track that begins within a frame begins with the clip.
+    /// Returns whether the first frame is shown before its time. A track that begins less than a frame late begins
+    /// with the clip.
     private func isHeld(_ sample: borrowing SampleBuffer) -> Bool {
         guard held == nil else { return false }
         let gap = sample.presentationTime - placement.sourceRange.start
         return gap <= step || leadIn?.holds(gap) ?? false
     }
 
-    /// The frame that is on screen at a time of the composition; nil before the source's first one. Times don't go back.
+    /// Returns the frame on screen at a time of the composition; nil before the source's first frame. Times must not
+    /// decrease.
     func frame(at time: MediaTime) throws -> Frame? {
         try prepare(at: max(time, placement.timeRange.start))
         let wanted = placement.sourceTime(at: time) + slack
@@ -69,7 +71,8 @@ final class ClipFrames {
                 break
             }
             guard let frame = sample.takeFrame() else { continue }
-            // Whatever each source says of itself: it was brought to this.
+            // The frame was converted to the canvas's colors and square pixels, so its own description no longer
+            // applies.
             frame.describe(as: canvas.color)
             frame.describeAsSquare()
             held = consume frame

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// The audio of a composition: the sum of what is heard at each time, to the sample. Sources are opened when their time comes, and closed
-/// when it is over. Confined to its output's queue.
+/// The audio of a composition: the sum of its audio items, sample-accurate. Sources are opened shortly before their
+/// items begin, and closed after them. Confined to its output's queue.
 final class ComposedAudio: FrameStream {
     let timeBase: Rational
     private let format: AudioFormat
@@ -9,7 +9,7 @@ final class ComposedAudio: FrameStream {
     private let total: Int64
     private var position: Int64
 
-    /// One run of audio, in samples of the composition.
+    /// One audio item, in samples of the composition.
     private final class Item {
         let index: Int
         let clip: AudioClip
@@ -27,20 +27,20 @@ final class ComposedAudio: FrameStream {
         }
     }
 
-    /// In the order in which they begin.
+    /// Items in order of their start.
     private let items: [Item]
     private var firstItem = 0
     private var active: [Item] = []
-    /// Those that others make room for.
+    /// Indices of items that other items are ducked under.
     private let keys: Set<Int>
 
-    /// Samples that are mixed at once: gains that follow what is heard change from one to the next.
+    /// Samples mixed at once. Ducking gains are updated once per block, so blocks are shorter with ducking.
     private static let block: Int64 = 1024
     private static let duckingBlock: Int64 = 256
-    /// Sources are opened so long before they are heard.
+    /// Number of samples before an item's start at which its source is opened.
     private static let lead: Int64 = 8192
 
-    /// `from` is the first time that is wanted.
+    /// Creates the audio; `from` is the first requested time.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isSound, let form = composition.audioForm else {
             throw MediaError.misuse("the composition has no audio, or makes no sense")
@@ -98,11 +98,11 @@ final class ComposedAudio: FrameStream {
             }
             active.append(item)
         }
-        // Sources are read before anything is mixed, so that an error of one is its own.
+        // All sources are read before mixing starts, so that an error is attributed to its source.
         for item in active { try item.samples?.fill(until: min(until, item.end)) }
     }
 
-    /// Those that others make room for first: how loud they are decides about the others.
+    /// Mixes the ducking keys first, because their levels determine the gains of the ducked items.
     private func mix(into sum: borrowing Frame, until: Int64) throws(AVError) {
         var levels: [Int: Float] = [:]
         for item in active where item.duck == nil {
@@ -130,7 +130,7 @@ final class ComposedAudio: FrameStream {
 }
 
 extension Frame {
-    /// How loud audio of planar floats is: the root of the mean square of all channels' samples.
+    /// RMS level of planar float audio, over all channels.
     var level: Float {
         var (sum, count) = (Float(0), 0)
         for plane in 0..<min(8, channelLayout.channels) {

@@ -1,22 +1,22 @@
 internal import LibAV
 
-/// Cues of a composition's clips, on its time line, as they begin. A source is opened when its clip's time comes, and closed with its last
-/// cue. Confined to one queue.
+/// Subtitle events of a composition's clips, on its time line, in order of their start. A source is opened when its
+/// clip begins, and closed after its last event. Confined to one queue.
 final class ComposedCues: CueSource {
     private let clips: [ClipPlacement]
     private let opener: CompositionOpener
-    /// Clips that were opened.
+    /// Number of clips that were opened.
     private var opened = 0
     private var open: [Clip] = []
     var damage: DamageTally { opener.damage }
 
-    /// Cues that are on screen at `start`, and what follows.
+    /// Creates a source of the events that are on screen at `start`, and of later ones.
     init(_ track: SubtitleTrack, from start: MediaTime, opener: CompositionOpener) {
         clips = track.clips.filter { $0.timeRange.end > start }
         self.opener = opener
     }
 
-    /// A clip's cues, of which the first one is at hand.
+    /// A clip's events; the first one is read ahead.
     private final class Clip {
         private let placement: ClipPlacement
         private let read: CompositionRead
@@ -33,7 +33,7 @@ final class ComposedCues: CueSource {
 
         var hasEnded: Bool { cue == nil }
 
-        /// The cue at hand; the next one is there after it.
+        /// Returns the event that was read ahead, and reads the next one.
         func take() throws -> Packet? {
             let taken = cue.take()
             try advance()
@@ -43,12 +43,12 @@ final class ComposedCues: CueSource {
         private func advance() throws {
             while let sample = try read.next() {
                 let begin = sample.presentationTime
-                // One that doesn't say how long it is shown stays for some time, as players have it.
+                // An event without a duration is shown for 5 s, as players do.
                 let length =
                     sample.duration > 0
                     ? MediaTime(ticks: sample.duration, timeBase: sample.timeBase)
                     : MediaTime(value: 5, timescale: 1)
-                // One range is read on the source's own time line.
+                // A single range is read on the source's own time line.
                 let from = max(placement.time(ofSource: begin), placement.timeRange.start)
                 let to = min(placement.time(ofSource: begin + length), placement.timeRange.end)
                 let (pts, end) = (
@@ -65,7 +65,7 @@ final class ComposedCues: CueSource {
     }
 
     func next() throws -> Packet? {
-        // A clip may have begun before the last one's cues are over.
+        // A clip may begin before the previous clip's last event ends.
         while opened < clips.count {
             let earliest = open.lazy.map(\.start).min()
             guard

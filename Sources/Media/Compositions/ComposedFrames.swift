@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// The frames of a composition, made one after the other: sources are opened when their time comes, and closed when it is over. Confined
-/// to its output's queue.
+/// The frames of a composition, in order. Sources are opened shortly before they are needed, and closed after their
+/// end. Confined to its output's queue.
 final class ComposedFrames: FrameStream {
     let timeBase: Rational
     private let canvas: Canvas
@@ -9,10 +9,10 @@ final class ComposedFrames: FrameStream {
     private let count: Int64
     private var next: Int64
 
-    /// What stands on screen from one frame to another; the end is not part of it.
+    /// The frames during which a clip or layer is on screen; the upper bound is exclusive.
     private struct Span {
         var frames: Range<Int64>
-        /// Its place among the composition's clips or layers.
+        /// Index among the composition's clips or layers.
         var index: Int
     }
 
@@ -20,7 +20,7 @@ final class ComposedFrames: FrameStream {
     private let layers: [Layer]
     private let clipSpans: [Span]
     private let layerSpans: [Span]
-    /// The first clip that is not over, and the first layer that has not begun.
+    /// The first clip that hasn't ended, and the first layer that wasn't opened yet.
     private var (firstClip, firstLayer) = (0, 0)
     private var openClips: [Int: ClipFrames] = [:]
     /// Layers that are on screen or will be soon, in the composition's order.
@@ -28,10 +28,10 @@ final class ComposedFrames: FrameStream {
     private var join: (into: Int, frames: FrameJoin)?
     private var black: Frame?
 
-    /// Sources are opened so many frames before they are needed: so that a decoder has begun.
+    /// Number of frames before its start at which a source is opened, so that its decoder is running in time.
     private static let lead: Int64 = 12
 
-    /// `from` is the first time that is wanted.
+    /// Creates the frames; `from` is the first requested time.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isSound, let canvas = composition.canvas else {
             throw MediaError.misuse("the composition has no frames, or makes no sense")
@@ -69,7 +69,7 @@ final class ComposedFrames: FrameStream {
         return .frame
     }
 
-    /// Opens what begins soon, and closes what is over.
+    /// Opens sources that begin soon, and closes those that have ended.
     private func open(for index: Int64) throws {
         while firstClip < clipSpans.count, clipSpans[firstClip].frames.upperBound <= index {
             openClips[firstClip] = nil
@@ -96,7 +96,7 @@ final class ComposedFrames: FrameStream {
         }
     }
 
-    /// The first frame of a span that is still to come.
+    /// Returns the time of a span's first frame that isn't before `index`.
     private func first(of span: Span, _ index: Int64) -> MediaTime {
         MediaTime(ticks: max(index, span.frames.lowerBound), timeBase: timeBase)
     }
@@ -127,7 +127,7 @@ final class ComposedFrames: FrameStream {
         return LayerOverlay(layer, canvas: canvas, clip: clip)
     }
 
-    /// What the clips show at a time, before any layer.
+    /// Returns the composed clips at a time, without layers.
     private func sequence(at time: MediaTime, _ index: Int64) throws -> Frame {
         var shown: [Int] = []
         var place = firstClip

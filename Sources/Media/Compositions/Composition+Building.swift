@@ -1,18 +1,19 @@
 internal import LibAV
 
-/// What a program puts a composition together with (`AVMutableComposition`).
+/// Methods that build a composition (`AVMutableComposition`).
 extension Composition {
-    /// Puts a part of an asset behind what is there: its first track of frames and its first track of audio, together, with its cues (`insertTimeRange`).
-    /// It is loaded now where it isn't yet: `load(.contents)` before does it elsewhere.
-    /// The first asset decides about the canvas and the audio's form where nothing is said yet.
+    /// Appends a part of an asset: its first video track and its first audio track, together with its subtitles
+    /// (`insertTimeRange`). Loads the asset synchronously if it isn't loaded yet; call `load(.contents)` before to
+    /// load it asynchronously. The first asset determines the canvas and the audio format if they aren't set.
     ///
     /// - Parameters:
-    ///   - asset: what is appended.
-    ///   - timeRange: what of the asset; nil for all of it.
-    ///   - join: how it takes the place of what is before it where they overlap.
-    ///   - overlap: how long it and what is before it are on screen and heard at once.
-    ///   - fit: how its frames get into the canvas.
-    /// - Throws: `MediaError.misuse` of a composition, of a range that is none, and of an overlap that is longer than a neighbour.
+    ///   - asset: the asset to append.
+    ///   - timeRange: the part of the asset; nil for all of it.
+    ///   - join: the transition from the previous clip while they overlap.
+    ///   - overlap: duration of the overlap with the previous clip.
+    ///   - fit: scaling mode of the frames on the canvas.
+    /// - Throws: `MediaError.misuse` for an asset that is itself a composition, for a range outside the asset, and
+    ///   for an overlap that isn't shorter than both clips.
     public mutating func append(
         _ asset: Asset, timeRange: TimeRange? = nil, join: JoinKind = .dissolve, overlap: MediaTime = .zero,
         fit: FrameFit = .contain
@@ -21,15 +22,16 @@ extension Composition {
         try append(contents, of: try CompositionSource(asset.source), timeRange, join, overlap, fit)
     }
 
-    /// Nothing is seen or heard for so long (`insertEmptyTimeRange`).
+    /// Extends the composition by a gap: black frames and silence (`insertEmptyTimeRange`). The length must be
+    /// greater than 0.
     public mutating func appendGap(_ length: MediaTime) throws {
         guard length > .zero else { throw MediaError.misuse("a gap lasts some time") }
         duration = duration + length
     }
 
-    /// Adds a part of an asset's first track of audio to what is heard, from a time on; what reaches past the end is not heard. It is
-    /// loaded now where it isn't yet.
-    /// - Throws: `MediaError` where there is none.
+    /// Adds a part of an asset's first audio track to the mix, beginning at a time; it is cut at the composition's
+    /// end. Loads the asset synchronously if it isn't loaded yet.
+    /// - Throws: `MediaError` if the asset has no audio track, or if the range or the position is invalid.
     public mutating func mix(
         _ asset: Asset, timeRange: TimeRange? = nil, at start: MediaTime = .zero,
         volume: VolumeEnvelope = .full
@@ -107,7 +109,7 @@ extension Composition {
         duration = shown.end
     }
 
-    /// What ends just where the next one's overlap does becomes silent over it.
+    /// Fades out the last audio item if it ends where the next one's overlap ends.
     private mutating func fadeOut(before end: MediaTime, for length: MediaTime) {
         guard let last = audio.indices.last, audio[last].placement.timeRange.end == end else { return }
         audio[last].volume = audio[last].volume.falling(until: end, for: length)
@@ -120,7 +122,7 @@ extension Composition {
             layout: track.format.channelLayout?.specified ?? .stereo)
     }
 
-    /// Where a source is among the composition's, which has it from now on.
+    /// Returns the index of a source among the composition's, and adds it if needed.
     public mutating func place(of source: CompositionSource) -> Int {
         if let known = sources.firstIndex(of: source) { return known }
         sources.append(source)
@@ -129,14 +131,14 @@ extension Composition {
 }
 
 extension VolumeEnvelope {
-    /// From silence to full.
+    /// Returns a fade-in from silence to full volume.
     public static func rising(from start: MediaTime, for length: MediaTime) -> VolumeEnvelope {
         VolumeEnvelope([
             Point(time: start, thousandths: 0), Point(time: start + length, thousandths: 1000),
         ])
     }
 
-    /// The same, but falling to silence at the end; what it had there is cut off.
+    /// Returns this envelope with a fade-out to silence at `end`; points during the fade are removed.
     public func falling(until end: MediaTime, for length: MediaTime) -> VolumeEnvelope {
         let start = end - length
         var points = points.filter { $0.time < start }

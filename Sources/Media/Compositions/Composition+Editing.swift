@@ -1,15 +1,16 @@
-/// Changes of a time line as a whole (`AVMutableComposition`): clips, layers, audio, cues and chapters move together. One that throws has
-/// changed nothing.
+/// Edits of the whole time line (`AVMutableComposition`): clips, layers, audio, subtitle events and chapters move
+/// together. A method that throws leaves the composition unchanged.
 extension Composition {
-    /// Puts a part of an asset at a time; what is there, and later, begins after it (`insertTimeRange(_:of:at:)`). It is loaded now where it isn't
-    /// yet.
+    /// Inserts a part of an asset at a time; everything after that time moves back (`insertTimeRange(_:of:at:)`).
+    /// Loads the asset synchronously if it isn't loaded yet.
     ///
     /// - Parameters:
-    ///   - asset: what is inserted.
-    ///   - timeRange: what of the asset; nil for all of it.
-    ///   - time: where it begins.
-    ///   - fit: how its frames get into the canvas.
-    /// - Throws: `MediaError.misuse` of a time outside the composition or within a join, and as `append`.
+    ///   - asset: the asset to insert.
+    ///   - timeRange: the part of the asset; nil for all of it.
+    ///   - time: the position of its start.
+    ///   - fit: scaling mode of the frames on the canvas.
+    /// - Throws: `MediaError.misuse` for a time outside the composition or within a transition, and the errors of
+    ///   `append`.
     public mutating func insert(
         _ asset: Asset, timeRange: TimeRange? = nil, at time: MediaTime, fit: FrameFit = .contain
     ) throws {
@@ -19,7 +20,7 @@ extension Composition {
         self = edited
     }
 
-    /// Nothing is seen or heard for a range, and what is there, and later, begins after it (`insertEmptyTimeRange(_:)`).
+    /// Inserts a gap; everything after its start moves back (`insertEmptyTimeRange(_:)`).
     public mutating func insertGap(_ range: TimeRange) throws {
         var (edited, rest) = try divided(at: range.start)
         try edited.appendGap(range.duration)
@@ -27,8 +28,9 @@ extension Composition {
         self = edited
     }
 
-    /// Takes a range out; what is later moves up (`removeTimeRange(_:)`).
-    /// - Throws: `MediaError.misuse` of a range that is not in the composition or is all of it, and of one that begins or ends within a join.
+    /// Removes a range; everything after it moves forward (`removeTimeRange(_:)`).
+    /// - Throws: `MediaError.misuse` for a range that isn't inside the composition or is all of it, and for one that
+    ///   begins or ends within a transition.
     public mutating func remove(_ range: TimeRange) throws {
         try check(range)
         var edited = try part(TimeRange(start: .zero, end: range.start))
@@ -38,9 +40,10 @@ extension Composition {
         self = edited
     }
 
-    /// Plays a range faster or slower, so that it takes another time; audio keeps its pitch (`scaleTimeRange(_:toDuration:)`).
-    /// - Throws: `MediaError.misuse` as `remove` does, of repeated audio and burned cues in the range, and where a clip would be played more
-    ///   than a hundred times as fast or as slow.
+    /// Changes the duration of a range by playing it faster or slower; audio keeps its pitch
+    /// (`scaleTimeRange(_:toDuration:)`).
+    /// - Throws: `MediaError.misuse` as `remove` does, for repeated audio and burned-in subtitles in the range, and
+    ///   for a clip whose speed would exceed a factor of 100 either way.
     public mutating func scale(_ range: TimeRange, to length: MediaTime) throws {
         try check(range)
         guard length > .zero else { throw MediaError.misuse("a range takes some time") }
@@ -67,7 +70,8 @@ extension Composition {
         )
     }
 
-    /// What is in a range, from zero on, of the same sources; tracks of cues stay in their places.
+    /// Returns the content of a range as a composition that begins at zero, with the same sources and the same number
+    /// of subtitle tracks.
     private func part(_ range: TimeRange) throws -> Composition {
         var part = self
         part.duration = range.duration
@@ -96,11 +100,11 @@ extension Composition {
         return part
     }
 
-    /// Runs of audio in a range: one that is repeated begins with the rest of its round.
+    /// Returns the audio items in a range; a repeated item begins with the rest of its round.
     private func audioPart(_ range: TimeRange) throws -> [AudioClip] {
         var clips: [AudioClip] = []
         let keys = Set(audio.compactMap(\.ducking?.under))
-        // Where a run that others make room for has come to.
+        // New indices of items, by old index: ducking refers to them.
         var places: [Int: Int] = [:]
         for (index, clip) in audio.enumerated() {
             let pieces = clip.part(range)
@@ -120,7 +124,7 @@ extension Composition {
         return clips
     }
 
-    /// Puts a part behind what is there, whose sources and tracks of cues are among this one's in the same places.
+    /// Appends a part of this composition, whose sources and subtitle tracks have the same indices.
     private mutating func append(_ part: Composition) throws {
         guard part.duration > .zero else { return }
         let offset = duration
@@ -152,7 +156,7 @@ extension Composition {
         duration = offset + part.duration
     }
 
-    /// All of it, faster or slower.
+    /// Returns the whole composition with another duration, played faster or slower.
     private func scaled(to length: MediaTime) throws -> Composition {
         let scale = ClipPlacement(
             source: 0, track: 0, sourceRange: TimeRange(start: .zero, duration: duration),
@@ -181,10 +185,10 @@ extension Composition {
     }
 }
 
-// MARK: Parts of what a composition is made of
+// // MARK: Parts of a composition's elements
 
 extension TimeRange {
-    /// What of it is in another one, counted from the other one's start; nil for nothing.
+    /// Returns the intersection with a range, relative to the range's start; nil if it is empty.
     fileprivate func part(_ range: TimeRange) -> TimeRange? {
         let inside = TimeRange(start: max(start, range.start), end: min(end, range.end))
         guard inside.duration > .zero else { return nil }

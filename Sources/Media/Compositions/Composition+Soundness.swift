@@ -1,7 +1,8 @@
 internal import LibAV
 
 extension Composition {
-    /// It makes sense: asked of one that comes from outside, and before it is read.
+    /// Whether all values are valid and consistent. Checked for compositions from untrusted input, and before
+    /// reading.
     public var isSound: Bool {
         guard duration > .zero, duration <= .longest, canvas != nil || audioForm != nil else { return false }
         guard sources.count <= Self.mostClips, clips.count <= Self.mostClips, layers.count <= Self.mostClips,
@@ -33,7 +34,7 @@ extension Composition {
             } && sources.allSatisfy(\.isSound)
     }
 
-    /// Each begins after the one before it, and no three are on screen at once.
+    /// Whether each clip begins and ends after the previous one, and at most two overlap.
     private var areInOrder: Bool {
         let ranges = clips.map(\.placement.timeRange)
         return zip(ranges, ranges.dropFirst()).allSatisfy { $0.start < $1.start && $0.end < $1.end }
@@ -72,12 +73,12 @@ extension Composition {
 }
 
 extension ClipPlacement {
-    /// It is played at a speed that there is.
+    /// Whether the speed is between 0.01 and 100.
     var isPlayable: Bool { (0.01...100).contains(speed) }
 }
 
 extension SubtitleTrack {
-    /// Each clip begins no earlier than the one before it; words are no longer than words are.
+    /// Whether clips are in order of their start, and language, title and dispositions have acceptable lengths.
     var isSound: Bool {
         zip(clips, clips.dropFirst()).allSatisfy { $0.timeRange.start <= $1.timeRange.start }
             && disposition.count <= 32
@@ -88,7 +89,7 @@ extension SubtitleTrack {
 }
 
 extension Canvas {
-    /// The height in pixels that letters on it have at most.
+    /// Maximum text height on the canvas, in pixels.
     package var mostTextSize: Int { min(1 << 16, max(0, size.height)) * 4 }
 
     var isSound: Bool {

@@ -1,59 +1,61 @@
 public import LibAV
 
-/// Several assets on one time line, as a value (AVFoundation's `AVMutableComposition`, with what its video composition and its audio mix
-/// say): frames one after the other, with joins between them and layers above them, and the sum of any number of runs of audio.
+/// Several assets on one time line, as a value (AVFoundation's `AVMutableComposition` with its video composition and
+/// audio mix): a sequence of video clips with transitions, layers above them, and the sum of any number of audio
+/// items.
 ///
-/// It is read like an asset: `Asset(.composition(_))` has one track of frames and one of audio, of the form that is said here, in which
-/// every clip begins at the frame and the sample that its time is.
+/// A composition is read like an asset: `Asset(.composition(_))` has at most one track of video and one of audio, in
+/// the formats of `canvas` and `audioForm`. Clips begin exactly at the frame or sample of their time.
 public struct Composition: Hashable, Codable, Sendable {
-    /// The media that clips are made of, each once.
+    /// Media of the clips, each source once.
     public var sources: [CompositionSource] = []
-    /// What frames are; nil where there are none.
+    /// Format of the frames; nil for a composition without video.
     public var canvas: Canvas?
-    /// What audio is; nil where there is none.
+    /// Format of the audio; nil for a composition without audio.
     public var audioForm: AudioForm?
-    /// Frames, in the order in which they begin. Two that overlap are joined; where there is none, the frame is black.
+    /// Video clips in order of their start. Two clips that overlap have a transition; where there is no clip, frames
+    /// are black.
     public var clips: [VideoClip] = []
-    /// What lies above them, later ones higher.
+    /// Layers above the clips; later ones are on top.
     public var layers: [Layer] = []
-    /// Runs of audio, in any order: what is heard at once is added.
+    /// Audio items in any order; items that overlap are mixed.
     public var audio: [AudioClip] = []
-    /// Tracks of cues.
+    /// Subtitle tracks.
     public var subtitles: [SubtitleTrack] = []
-    /// Its chapters.
+    /// Chapters, on the composition's time line.
     public var chapters: [AssetChapter] = []
-    /// How long it is.
+    /// Duration; must be greater than 0 for reading.
     public var duration: MediaTime = .zero
 
-    /// An empty one.
+    /// Creates an empty composition.
     public init() {}
 
-    /// Frames in all.
+    /// Total number of frames; 0 without a canvas.
     public var frameCount: Int64 {
         canvas.map { max(1, duration.ticks(in: $0.frameRate.inverted, rounding: .up)) } ?? 0
     }
 
-    /// Samples of audio in all.
+    /// Total number of audio samples per channel; 0 without audio.
     public var sampleCount: Int64 {
         audioForm.map { max(1, duration.ticks(in: Rational(1, max(1, $0.sampleRate)))) } ?? 0
     }
 
-    /// Clips, layers and runs of audio that it has at most.
+    /// Maximum number of clips, of layers and of audio items.
     public static let mostClips = 10_000
 }
 
-/// What frames of a composition are (`AVVideoComposition`: its render size and its frame duration).
+/// Format of a composition's frames (`AVVideoComposition`: its render size and frame duration).
 public struct Canvas: Hashable, Codable, Sendable {
     /// Width and height in square pixels.
     public var size: PixelSize
-    /// Frames a second, each as long as every other.
+    /// Constant frame rate.
     public var frameRate: Rational
-    /// How pixels are stored.
+    /// Pixel format. Default: `yuv420p`.
     public var pixelFormat: PixelFormat
-    /// What their numbers mean.
+    /// Primaries, transfer, matrix and range. Default: standard dynamic range.
     public var color: ColorDescription
 
-    /// Makes a canvas; frames are of standard dynamic range where nothing else is said.
+    /// Creates a canvas.
     public init(
         size: PixelSize, frameRate: Rational, pixelFormat: PixelFormat = .yuv420p,
         color: ColorDescription = .standard
@@ -65,35 +67,35 @@ public struct Canvas: Hashable, Codable, Sendable {
     }
 }
 
-/// What audio of a composition is.
+/// Format of a composition's audio.
 public struct AudioForm: Hashable, Codable, Sendable {
-    /// Samples a second.
+    /// Sample rate in Hz.
     public var sampleRate: Int32
-    /// Channels and their places.
+    /// Channel layout.
     public var layout: ChannelLayout
 
-    /// Makes a form.
+    /// Creates a format.
     public init(sampleRate: Int32, layout: ChannelLayout) {
         self.sampleRate = sampleRate
         self.layout = layout
     }
 
-    /// As the mixer has it.
+    /// Format of the mixer: planar float.
     var mixed: AudioFormat {
         AudioFormat(sampleFormat: .planarFloat, sampleRate: sampleRate, layout: layout.specified)
     }
 }
 
-/// Media that clips are made of.
+/// Media that clips refer to.
 public enum CompositionSource: Hashable, Codable, Sendable {
     /// A file by its path.
     case file(String)
-    /// A generated frame and tone.
+    /// A generated test pattern.
     case pattern(TestPattern)
-    /// Images one after the other, or one for some time.
+    /// A sequence of images, or a still image.
     case images(ImageSequence)
 
-    /// The same as an asset's.
+    /// The source as an asset's.
     public var assetSource: Asset.Source {
         switch self {
         case .file(let path): .file(path)
@@ -105,16 +107,17 @@ public enum CompositionSource: Hashable, Codable, Sendable {
 
 /// A part of a source's track on the composition's time line.
 public struct ClipPlacement: Hashable, Codable, Sendable {
-    /// Which of the composition's sources.
+    /// Index among the composition's sources.
     public var source: Int
-    /// The track's index in it.
+    /// Index of the track in the source.
     public var track: Int
-    /// The part of it, on the source's own time line.
+    /// The part of the track, on the source's own time line.
     public var sourceRange: TimeRange
-    /// Where that stands in the composition. Where it is shorter or longer than the part, the part is played faster or slower.
+    /// The position on the composition's time line. If its duration differs from that of `sourceRange`, the clip is
+    /// played faster or slower.
     public var timeRange: TimeRange
 
-    /// Makes a placement.
+    /// Creates a placement.
     public init(source: Int, track: Int, sourceRange: TimeRange, timeRange: TimeRange) {
         self.source = source
         self.track = track
@@ -122,21 +125,21 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
         self.timeRange = timeRange
     }
 
-    /// It is played as fast as it was recorded.
+    /// Whether the clip is played at normal speed.
     var isPlain: Bool { sourceRange.duration == timeRange.duration }
 
-    /// How many times as fast it is played.
+    /// Speed as a factor; 1 is normal.
     var speed: Double { sourceRange.duration.seconds / max(1e-9, timeRange.duration.seconds) }
 
-    /// What of the source is to be seen or heard at a time of the composition.
+    /// Returns the source time that is presented at a time of the composition.
     func sourceTime(at time: MediaTime) -> MediaTime { Self.map(time, from: timeRange, to: sourceRange) }
 
-    /// When something of the source is seen or heard in the composition.
+    /// Returns the time of the composition at which a source time is presented.
     package func time(ofSource time: MediaTime) -> MediaTime {
         Self.map(time, from: sourceRange, to: timeRange)
     }
 
-    /// Where a time of one range is in another one, which is as long or stretched.
+    /// Maps a time linearly from one range to another.
     private static func map(_ time: MediaTime, from: TimeRange, to: TimeRange) -> MediaTime {
         let inside = time - from.start
         guard from.duration != to.duration else { return to.start + inside }
@@ -148,18 +151,18 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
     }
 }
 
-/// Frames of one source.
+/// A video clip of one source.
 public struct VideoClip: Hashable, Codable, Sendable {
-    /// What of which source stands where.
+    /// Part of the source, and position on the time line.
     public var placement: ClipPlacement
-    /// How its frames become the canvas's.
+    /// Conversion of the clip's frames to the canvas.
     public var settings: VideoOutputSettings
-    /// How it comes on screen where the clip before it still is.
+    /// Transition from the previous clip where they overlap.
     public var join: JoinKind
-    /// What is seen before its first frame, where that begins later than the clip.
+    /// Fill for the time before the clip's first frame, if that is late.
     public var leadIn: LeadIn
 
-    /// Makes a clip.
+    /// Creates a clip.
     public init(
         placement: ClipPlacement, settings: VideoOutputSettings, join: JoinKind = .dissolve,
         leadIn: LeadIn = .automatic
@@ -171,19 +174,19 @@ public struct VideoClip: Hashable, Codable, Sendable {
     }
 }
 
-/// What a clip shows before its first frame, where that begins later than the clip does, as of files whose video begins later than their audio.
+/// Fill for the time before a clip's first frame, for files whose video begins later than their audio.
 public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
     /// The first frame, where it is at most `longestHeld` late; otherwise black.
     case automatic
     /// The first frame.
     case hold
-    /// Black.
+    /// Black frames until the first one.
     case black
 
     /// The longest gap that the first frame fills by default: half a second.
     public static let longestHeld = MediaTime(value: 1, timescale: 2)
 
-    /// Whether the first frame is shown from the start, if it is so late.
+    /// Returns whether the first frame is shown from the clip's start, given its delay.
     package func holds(_ gap: MediaTime) -> Bool {
         switch self {
         case .automatic: gap <= Self.longestHeld
@@ -193,18 +196,19 @@ public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
     }
 }
 
-/// Audio of one source.
+/// An audio item of one source.
 public struct AudioClip: Hashable, Codable, Sendable {
-    /// What of which source stands where. Of one that is repeated, `timeRange` is all of the time and `sourceRange` one round.
+    /// Part of the source, and position on the time line. For a repeated item, `timeRange` is the whole time and
+    /// `sourceRange` one round.
     public var placement: ClipPlacement
-    /// How loud it is; times are the composition's.
+    /// Volume envelope; its times are on the composition's time line.
     public var volume: VolumeEnvelope
-    /// It begins anew when it has ended, until its time is over.
+    /// Whether the item restarts at its end, until its time range is over.
     public var isRepeated: Bool
-    /// It becomes quieter while another one is heard.
+    /// Reduction of the volume while another item is audible; nil for none.
     public var ducking: Ducking?
 
-    /// Makes a run of audio.
+    /// Creates an audio item.
     public init(
         placement: ClipPlacement, volume: VolumeEnvelope = .full, isRepeated: Bool = false,
         ducking: Ducking? = nil
@@ -216,57 +220,57 @@ public struct AudioClip: Hashable, Codable, Sendable {
     }
 }
 
-/// How a run of audio makes room for another one.
+/// Reduction of an audio item's volume while another item is audible.
 public struct Ducking: Hashable, Codable, Sendable {
-    /// The place of the other one among the composition's.
+    /// Index of the other item in the composition.
     public var under: Int
-    /// The factor of its samples while the other one is heard, in billionths.
+    /// Factor of the samples while the other item is audible, in billionths.
     public var billionths: Int64
-    /// The same in thousandths, rounded.
+    /// The factor in thousandths, rounded.
     public var thousandths: Int { Int((billionths + 500_000) / 1_000_000) }
 
-    /// Makes one.
+    /// Creates a ducking from a factor in thousandths.
     public init(under: Int, thousandths: Int) {
         self.init(under: under, billionths: Int64(clamping: thousandths.multiplied(upToLimit: 1_000_000)))
     }
 
-    /// Makes one from a factor in billionths.
+    /// Creates a ducking from a factor in billionths.
     public init(under: Int, billionths: Int64) {
         self.under = under
         self.billionths = billionths
     }
 }
 
-/// How one clip takes the place of another while both are on screen.
+/// Transition between two clips while both are on screen.
 public enum JoinKind: String, Hashable, Codable, Sendable, CaseIterable {
-    /// The one fades into the other.
+    /// A cross-fade.
     case dissolve
-    /// Through black.
+    /// A fade through black.
     case fadeBlack = "fade-black"
-    /// Through white.
+    /// A fade through white.
     case fadeWhite = "fade-white"
-    /// An edge that goes to the left.
+    /// A wipe whose edge moves left.
     case wipeLeft = "wipe-left"
-    /// An edge that goes to the right.
+    /// A wipe whose edge moves right.
     case wipeRight = "wipe-right"
-    /// An edge that goes up.
+    /// A wipe whose edge moves up.
     case wipeUp = "wipe-up"
-    /// An edge that goes down.
+    /// A wipe whose edge moves down.
     case wipeDown = "wipe-down"
-    /// Pushed to the left.
+    /// A slide to the left.
     case slideLeft = "slide-left"
-    /// Pushed to the right.
+    /// A slide to the right.
     case slideRight = "slide-right"
-    /// Pushed up.
+    /// A slide toward the top.
     case slideUp = "slide-up"
-    /// Pushed down.
+    /// A slide toward the bottom.
     case slideDown = "slide-down"
     /// A circle that opens.
     case circleOpen = "circle-open"
     /// A circle that closes.
     case circleClose = "circle-close"
 
-    /// libavfilter's name of it (`xfade`).
+    /// Name of the transition in libavfilter's `xfade`.
     var filterName: String {
         switch self {
         case .dissolve: "fade"
@@ -276,14 +280,14 @@ public enum JoinKind: String, Hashable, Codable, Sendable, CaseIterable {
 }
 
 extension Canvas {
-    /// How pixels of layers are stored.
+    /// Pixel format of layers.
     var layerFormat: PixelFormat { isSubsampled ? .yuva420p : .yuva444p }
 
-    /// How pixels of a layer are stored whose corner is there: at odd positions, each has its own color.
+    /// Returns the pixel format of a layer with this position. At odd positions, chroma must not be subsampled.
     package func layerFormat(at place: PixelRectangle) -> PixelFormat {
         place.x & 1 != 0 || place.y & 1 != 0 ? .yuva444p : layerFormat
     }
 
-    /// Four pixels share their color.
+    /// Whether chroma is subsampled (4:2:0).
     var isSubsampled: Bool { pixelFormat != .yuv444p }
 }

@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// The reading of one source of a composition, by its own reader.
+/// A reader of one source of a composition.
 struct CompositionRead {
     let source: CompositionSource
     let reader: AssetReader
     let output: AssetReaderOutput
 
-    /// The next sample; an error tells of which source it is.
+    /// Returns the next sample; errors name the source.
     func next() throws -> SampleBuffer? { try source.told { try output.copyNextSampleBuffer() } }
 }
 
 extension CompositionSource {
-    /// What it is called in messages.
+    /// Name of the source in messages.
     private var name: String {
         switch self {
         case .file(let path): path
@@ -20,7 +20,7 @@ extension CompositionSource {
         }
     }
 
-    /// Has an error say that it is of this source.
+    /// Calls `body`, and adds the source's name to an error.
     func told<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -29,15 +29,15 @@ extension CompositionSource {
         }
     }
 
-    /// The same of an error that is there already.
+    /// Returns an error with the source's name added.
     func named(_ error: any Error) -> any Error {
         guard let error = error as? MediaError else { return error }
         return MediaError.clip(source: name.split(separator: "/").last.map(String.init) ?? name, error)
     }
 }
 
-/// Opens a composition's sources for who needs them next: each has a reader of its own, which shares what stops the whole, what is counted
-/// and what damage means.
+/// Opens a composition's sources. Each source has a reader of its own; all readers share the interrupt flag, the
+/// packet counter and the damage tally.
 struct CompositionOpener {
     let sources: [CompositionSource]
     let environment: MediaEnvironment
@@ -46,15 +46,15 @@ struct CompositionOpener {
     let damage: DamageTally
     let decoderThreads: Int?
 
-    /// Begins to read a track of a source.
-    /// - Throws: `MediaError` where the source is another than was planned.
+    /// Starts reading a placement's track.
+    /// - Throws: `MediaError` if the source has changed since planning.
     func read(
         _ placement: ClipPlacement, as settings: ReaderOutputSettings, _ extent: ReadingExtent
     ) throws -> CompositionRead {
         try read(source: placement.source, track: placement.track, as: settings, extent)
     }
 
-    /// The same of a source by its place.
+    /// Starts reading a track of the source at an index.
     func read(
         source index: Int, track: Int, as settings: ReaderOutputSettings, _ extent: ReadingExtent
     ) throws -> CompositionRead {
@@ -86,7 +86,7 @@ struct CompositionOpener {
         reader.decoderThreads = decoderThreads
         let output = AssetReaderTrackOutput(track: track, settings: settings)
         output.damage = damage
-        // Where packets are to be whole, a container's coarse clock would say that some aren't.
+        // For whole packets, a container's coarse time base would misplace packet boundaries.
         if case .wholePackets = settings { output.countsSamples = true }
         try reader.add(output)
         try reader.startReading()

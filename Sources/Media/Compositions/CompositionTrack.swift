@@ -1,24 +1,24 @@
 public import LibAV
 
-/// What lies on one track of a composition (AVFoundation's `AVCompositionTrack`): segments one after the other, without an overlap.
+/// A track of a composition (AVFoundation's `AVCompositionTrack`): consecutive segments without overlap.
 public struct CompositionTrack: Hashable, Sendable {
-    /// A part of a source, or nothing, for some time (`AVCompositionTrackSegment`).
+    /// A part of a source, or a gap (`AVCompositionTrackSegment`).
     public struct Segment: Hashable, Sendable {
-        /// Where it stands.
+        /// Position on the composition's time line.
         public let timeRange: TimeRange
-        /// What of which source; nil of one that is empty.
+        /// Source of the segment; nil for a gap.
         public let placement: ClipPlacement?
 
-        /// Nothing is there.
+        /// Whether the segment is a gap.
         public var isEmpty: Bool { placement == nil }
     }
 
-    /// What it is of.
+    /// Media type of the track.
     public let mediaType: MediaType
-    /// As they stand, with what is empty between them.
+    /// Segments in order, with the gaps between them.
     public let segments: [Segment]
 
-    /// Where its last segment ends.
+    /// End of the last segment.
     public var end: MediaTime { segments.last?.timeRange.end ?? .zero }
 
     fileprivate init(_ mediaType: MediaType, _ placements: [ClipPlacement]) {
@@ -39,7 +39,8 @@ public struct CompositionTrack: Hashable, Sendable {
 }
 
 extension Composition {
-    /// What lies where, as tracks: clips and runs of audio that overlap lie on several. Layers are above all of them, and no part of it.
+    /// Tracks of clips, audio items and subtitles. Items that overlap are on different tracks. Layers are not
+    /// included.
     public var tracks: [CompositionTrack] {
         let video = lanes(of: clips.map(\.placement)).map { CompositionTrack(.video, $0) }
         let heard = lanes(of: audio.map(\.placement)).map { CompositionTrack(.audio, $0) }
@@ -47,7 +48,7 @@ extension Composition {
         return video + heard + cues
     }
 
-    /// Each on the first lane that is free when it begins.
+    /// Assigns each placement to the first lane that is free at its start.
     private func lanes(of placements: [ClipPlacement]) -> [[ClipPlacement]] {
         var lanes: [[ClipPlacement]] = []
         for placement in placements.sorted(by: { $0.timeRange.start < $1.timeRange.start }) {

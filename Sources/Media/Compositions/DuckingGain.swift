@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// The gain of what makes room for another run of audio: it goes down within a tenth of a second when the other one is heard, stays there
-/// over short pauses, and comes back within half a second.
+/// The gain of a ducked audio item: it falls within 0.1 s when the other item becomes audible, stays down during
+/// pauses of up to 0.3 s, and recovers within 0.5 s.
 struct DuckingGain {
     private let low: Float
     private let sampleRate: Float
     private var gain: Float = 1
-    /// Samples for which the other one was not heard.
+    /// Number of samples since the other item was audible.
     private var quiet: Float = .infinity
 
-    /// What is louder is heard: -40 dB of full scale.
+    /// Level above which the other item counts as audible: -40 dBFS.
     private static let threshold: Float = 0.01
     private static let (attack, hold, release): (Float, Float, Float) = (0.1, 0.3, 0.5)
 
@@ -18,12 +18,12 @@ struct DuckingGain {
         self.sampleRate = Float(sampleRate)
     }
 
-    /// The gain at the beginning and at the end of so many samples, while the other one has that level.
+    /// Returns the gain at the start and at the end of a block of samples, given the other item's level in it.
     mutating func advance(level: Float, samples: Int) -> (from: Float, to: Float) {
         let before = gain
         quiet = level > Self.threshold ? 0 : quiet + Float(samples)
         let seconds = Float(samples) / sampleRate
-        // So many times as quiet, or as loud, in each second: even to the ear.
+        // The gain changes exponentially, which sounds even.
         if quiet < Self.hold * sampleRate {
             gain = max(low, gain * exp(log(low) * seconds / Self.attack))
         } else {

@@ -1,28 +1,28 @@
 package import LibAV
 
-/// The frame rate at which a composition shows every frame of a clip.
+/// The lowest frame rate at which a composition shows every frame of a clip.
 package struct FrameCadence: Codable, Hashable, Sendable {
-    /// Frames a second.
+    /// Frames per second.
     package var frameRate: Rational
-    /// The clip's frames are equally long, but for the rounding of the container's unit.
+    /// Whether the clip's frames have equal durations, except for rounding to the container's time base.
     package var isConstant: Bool
-    /// Frames that the rate leaves out: they are shown for less than 1/120 s.
+    /// Number of frames that are dropped at this rate: those shown for less than 1/120 s.
     package var omittedFrames: Int64
 
-    /// A cadence as given.
+    /// Creates a cadence from given values.
     package init(frameRate: Rational, isConstant: Bool, omittedFrames: Int64 = 0) {
         (self.frameRate, self.isConstant, self.omittedFrames) = (frameRate, isConstant, omittedFrames)
     }
 
-    /// Rates that media have, in order; a variable rate gets no higher one.
+    /// Common frame rates, in order; the rate for variable frame rates is at most the highest of them.
     private static let common = [
         Rational(24000, 1001), Rational(24, 1), Rational(25, 1), Rational(30000, 1001), Rational(30, 1),
         Rational(48, 1), Rational(50, 1), Rational(60000, 1001), Rational(60, 1), Rational(100, 1),
         Rational(120, 1),
     ]
 
-    /// Finds the rate of frames whose times are given in order, in a range of their source. `unit` is the container's, `declared` the rate that
-    /// it states or that was estimated from it.
+    /// Determines the rate for frames at the given ordered times, in a range of their source. `unit` is the
+    /// container's time base, `declared` the rate that the container declares or that was estimated.
     package init(of times: [MediaTime], in range: TimeRange, unit: Rational, declared: Rational?) {
         let declared = declared.flatMap { $0.isPositive ? $0 : nil }
         guard let first = times.first, times.count > 1 else {
@@ -31,7 +31,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         }
         let ticks = times.map { ($0 - first).ticks(in: unit) }
         let mean = Self.rate(ofTicks: ticks[ticks.count - 1], for: Int64(ticks.count - 1), unit)
-        // In a coarse unit, an estimate (1000/33) is as good as the rate that it comes from.
+        // With a coarse time base, the declared rate is an estimate (1000/33) and no better than the measured one.
         let isEstimate = unit.double > 0.0005 && declared.map { !Self.common.contains($0) } ?? true
         let candidates = isEstimate ? Self.common + [declared, mean] : [declared] + Self.common + [mean]
         for rate in candidates.compactMap(\.self) where Self.fits(ticks, rate, unit) {
@@ -39,7 +39,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             return
         }
         let clip = Clip(times: times, range: range)
-        // Where every frame's length is a multiple of one that is long enough, that is it, at best to the clip's end.
+        // If all durations are multiples of one that is at least 1/120 s, that duration is used, preferably one that
+        // also divides the distances to the clip's ends.
         let lengths = zip(ticks, ticks.dropFirst()).map { $1 - $0 }
         let edges = [first - range.start, range.end - first].map { $0.ticks(in: unit) }.filter { $0 > 0 }
         for extra in [edges, []] {
@@ -51,7 +52,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
                 return
             }
         }
-        // The least of the usual rates at which frames are as short as the shortest, of those that are long enough.
+        // Otherwise: the lowest common rate whose frames are as short as the shortest one that isn't dropped.
         let shortest = lengths.filter {
             MediaTime(ticks: $0 + 1, timeBase: unit) >= MediaTime(value: 1, timescale: 120)
         }.min()
@@ -62,7 +63,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         .sorted { $0.double < $1.double }
         let counted = rates.map { (rate: $0, omitted: clip.omittedFrames(at: $0)) }
         let least = counted.map(\.omitted).min() ?? 0
-        // More frames are no use where they don't show more of the clip's.
+        // A higher rate is chosen only if it drops fewer frames.
         let chosen = counted.first { $0.omitted == least }
         self.init(
             frameRate: chosen?.rate ?? Rational(120, 1), isConstant: false,
@@ -87,7 +88,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         return abs(a)
     }
 
-    /// Whether frames of one length are at these times, each of which may be off by a unit.
+    /// Returns whether the times belong to a constant rate, with a tolerance of one unit each.
     private static func fits(_ ticks: [Int64], _ rate: Rational, _ unit: Rational) -> Bool {
         let (num, den) = (Int128(unit.num) * Int128(rate.num), Int128(unit.den) * Int128(rate.den))
         return ticks.enumerated().allSatisfy { index, tick in
@@ -96,7 +97,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         }
     }
 
-    /// The frames of a clip as a composition shows them: at each of its frames, the one that is on screen.
+    /// The frames of a clip as a composition shows them: each frame of the composition shows the clip's frame on
+    /// screen.
     private struct Clip {
         let times: [MediaTime]
         let range: TimeRange
@@ -106,7 +108,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             var shown: Int64 = 0
             for index in times.indices {
                 let end = index + 1 < times.count ? times[index + 1] : range.end
-                // The first frame of the composition at which the next one is shown, with what containers' rounding is forgiven.
+                // The first frame of the composition that shows the next one, with a tolerance for rounded times.
                 let next = (end - range.start - MediaTime(value: 1, timescale: 2000)).ticks(
                     in: rate.inverted, rounding: .up)
                 if next <= shown, index + 1 < times.count { omitted += 1 }
@@ -118,13 +120,13 @@ package struct FrameCadence: Codable, Hashable, Sendable {
 }
 
 extension AssetContents {
-    /// The rate at which every frame of a part of a track is shown. Packets of that part are read.
-    /// - Throws: `MediaError` or `InputError` where the source can't be read.
+    /// Returns the lowest frame rate that shows every frame of a part of a track. Reads the packets of that part.
+    /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func cadence(
         of track: AssetTrack, in range: TimeRange, path: String, environment: MediaEnvironment
     ) throws -> FrameCadence {
         let times = try frameTimes(in: range, of: track, path: path, environment: environment).sorted()
-        // What is on screen at the start, and what follows.
+        // The frame on screen at the start, and those after it.
         let first = times.lastIndex { $0 <= range.start } ?? 0
         let shown = times.isEmpty ? [] : times[first...].filter { $0 < range.end }
         return FrameCadence(

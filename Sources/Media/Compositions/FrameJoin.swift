@@ -1,14 +1,14 @@
 internal import LibAV
 
-/// Two clips that are on screen at once become one frame each time (libavfilter's `xfade`). Confined to one queue.
+/// Renders the transition of two overlapping clips (libavfilter's `xfade`). Confined to one queue.
 final class FrameJoin {
     private let kind: JoinKind
     private let canvas: Canvas
-    /// Frames that it lasts.
+    /// Duration in frames.
     private let length: Int64
     private let filter = FrameFilter("joining two clips")
     private var count: Int64 = 0
-    /// Frames of it that nobody sees: what is read begins in the middle.
+    /// Number of frames to skip if reading starts within the transition.
     private let skipped: Int64
 
     init(_ kind: JoinKind, length: Int64, skipping skipped: Int64, canvas: Canvas) {
@@ -18,7 +18,7 @@ final class FrameJoin {
         self.canvas = canvas
     }
 
-    /// The next frame of the join: first all of `one`, in the end nearly all of `other`.
+    /// Returns the next frame of the transition, from `one` at its start to `other` at its end.
     func frame(of one: consuming Frame, and other: consuming Frame) throws -> Frame {
         do throws(AVError) {
             while count < skipped { _ = try joined(one.reference(), other.reference()) }

@@ -1,20 +1,20 @@
 internal import LibAV
 
-/// Cues of clips as one track of a composition (`AVCompositionTrack` of legible media): text, which is SubRip's until an output makes
-/// another codec of it. Bold, italic and the like stay; where a cue stood and fonts of its own are not kept.
+/// Subtitle events of clips as one track of a composition (`AVCompositionTrack` of legible media): text in SubRip
+/// until an output converts it. Basic styles such as bold and italic are kept; positions and fonts are dropped.
 public struct SubtitleTrack: Hashable, Codable, Sendable {
-    /// The codec that its cues have.
+    /// Codec of the events.
     public static let codec = SubtitleCodec.srt
-    /// The unit of its times: fine enough for any source's.
+    /// Time base of the events, sufficient for any source.
     static let timeBase = Rational(1, 1_000_000)
 
-    /// As ISO 639-2 has it; nil where nobody said.
+    /// ISO 639-2 code; nil if unknown.
     public var language: String?
-    /// Its title.
+    /// Title; nil if there is none.
     public var title: String?
-    /// What it is for, by libav's names (`forced`, `hearing_impaired`, …), sorted.
+    /// Dispositions by libavformat's names (`forced`, `hearing_impaired`, …), sorted.
     public var disposition: [String]
-    /// Which cues, in the order in which they stand; none is repeated.
+    /// Sources of the events, in order of their start; none is repeated.
     public var clips: [ClipPlacement]
 
     /// Makes a track.
@@ -29,13 +29,14 @@ public struct SubtitleTrack: Hashable, Codable, Sendable {
 }
 
 extension Composition {
-    /// Has the cues of a clip move along with it: those of a language and a purpose follow the ones of the same language and purpose before
-    /// them, the second track of them the second. Tracks whose cues are images are left out (`SubtitleCodec.canConvert`).
+    /// Adds the subtitles of a clip: a track continues the composition's track with the same language and
+    /// dispositions, the second such track the second one. Tracks with bitmap subtitles are dropped
+    /// (`SubtitleCodec.canConvert`).
     ///
     /// - Parameters:
-    ///   - tracks: of the clip's source.
-    ///   - placement: where the clip stands; its track is not looked at.
-    ///   - spelled: one code for all that mean the same language.
+    ///   - tracks: tracks of the clip's source.
+    ///   - placement: position of the clip; its track index is ignored.
+    ///   - spelled: returns one code for all codes of the same language.
     package mutating func carry(
         _ tracks: [TrackDescription], of placement: ClipPlacement, spelled: (String) -> String = { $0 }
     ) {
@@ -47,7 +48,7 @@ extension Composition {
         for track in tracks
         where track.mediaType == .subtitle && SubtitleCodec.canConvert(from: track.codec) {
             let language = track.language.flatMap { $0 == "und" || $0.isEmpty ? nil : $0 }
-            // Which one is usual is for the output to say.
+            // The default track is chosen by the output.
             let disposition = track.disposition.filter { $0 != "default" }.sorted()
             let kind = Kind(language: language.map(spelled), disposition: disposition)
             let number = seen[kind, default: 0]

@@ -1,27 +1,27 @@
 internal import Glibc
 internal import LibAV
 
-/// Plays audio faster or slower without a change of pitch, aligned to the sample: what is heard at a time of the source is heard at that time
-/// divided by the speed.
+/// Changes the tempo of audio without changing its pitch, sample-accurate: source time divided by the speed is output
+/// time.
 ///
-/// libavfilter's stretchers (`rubberband`, where it is built in, otherwise `atempo`) shift audio by an amount that depends on speed and sample rate, and hold some
-/// of it back at the end. The shift is measured once with a short sound; silence before the audio makes room for it, and silence behind pushes the rest
-/// out. Confined to one queue.
+/// libavfilter's filters (`rubberband` if available, otherwise `atempo`) shift audio by an amount that depends on
+/// speed and sample rate, and hold some of it back at the end. The shift is measured once with a short test signal.
+/// Silence before the audio compensates for it, and silence after the audio flushes the rest. Confined to one queue.
 package final class TempoStretcher {
     private let graph: FilterGraph
     private let format: AudioFormat
-    /// Samples of the output that come before the audio's first one.
+    /// Number of output samples before the first sample of the audio.
     let lead: Int64
-    /// Silence that is still to be sent behind the audio.
+    /// Number of samples of silence still to be sent after the audio.
     private var tail: Int64
 
-    /// Samples of silence before the audio.
+    /// Returns the number of samples of silence before the audio.
     private static func silence(_ format: AudioFormat) -> Int64 { Int64(format.sampleRate) / 10 }
     private static let chunk: Int64 = 4096
 
     init(speed: Double, format: AudioFormat) throws(AVError) {
         self.format = format
-        // What is held back is less than a second of audio, at any speed.
+        // The filters hold back less than a second of audio at any speed.
         tail = Int64(format.sampleRate)
         let offset = try Self.offset(speed: speed, sampleRate: format.sampleRate)
         graph = try FilterGraph.audio(Self.steps(for: speed), format: format)
@@ -34,11 +34,11 @@ package final class TempoStretcher {
         }
     }
 
-    /// Whether libavfilter has the better stretcher.
+    /// Whether libavfilter has `rubberband`, which is more accurate.
     package static var isPrecise: Bool { FilterInfo.exists("rubberband") }
 
-    /// `rubberband` keeps short sounds, but above twice the speed it weakens the others, so `atempo` does the rest. One of that goes down to half
-    /// the speed.
+    /// Returns the filters for a speed. `rubberband` preserves short sounds but attenuates others above a speed of 2,
+    /// so `atempo` handles the rest. One `atempo` goes down to a speed of 0.5.
     static func steps(for speed: Double) -> [FilterStep] {
         let format = FilterStep("aformat", ["sample_fmts": "fltp"])
         var (left, steps) = (speed, [FilterStep]())
@@ -58,9 +58,9 @@ package final class TempoStretcher {
 
     func send(_ frame: consuming Frame) throws(AVError) { try graph.send(frame) }
 
-    /// No more audio comes. Sends silence behind it, a piece at each call, so that what is held back comes out; false where that was enough.
+    /// Flushes the filters: sends one block of silence after the audio per call. Returns false when all was sent.
     func pushOut() throws(AVError) -> Bool {
-        // The end of the stream is never sent: `rubberband` of FFmpeg 5.1 then fails with what it holds.
+        // The end of the stream isn't sent, because `rubberband` of FFmpeg 5.1 fails with what it holds.
         guard tail > 0 else { return false }
         let count = min(tail, Self.chunk)
         tail -= count
@@ -74,18 +74,19 @@ package final class TempoStretcher {
 
     // MARK: Measurement
 
-    /// How many samples of the output a sound comes too late; negative where it comes early.
+    /// Measures the filters' delay in output samples; negative if the output is early.
     private static func offset(speed: Double, sampleRate: Int32) throws(AVError) -> Int64 {
         let format = AudioFormat(sampleFormat: .planarFloat, sampleRate: sampleRate, layout: .mono)
         let rate = Double(sampleRate)
-        // A click where audio is stretched; of a longer sound the middle where that is compressed, which drops clicks.
+        // The test signal is a click for speeds below 1. Otherwise it is a longer tone, measured at its middle,
+        // because clicks are lost.
         let (seconds, frequency): (Double, Float) = speed < 1 ? (0.002, 3000) : (0.05 * speed, 1000)
         let (start, length) = (Int64(rate * 0.35), Int64(rate * seconds))
         let total = start + length + Int64(rate * (0.5 + 0.3 * max(0, speed - 1)))
         let graph = try FilterGraph.audio(steps(for: speed), format: format)
         let sound = try Frame.silence(format, samples: Int32(clamping: total))
         _ = sound.withPlane(0) { bytes, _ in
-            // The frame is nobody else's yet.
+            // The frame isn't shared yet.
             let samples = UnsafeMutableRawBufferPointer(mutating: bytes).bindMemory(to: Float.self)
             for index in 0..<Int(length) where Int(start) + index < samples.count {
                 samples[Int(start) + index] = 0.5 * sin(Float(index) * 2 * Float.pi * frequency / Float(rate))
@@ -107,7 +108,7 @@ package final class TempoStretcher {
         }
         guard let loudest = energy.max(), loudest > 0 else { return 0 }
         guard speed >= 1 else {
-            // What is stretched begins as sharply as it did.
+            // A slowed click keeps its sharp onset.
             let onset = energy.firstIndex { $0 >= loudest / 4 } ?? 0
             return Int64(onset) - Int64((Double(start) / speed).rounded())
         }

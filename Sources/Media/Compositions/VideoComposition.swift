@@ -1,23 +1,23 @@
 internal import LibAV
 
-/// How frames of an asset's tracks become one (AVFoundation's `AVVideoComposition`).
+/// Composition of the frames of an asset's tracks (AVFoundation's `AVVideoComposition`).
 public struct VideoComposition: Codable, Hashable, Sendable {
     /// One track of a composition (AVFoundation's `AVVideoCompositionLayerInstruction`).
     public struct Input: Codable, Hashable, Sendable {
         /// The track's index in its asset.
         public var track: Int
-        /// Where its frames stand, in pixels of the canvas; nil for all of it.
+        /// Position and size of the frames, in pixels of the canvas; nil for the whole canvas.
         public var rectangle: PixelRectangle?
-        /// How they get into that.
+        /// Scaling mode for `rectangle`. Default: `contain`.
         public var fit: FrameFit
-        /// When they are seen, on the asset's time line; nil for as long as the track lasts.
+        /// Time range on the asset's time line; nil for the track's own.
         public var timeRange: TimeRange?
-        /// How much of what is below it covers, over the asset's time line: 1000 is all of it.
+        /// Opacity over the asset's time line; 1000 is opaque.
         public var opacity: VolumeEnvelope
-        /// How far it is rotated around its middle, in thousandths of a degree clockwise.
+        /// Rotation around the center, in thousandths of a degree clockwise. Default: 0.
         public var rotation: Int
 
-        /// Makes an input.
+        /// Creates an input.
         public init(
             track: Int, in rectangle: PixelRectangle? = nil, fit: FrameFit = .contain,
             timeRange: TimeRange? = nil, opacity: VolumeEnvelope = .full, rotation: Int = 0
@@ -31,23 +31,24 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         }
     }
 
-    /// The tracks, later ones above earlier ones; where there is none, frames are black.
+    /// The tracks, from bottom to top; where no track is shown, frames are black.
     public var inputs: [Input]
-    /// What frames are (`renderSize`, `frameDuration`).
+    /// Format of the frames (`renderSize`, `frameDuration`).
     public var canvas: Canvas
 
-    /// Makes a composition.
+    /// Creates a composition.
     public init(inputs: [Input], canvas: Canvas) {
         self.inputs = inputs
         self.canvas = canvas
     }
 
-    /// A track alone, upright and with square pixels, on a canvas like it (`init(propertiesOf:)`).
+    /// Creates a composition of one track, upright and with square pixels, on a canvas of its size
+    /// (`init(propertiesOf:)`).
     public init(of track: AssetTrack) {
         self.init(inputs: [Input(track: track.index)], canvas: Canvas(like: track.description))
     }
 
-    /// The same as a composition of a source: `tracks` are those of the inputs, in their order.
+    /// Converts this to a `Composition` of one source; `tracks` are those of the inputs, in their order.
     func composition(of source: CompositionSource, _ tracks: [AssetTrack]) throws -> Composition {
         var composition = Composition()
         composition.sources = [source]
@@ -84,9 +85,9 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         return composition
     }
 
-    /// What composed frames are as a track.
+    /// Returns the composed frames as a track.
     func composedTrack(of tracks: [AssetTrack]) throws -> AssetTrack {
-        // What it is made of is for the reader to say.
+        // The path is a placeholder; the reader sets the source.
         let contents = try AssetLoader.contents(of: composition(of: .file("/"), tracks))
         guard let track = contents.tracks.first else {
             throw MediaError.misuse("the composition makes no sense")
@@ -96,13 +97,13 @@ public struct VideoComposition: Codable, Hashable, Sendable {
 }
 
 extension Composition {
-    /// Nothing is seen.
+    /// Whether there is neither a clip nor a layer.
     fileprivate var isEmpty: Bool { clips.isEmpty && layers.isEmpty }
 }
 
 extension CompositionSource {
-    /// An asset as a part of a composition.
-    /// - Throws: `MediaError.misuse` of a composition.
+    /// Converts an asset's source.
+    /// - Throws: `MediaError.misuse` for a composition, which can't be part of another one.
     init(_ source: Asset.Source) throws {
         switch source {
         case .file(let path): self = .file(path)

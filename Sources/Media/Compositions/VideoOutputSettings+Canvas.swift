@@ -1,8 +1,8 @@
 internal import LibAV
 
 extension VideoOutputSettings {
-    /// How frames of a track become a canvas's: made upright, whole frames of fields, brought to its size and its colors. `box` is where they
-    /// stand; nil for the whole canvas.
+    /// Settings that convert a track's frames to a canvas: rotated upright, deinterlaced, scaled, and converted to
+    /// its colors. `box` is the size of the frames on the canvas; nil for the whole canvas.
     public init(_ track: TrackDescription, on canvas: Canvas, fit: FrameFit = .contain, box: PixelSize? = nil)
     {
         self.init(pixelFormat: box == nil ? canvas.pixelFormat : canvas.layerFormat, size: box ?? canvas.size)
@@ -27,7 +27,7 @@ extension VideoOutputSettings {
                 inner = PixelSize(
                     width: min(inner.width, target.width), height: min(inner.height, target.height))
             }
-            // What fills it goes past the scaler, or through it alone.
+            // Frames that fill the target need no bars and no crop.
             innerSize = inner == target ? nil : inner
         }
         let scaled = innerSize ?? target
@@ -39,7 +39,8 @@ extension VideoOutputSettings {
         become(canvas.color, of: track)
     }
 
-    /// Scales images that let something through: what can't be seen has a color too, often black, and is not to be mixed into what can.
+    /// Scales images with premultiplied alpha, so that the colors of transparent pixels, often black, don't affect
+    /// visible ones.
     private static func scalingWithAlpha(to size: PixelSize) -> [FilterStep] {
         let planes = FilterStep("format", ["pix_fmts": "gbrap|gbrap10le|gbrap12le|gbrap16le"])
         return [
@@ -49,7 +50,7 @@ extension VideoOutputSettings {
         ]
     }
 
-    /// What the numbers of a track's frames become.
+    /// Sets the conversion from the track's colors to the canvas's.
     private mutating func become(_ color: ColorDescription, of track: TrackDescription) {
         levels = color.range ?? "tv"
         sourceRange = track.color.range
@@ -78,7 +79,7 @@ extension VideoOutputSettings {
         if change != ColorDescription() { self.color = change }
     }
 
-    /// What a track says of its colors, with what players take for the rest: frames beside each other must mean the same.
+    /// Returns a track's colors with players' default for an unknown matrix, so that adjacent frames are consistent.
     private static func known(_ track: TrackDescription) -> ColorDescription {
         var color = track.color
         if color.matrix == nil, !track.pixelFormat.isRGB {
@@ -89,7 +90,8 @@ extension VideoOutputSettings {
 }
 
 extension Canvas {
-    /// As a track's frames are shown: upright, with square pixels and even sides, 4:2:0 of 8 or 10 bits, in limited range.
+    /// Creates a canvas like a track's frames as displayed: upright, square pixels, even dimensions, 4:2:0 with 8 or
+    /// 10 bits, limited range.
     public init(like track: TrackDescription) {
         func even(_ side: Double) -> Int { min(16_384, max(16, Int((side / 2).rounded()) * 2)) }
         var (width, height) = (Double(track.width), Double(track.height))

@@ -1,14 +1,15 @@
 internal import LibAV
 
-/// What packets of two tracks of audio must have in common, so that those of the one can follow those of the other under the same headers.
+/// Properties that the packets of two audio tracks must have in common, so that they can follow one another with the
+/// same headers.
 package struct AudioPacketForm: Hashable, Codable, Sendable {
     private var traits: AudioTraits
     private var profile: String?
     private var sampleFormat: SampleFormat
-    /// Of the headers that stand beside the packets.
+    /// Hash of the codec's extradata.
     private var headers: UInt64
 
-    /// Nil of what is no audio.
+    /// Nil unless the track is audio.
     package init?(_ track: AssetTrack) {
         guard track.mediaType == .audio else { return nil }
         let parameters = track.format.parameters
@@ -21,7 +22,7 @@ package struct AudioPacketForm: Hashable, Codable, Sendable {
         headers = hash.value
     }
 
-    /// How another one differs, for people; nil where it is the same.
+    /// Returns how another format differs, for messages; nil if it is equal.
     package func difference(of other: AudioPacketForm) -> String? {
         if self == other { return nil }
         if let difference = traits.difference(of: other.traits) { return difference }

@@ -1,17 +1,17 @@
 package import LibAV
 
-/// What is known of a track of audio without its packets, too.
+/// Properties of an audio track that are known without its packets.
 package struct AudioTraits: Hashable, Codable, Sendable {
     private var codec: String
     private var sampleRate: Int32
     private var layout: ChannelLayout?
 
-    /// `layout` is nil where it isn't known.
+    /// Creates a description; `layout` is nil if it isn't known.
     package init(codec: String, sampleRate: Int32, layout: ChannelLayout?) {
         (self.codec, self.sampleRate, self.layout) = (codec, sampleRate, layout?.specified)
     }
 
-    /// How another one differs, for people; nil where nothing says so.
+    /// Returns how another track differs, for messages; nil if no known property differs.
     package func difference(of other: AudioTraits) -> String? {
         if other.codec != codec { return "it is \(other.codec), and the others \(codec)" }
         if other.sampleRate != sampleRate {

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Packets of a composition's runs of audio, one run after the other: whole ones, each at its own time on the time line. A source is opened
-/// when its turn comes, and closed after it. Confined to its output's queue.
+/// Packets of a composition's audio items, in order: only whole packets, each at its own time on the time line. A
+/// source is opened when its item begins, and closed after it. Confined to its output's queue.
 final class ComposedPackets: SampleProducer {
     private let runs: [AudioClip]
     private let opener: CompositionOpener
@@ -10,7 +10,8 @@ final class ComposedPackets: SampleProducer {
     private var form: AudioPacketForm?
     private var dropped = 0
 
-    /// - Throws: `MediaError.misuse` of runs whose packets can't follow one another (`Composition.copiedAudio`).
+    /// - Throws: `MediaError.misuse` for audio items whose packets can't follow one another
+    ///   (`Composition.audioObstacle`).
     init(_ composition: Composition, opener: CompositionOpener) throws {
         guard composition.isSound, composition.audioObstacle == nil else {
             throw MediaError.misuse("runs of audio that can't be copied")
@@ -53,14 +54,15 @@ final class ComposedPackets: SampleProducer {
 }
 
 extension Composition {
-    /// Runs of audio in the order in which they begin.
+    /// Indices of the audio items in order of their start.
     package var audioOrder: [Int] {
         audio.indices.sorted {
             audio[$0].placement.timeRange.start < audio[$1].placement.timeRange.start
         }
     }
 
-    /// Why the packets of its runs of audio can't follow one another, whatever they are, and of which run; nil where they can.
+    /// Returns why the packets of the audio items can't follow one another, and the index of the item; nil if they
+    /// can. Codecs are not considered.
     package var audioObstacle: (run: Int, why: String)? {
         let order = audioOrder
         var position = MediaTime.zero

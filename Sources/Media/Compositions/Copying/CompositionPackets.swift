@@ -1,27 +1,27 @@
 internal import LibAV
 
-/// Where packets and frames of a composition's cut come from.
+/// Sources of the packets and frames of a composition's smart cut.
 package struct CompositionPackets: Sendable {
     package let composition: Composition
     package let environment: MediaEnvironment
 
-    /// Of a composition whose files are found through an environment.
+    /// Creates the sources for a composition; files are opened through `environment`.
     package init(_ composition: Composition, environment: MediaEnvironment) {
         (self.composition, self.environment) = (composition, environment)
     }
 
-    /// A clip's file, with the track that its packets are of.
+    /// A clip's file, and the track that its packets belong to.
     package struct Clip: Sendable {
         let source: CompositionSource
         let path: String
         let asset: Asset
         let contents: AssetContents
-        /// The track.
+        /// The track whose packets are copied.
         package let track: AssetTrack
     }
 
     /// Opens a clip's file.
-    /// - Throws: `MediaError` where it is none, or is another than was planned.
+    /// - Throws: `MediaError` if the clip's source is not a file, or has changed since planning.
     func clip(_ index: Int) throws -> Clip {
         guard composition.clips.indices.contains(index) else {
             throw MediaError.misuse("a cut of clip \(index), which isn't there")
@@ -49,7 +49,7 @@ package struct CompositionPackets: Sendable {
         }
     }
 
-    /// The first clip of which something is copied: the output's track is like its own.
+    /// Returns the first clip of which packets are copied; the output's track has its format.
     package func reference(of cut: SmartCut) throws -> Clip {
         guard let index = cut.parts.first(where: { $0.copiedPictures > 0 })?.clip else {
             throw MediaError.misuse("a composition of which nothing is copied")
@@ -59,7 +59,7 @@ package struct CompositionPackets: Sendable {
 }
 
 extension CompositionPackets {
-    /// The track of the run of audio that is heard first: the output's track is like its own.
+    /// Returns the track of the first audio item; the output's track has its format.
     package func audioReference() throws -> AssetTrack {
         guard let first = composition.audioOrder.first.map({ composition.audio[$0] }) else {
             throw MediaError.misuse("a composition without audio")
@@ -69,7 +69,7 @@ extension CompositionPackets {
 }
 
 extension VideoOutputSettings {
-    /// How a composition's frames become those that stand between a track's own.
+    /// Settings that convert a composition's frames to the format of a track, for frames between copied ones.
     init(made canvas: Canvas, like track: TrackDescription) {
         self.init(
             pixelFormat: track.pixelFormat, size: PixelSize(width: track.width, height: track.height))

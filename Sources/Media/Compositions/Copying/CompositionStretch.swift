@@ -1,40 +1,41 @@
 internal import LibAV
 
-/// A stretch of a composition's time line over which its frames are made in one way.
+/// A section of a composition's time line whose frames are all produced in the same way.
 package struct CompositionStretch: Hashable, Sendable {
-    /// Why frames are made anew, and no packets taken.
+    /// Reason for encoding frames rather than copying them.
     package enum Reason: Hashable, Sendable {
-        /// Nothing is on screen.
+        /// No clip is on screen.
         case gap
-        /// A clip comes on screen while the one before it still is.
+        /// A transition from the previous clip.
         case join(into: Int)
-        /// A layer lies above.
+        /// A layer covers the clip.
         case layer(Int)
-        /// The clip itself is none whose packets could be taken.
+        /// The clip's packets can't be copied.
         case clip(Int)
-        /// The clip's own frames begin later than it does.
+        /// The clip's first frame is later than the clip's start.
         case late(Int)
     }
 
-    /// Where it stands.
+    /// Position on the composition's time line.
     package var timeRange: TimeRange
-    /// The clip whose packets could be taken, or why there is none.
+    /// The clip whose packets can be copied, or why frames are encoded.
     package var content: Content
 
-    /// What there is to see.
+    /// Source of a section's frames.
     package enum Content: Hashable, Sendable {
-        /// One clip and nothing else.
+        /// A single clip without layers.
         case clip(Int)
-        /// Frames that are made.
+        /// Encoded frames.
         case made(Reason)
     }
 }
 
 extension Composition {
-    /// The time line cut where something begins or ends, each stretch as long as it goes; `beginning` says of which clips packets could be
-    /// taken, and when on the time line their first frame comes. Costs grow with what begins and ends, not with what there is at once.
+    /// Divides the time line into maximal sections. `beginning` returns the position of a clip's first frame, or nil
+    /// if its packets can't be copied. Cost grows with the number of starts and ends, not with the number of
+    /// simultaneous items.
     ///
-    /// Layers and joins begin and end with frames: what is between two frames is shown by none.
+    /// Layers and transitions begin and end with frames: what lies between two frames affects neither.
     package func stretches(beginning: (Int) -> MediaTime?) -> [CompositionStretch] {
         let grid = FrameGrid(self)
         let begins = clips.indices.map { beginning($0) }
@@ -84,12 +85,12 @@ extension Composition {
     }
 }
 
-/// When what lies above clips, and what joins two of them, comes on screen and goes: with a frame of the canvas, but for where a clip
-/// begins or ends by itself.
+/// Times at which layers and transitions appear and disappear: at a frame of the canvas, except where a clip begins
+/// or ends without a transition.
 private struct FrameGrid {
     private let composition: Composition
     private let unit: Rational
-    /// Where a clip begins or ends while no other one is on screen, in order.
+    /// Times at which a clip begins or ends without a transition, in order.
     private let edges: [MediaTime]
 
     init(_ composition: Composition) {
@@ -104,7 +105,7 @@ private struct FrameGrid {
         self.edges = edges.sorted()
     }
 
-    /// The first frame that isn't earlier, or the edge before it.
+    /// Returns the first frame time not before a time, or an edge between them.
     private func snapped(_ time: MediaTime) -> MediaTime {
         let frame = MediaTime(ticks: time.ticks(in: unit, rounding: .up), timeBase: unit)
         var (low, high) = (0, edges.count)
@@ -120,6 +121,6 @@ private struct FrameGrid {
         return TimeRange(start: start, end: max(start, snapped(range.end)))
     }
 
-    /// Its own edges stay; where it is joined with a neighbour, a frame decides.
+    /// Returns a clip's time range, with its ends moved to frames where it has a transition.
     func span(ofClip index: Int) -> TimeRange { span(of: composition.clips[index].placement.timeRange) }
 }

@@ -1,25 +1,25 @@
-/// What lies above a composition's clips for some time.
+/// An overlay above a composition's clips for a time range.
 public struct Layer: Hashable, Codable, Sendable {
-    /// What it shows.
+    /// Kind and source of a layer's content.
     public enum Content: Hashable, Codable, Sendable {
-        /// Frames of a source, which stand in a rectangle of the canvas.
+        /// Frames of a source, in a rectangle of the canvas.
         case frames(ClipPlacement, in: PixelRectangle, settings: VideoOutputSettings)
-        /// Text; where it stands is said by itself.
+        /// Text, which has a position of its own.
         case text(TextLayer)
-        /// Cues; those of its source's start are shown at its own.
+        /// Burned-in subtitles; the start of their source corresponds to the start of the layer.
         case subtitles(SubtitleLayer)
     }
 
-    /// What it shows.
+    /// The layer's content.
     public var content: Content
-    /// When.
+    /// Time range on the composition's time line.
     public var timeRange: TimeRange
-    /// How much of what is below it covers: 1000 is all of it; times are the composition's.
+    /// Opacity over the composition's time line; 1000 is opaque.
     public var opacity: VolumeEnvelope
-    /// How far it is rotated around its middle, in thousandths of a degree clockwise. Cues are never.
+    /// Rotation around the layer's center, in thousandths of a degree clockwise. Ignored for subtitles.
     public var rotation: Int
 
-    /// Makes a layer.
+    /// Creates a layer; by default opaque and not rotated.
     public init(
         content: Content, timeRange: TimeRange, opacity: VolumeEnvelope = .full, rotation: Int = 0
     ) {
@@ -32,18 +32,18 @@ public struct Layer: Hashable, Codable, Sendable {
 
 /// Text on the canvas (`drawtext`).
 public struct TextLayer: Hashable, Codable, Sendable {
-    /// What is written; lines are divided by line feeds.
+    /// The text; lines are separated by line feeds.
     public var text: String
     /// The absolute path of the font's file.
     public var fontFile: String
-    /// The height of its letters in pixels.
+    /// Font size in pixels.
     public var size: Int
-    /// The color, as libavutil names or writes it.
+    /// The color, in a notation that libavutil parses.
     public var color: String
-    /// Where it stands.
+    /// Position on the canvas.
     public var place: TextPlace
 
-    /// Makes a text.
+    /// Creates a text.
     public init(text: String, fontFile: String, size: Int, color: String, place: TextPlace) {
         self.text = text
         self.fontFile = fontFile
@@ -53,7 +53,8 @@ public struct TextLayer: Hashable, Codable, Sendable {
     }
 }
 
-/// Where something stands whose size is known when it is drawn: pixels from one edge, or the middle where neither is said.
+/// Position of an object whose size is determined when it is drawn: the distance from one edge per axis, or centered
+/// if neither is set.
 public struct TextPlace: Hashable, Codable, Sendable {
     /// Pixels from the left edge.
     public var left: Int?
@@ -64,7 +65,7 @@ public struct TextPlace: Hashable, Codable, Sendable {
     /// Pixels from the lower edge.
     public var bottom: Int?
 
-    /// The middle, where nothing is said.
+    /// Creates a position; centered by default.
     public init(left: Int? = nil, right: Int? = nil, top: Int? = nil, bottom: Int? = nil) {
         self.left = left
         self.right = right

@@ -1,14 +1,14 @@
 internal import LibAV
 
-/// Puts something above frames of a composition, one after the other.
+/// Draws an overlay onto the frames of a composition, in order.
 protocol FrameOverlay: AnyObject {
-    /// Begins to read what it shows.
+    /// Starts reading the overlay's source.
     func prepare(at time: MediaTime) throws
-    /// The frame with it above; `index` is its number in the composition.
+    /// Returns the frame with the overlay; `index` is its number in the composition.
     func put(above base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame
 }
 
-/// Puts one layer above frames of a composition, one after the other (libavfilter's `overlay`). Confined to one queue.
+/// Draws one layer onto the frames of a composition, in order (libavfilter's `overlay`). Confined to one queue.
 final class LayerOverlay: FrameOverlay {
     private let layer: Layer
     private let canvas: Canvas
@@ -16,18 +16,18 @@ final class LayerOverlay: FrameOverlay {
     private let filter = FrameFilter("putting a layer above a frame")
     private let alignment = FrameFilter("aligning a layer")
     private let sharing = FrameFilter("aligning a layer")
-    /// Frames that were aligned.
+    /// Number of frames that were aligned.
     private var count: Int64 = 0
     private let rotation: LayerRotation?
-    /// Of what stands still: as it is put above frames.
+    /// The rendered layer, for a still image or text.
     private var drawn: Frame?
-    /// Where its middle is, in half pixels.
+    /// Position of the layer's center, in half pixels.
     private var middle: (x: Int, y: Int)
-    /// What was made less opaque last, and how much of it is left: of what stands still, most frames are the same.
+    /// The last result of `lessOpaque` and its opacity: most frames of a still layer are equal.
     private var faded: Frame?
     private var fadedValue = -1
 
-    /// `clip` is what frames come from; nil of text.
+    /// Creates an overlay; `clip` supplies the frames, nil for text.
     init(_ layer: Layer, canvas: Canvas, clip: ClipFrames?) {
         self.layer = layer
         self.canvas = canvas
@@ -40,10 +40,8 @@ final class LayerOverlay: FrameOverlay {
         }
     }
 
-    /// Begins to read what it shows.
     func prepare(at time: MediaTime) throws { try clip?.prepare(at: max(time, layer.timeRange.start)) }
 
-    /// The frame with the layer above it; `index` is its number in the composition.
     func put(above base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame {
         let value = layer.opacity.value(at: time)
         guard value > 0, let image = try image(at: time) else { return base }
@@ -72,13 +70,14 @@ final class LayerOverlay: FrameOverlay {
         }
     }
 
-    /// Where the left upper corner of a layer of some size is.
+    /// Returns the position of the upper left corner of a layer with this size.
     private func corner(width: Int, height: Int) -> (x: Int, y: Int) {
         ((middle.x - width) / 2, (middle.y - height) / 2)
     }
 
-    /// The layer as `overlay` can put it in its place. Above frames of 4:2:0 that is at even positions alone: a layer at an odd one gets a transparent
-    /// pixel on each side, of the color beside it, and its own colors are shared between the pixels of the frame only then.
+    /// Pads the layer for its position. On 4:2:0 frames, `overlay` supports even positions only: a layer at an odd
+    /// position gets a transparent pixel on each side, with the color of its neighbor, and its chroma is subsampled
+    /// after that.
     private func aligned(_ image: consuming Frame) throws(AVError) -> Frame {
         let (x, y) = corner(width: image.width, height: image.height)
         let (across, along) = (x & 1, y & 1)
@@ -115,7 +114,7 @@ final class LayerOverlay: FrameOverlay {
         }
     }
 
-    /// The text on all of the canvas; where it is rotated, what is seen of it.
+    /// Draws the text onto a canvas-sized frame; if it is rotated, cropped to its visible part.
     private func drawnText() throws(AVError) -> Frame? {
         guard case .text(let text) = layer.content else { return nil }
         let whole = try text.draw(on: canvas)
@@ -124,10 +123,10 @@ final class LayerOverlay: FrameOverlay {
         return try whole.cut(to: box)
     }
 
-    /// The layer with less of its alpha.
+    /// Returns the layer with its alpha multiplied by `value` / 1000.
     private func lessOpaque(_ image: consuming Frame, to value: Int) throws(AVError) -> Frame {
         guard value < 1000, image.planeCount > 3 else { return image }
-        // Of what moves, every frame is another.
+        // Results are not reused for moving content.
         let isStill = clip?.isStill ?? true
         if isStill, fadedValue == value, let same = faded.take() {
             let copy = try same.reference()
@@ -177,7 +176,7 @@ final class LayerOverlay: FrameOverlay {
 }
 
 extension TextLayer {
-    /// The text on a canvas that nothing else is on.
+    /// Draws the text onto an empty canvas.
     func draw(on canvas: Canvas) throws(AVError) -> Frame {
         let rate = canvas.frameRate
         func edge(_ one: Int?, _ other: Int?, _ whole: String, _ own: String) -> String {
@@ -189,7 +188,7 @@ extension TextLayer {
             [
                 FilterStep(
                     "color",
-                    // Of the text's own color: its smooth edges are neither darker nor lighter than it.
+                    // The background has the text's color, so that antialiased edges keep it.
                     ["color": "\(color)@0", "size": "\(canvas.size)", "rate": "\(rate.num)/\(rate.den)"]),
                 FilterStep("format", ["pix_fmts": "rgba"]),
                 FilterStep(

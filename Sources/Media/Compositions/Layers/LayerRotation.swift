@@ -1,15 +1,15 @@
 internal import LibAV
 
-/// Rotates frames of a layer around their middle, which stays where it was; what they don't reach lets everything through (libavfilter's
-/// `rotate`, and `transpose` of quarter turns). Confined to one queue.
+/// Rotates frames of a layer around their center; uncovered pixels become transparent (libavfilter's `rotate`, and
+/// `transpose` for multiples of 90°). Confined to one queue.
 final class LayerRotation {
-    /// Thousandths of a degree, clockwise, less than a full turn.
+    /// Thousandths of a degree, clockwise, less than 360,000.
     private let angle: Int
     private let filter = FrameFilter("rotating a layer")
     private let edging = FrameFilter("rotating a layer")
     private var count: Int64 = 0
 
-    /// Nil where nothing is rotated.
+    /// Nil if the angle is a multiple of 360°.
     init?(_ angle: Int) {
         guard angle % 360_000 != 0 else { return nil }
         self.angle = (angle % 360_000 + 360_000) % 360_000
@@ -22,7 +22,7 @@ final class LayerRotation {
         case 270_000: return [FilterStep("transpose", ["dir": "cclock"])]
         default:
             let radians = "\(angle)*PI/180000"
-            // Larger or smaller by whole fours: `overlay` puts frames at even places alone.
+            // Dimensions change by multiples of four, because `overlay` supports even positions only.
             return [
                 FilterStep(
                     "rotate",
@@ -35,7 +35,7 @@ final class LayerRotation {
         }
     }
 
-    /// The frame rotated: as large as it is then.
+    /// Returns the rotated frame, with the size that results.
     func rotate(_ frame: consuming Frame) throws(AVError) -> Frame {
         defer { count += 1 }
         if angle % 90_000 == 0 {
@@ -43,7 +43,7 @@ final class LayerRotation {
                 try Self.graph(steps, like: frame)
             }
         }
-        // What can't be seen has a color too, which is not to be mixed into what can.
+        // Premultiplied alpha keeps the colors of transparent pixels from affecting visible ones.
         return try filter.frame(of: try edged(frame), at: count) { frame throws(AVError) in
             try Self.graph(
                 [
@@ -53,8 +53,7 @@ final class LayerRotation {
         }
     }
 
-    /// Pixels beside its edges that let everything through, of the edges' colors: between both `rotate` makes smooth edges, and beyond
-    /// them it makes none.
+    /// Adds transparent borders with the colors of the edges: `rotate` antialiases edges only inside the frame.
     private func edged(_ frame: consuming Frame) throws(AVError) -> Frame {
         let edge = 2
         let edged = try edging.frame(of: frame, at: count) { frame throws(AVError) in
@@ -85,7 +84,7 @@ final class LayerRotation {
 }
 
 extension Frame {
-    /// Has so many columns and rows at its edges let everything through.
+    /// Makes columns and rows at the frame's edges transparent.
     borrowing func clearAlpha(across: Int, along: Int) {
         _ = withPixels(ofPlane: 3) { bytes, plane in
             for row in 0..<plane.rows {
@@ -99,7 +98,8 @@ extension Frame {
         }
     }
 
-    /// Where something of it is seen, to the even pixel; nil where nothing is, and of frames without alpha.
+    /// Returns the bounding box of the visible pixels, extended to even positions; nil if none is visible, or without
+    /// alpha.
     func visible() -> PixelRectangle? {
         let box = withPixels(ofPlane: 3) { bytes, plane -> PixelRectangle? in
             var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
@@ -118,7 +118,7 @@ extension Frame {
         return box ?? nil
     }
 
-    /// A part of it.
+    /// Returns the frame cropped to a rectangle.
     func cut(to box: PixelRectangle) throws(AVError) -> Frame {
         let crop = FilterStep(
             "crop",

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import LibAV
 
-/// A private file for a library that reads text by a file's name alone; gone with this value.
+/// A private temporary file for a library that reads text only by file name; removed with this value.
 struct ScratchFile: ~Copyable {
-    /// Its path.
+    /// Path of the file.
     let path: String
 
     private init(path: String) { self.path = path }

@@ -1,17 +1,17 @@
-/// Cues that are drawn into frames (libass).
+/// Subtitles that are drawn into frames (libass).
 public struct SubtitleLayer: Hashable, Codable, Sendable {
-    /// Which of the composition's sources.
+    /// Index among the composition's sources.
     public var source: Int
-    /// The track's index in it.
+    /// Index of the track in the source.
     public var track: Int
-    /// The family of the font; nil for what the cues say themselves.
+    /// The font family; nil for the subtitles' own.
     public var font: String?
-    /// The height of letters in pixels of the canvas; nil for what the cues say themselves.
+    /// The font size in pixels of the canvas; nil for the subtitles' own.
     public var size: Int?
-    /// The color as `RRGGBB`; nil for what the cues say themselves.
+    /// The color as `RRGGBB`; nil for the subtitles' own.
     public var color: String?
 
-    /// Makes one.
+    /// Creates a subtitle layer.
     public init(source: Int, track: Int, font: String? = nil, size: Int? = nil, color: String? = nil) {
         self.source = source
         self.track = track

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Draws cues into frames of a composition, one after the other (libavfilter's `ass`). All cues of the track are read before the first
-/// frame. Confined to one queue.
+/// Draws subtitles into frames of a composition, in order (libavfilter's `ass`). All events of the track are read
+/// before the first frame. Confined to one queue.
 final class SubtitleOverlay: FrameOverlay {
     private let layer: SubtitleLayer
     private let timeRange: TimeRange
@@ -10,7 +10,8 @@ final class SubtitleOverlay: FrameOverlay {
     private let open: () throws -> CompositionRead
     private let filter = FrameFilter("drawing subtitles")
 
-    /// `open` begins to read the cues, as ASS; they begin with the range. `folder`: where their script lies for a moment.
+    /// Creates an overlay. `open` starts reading the events as ASS; their times count from the start of `timeRange`.
+    /// `folder`: location of the temporary script.
     init(
         _ layer: SubtitleLayer, over timeRange: TimeRange, canvas: Canvas, in folder: String,
         open: @escaping () throws -> CompositionRead
@@ -40,7 +41,7 @@ final class SubtitleOverlay: FrameOverlay {
         var script = SubtitleScript(header: format.parameters.extradata, style: layer, canvas: canvas)
         while let cue = try read.next() {
             let start = timeRange.start + cue.presentationTime
-            // One that doesn't say how long it is shown stays for some time, as players have it.
+            // An event without a duration is shown for 5 s, as players do.
             let length =
                 cue.duration > 0
                 ? MediaTime(ticks: cue.duration, timeBase: cue.timeBase) : MediaTime(value: 5, timescale: 1)
@@ -53,7 +54,7 @@ final class SubtitleOverlay: FrameOverlay {
         return script.text
     }
 
-    /// libass reads a file by its name, and has read it when the graph is there.
+    /// Builds the graph with a temporary file: libass reads a file by its name, while the graph is built.
     private func graph(of script: String, like base: borrowing Frame) throws(AVError) -> FilterGraph {
         let file = try ScratchFile.make(script, in: folder)
         let graph = try FilterGraph.video(
@@ -62,7 +63,7 @@ final class SubtitleOverlay: FrameOverlay {
                 FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]),
             ], like: base, timeBase: canvas.frameRate.inverted, sampleAspectRatio: Rational(1, 1),
             frameRate: canvas.frameRate)
-        // Not before it was read.
+        // The file is removed after the graph has read it.
         withExtendedLifetime(file) {}
         return graph
     }

@@ -1,16 +1,16 @@
 internal import LibAV
 
-/// Cues of a track as a script that libass reads: its header's styles, and a line for each cue. Fonts and images that come along in the
-/// header are left out.
+/// Subtitle events of a track as an ASS script for libass: the styles of its header, and a line for each event. Fonts
+/// and images embedded in the header are dropped.
 struct SubtitleScript {
-    /// Cues and bytes that a script has at most.
+    /// Maximum numbers of events and bytes of a script.
     static let mostCues = 100_000
     static let mostBytes = 32 << 20
 
     private(set) var text: String
     private var cues = 0
 
-    /// `header` is what is before the cues (`CodecParameters.extradata` of ASS).
+    /// Creates a script; `header` is the ASS header (`CodecParameters.extradata`).
     init(header: [UInt8], style: SubtitleLayer, canvas: Canvas) {
         var lines: [String] = []
         var (section, format, scale) = ("", [Substring](), 288.0)
@@ -32,8 +32,8 @@ struct SubtitleScript {
             "\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
     }
 
-    /// Adds a cue as libavcodec has it: its place in the reading order, then the fields of a line without its times.
-    /// - Throws: `MediaError` where there are more than anybody would read.
+    /// Adds an event in libavcodec's format: its read order, then the fields of a line without the times.
+    /// - Throws: `MediaError` if the script exceeds `mostCues` or `mostBytes`.
     mutating func add(_ bytes: UnsafeRawBufferPointer, from start: MediaTime, to end: MediaTime) throws {
         let fields = String(decoding: bytes, as: UTF8.self).split(
             separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
@@ -58,7 +58,7 @@ struct SubtitleScript {
         return text
     }
 
-    /// A style with what is asked for; `unit` is a pixel of the canvas in the script's own.
+    /// Returns a style line with the layer's values; `unit` is a pixel of the canvas in the script's units.
     private static func styled(
         _ line: Substring, _ format: [Substring], _ style: SubtitleLayer, unit: Double
     ) -> String {
@@ -77,7 +77,7 @@ struct SubtitleScript {
         return "Style: " + fields.joined(separator: ",")
     }
 
-    /// Hours, minutes, seconds and hundredths.
+    /// Formats a time as hours, minutes, seconds and hundredths.
     private static func clock(_ time: MediaTime) -> String {
         let ticks = max(0, time.ticks(in: Rational(1, 100)))
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
