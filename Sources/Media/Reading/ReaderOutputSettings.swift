@@ -181,7 +181,7 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
 
 /// Conversion of decoded audio; nil keeps the source's value.
 public struct AudioOutputSettings: Hashable, Codable, Sendable {
-    /// Sample format, such as `s16` or `fltp`.
+    /// Type and arrangement (interleaved or planar) of the samples.
     public var sampleFormat: SampleFormat?
     /// Samples per second.
     public var sampleRate: Int32?
