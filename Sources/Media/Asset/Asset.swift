@@ -3,24 +3,24 @@ public import FoundationEssentials
 public import LibAV
 internal import Locking
 
-/// How an asset's times are found out.
+/// Method by which an asset's times are determined.
 public enum AssetTiming: String, Codable, Sendable, CaseIterable {
-    /// From the header and the index: quick, and an estimate where they are.
+    /// From the header and the index: fast, but partly an estimate.
     case fast
     /// From every packet: exact.
     case precise
 }
 
-/// A source of media (AVFoundation's `AVURLAsset`): a file, or a test pattern. Nothing is opened until a
-/// property is asked for; then its properties load together, off the caller's thread.
+/// A source of media (AVFoundation's `AVURLAsset`): a file, test pattern, image sequence or composition. The source
+/// is opened when a property is first loaded; all properties then load together, off the caller's thread.
 public final class Asset: Sendable {
-    /// Where the media come from.
+    /// Kind and location of the media.
     public enum Source: Hashable, Sendable {
         /// A file by its path.
         case file(String)
-        /// A generated frame and tone.
+        /// A generated test pattern.
         case pattern(TestPattern)
-        /// Images one after the other.
+        /// A sequence of images.
         case images(ImageSequence)
         /// Several sources on one time line.
         case composition(Composition)
@@ -34,18 +34,18 @@ public final class Asset: Sendable {
         case cancelled
     }
 
-    /// Where the media come from.
+    /// The media's source.
     public let source: Source
-    /// How times are found out.
+    /// Method by which times are determined.
     public let timing: AssetTiming
-    /// What it finds its media with.
+    /// Access to sources, and caches.
     public let environment: MediaEnvironment
     private let discovery: StreamDiscovery
     private let state = Guarded(State.unknown)
     private let interrupt = InterruptFlag()
     private let queue = DispatchQueue(label: "tandem.asset")
 
-    /// An asset over a source. `discovery`: how much is done to find out what its codecs are.
+    /// Creates an asset of a source. `discovery`: effort spent on detecting codec parameters.
     public init(
         _ source: Source, timing: AssetTiming = .fast, environment: MediaEnvironment,
         discovery: StreamDiscovery = .decoding
@@ -56,7 +56,8 @@ public final class Asset: Sendable {
         self.environment = environment
     }
 
-    /// An asset over a file URL. An http or https URL loads where the environment allows it; any other fails to.
+    /// Creates an asset of a URL. An http or https URL loads only if the environment allows it; other non-file URLs
+    /// fail to load.
     public convenience init(
         url: URL, timing: AssetTiming = .fast, environment: MediaEnvironment = MediaEnvironment()
     ) {
@@ -64,7 +65,7 @@ public final class Asset: Sendable {
             .file(url.isFileURL ? url.path : url.absoluteString), timing: timing, environment: environment)
     }
 
-    /// Where a property stands; all load together.
+    /// Returns the loading status of a property; all properties load together.
     public func status<Value>(of property: AssetProperty<Value>) -> PropertyStatus {
         state.withLock { state in
             switch state {
@@ -78,15 +79,15 @@ public final class Asset: Sendable {
     }
 
     /// Loads a property without blocking the caller (AVFoundation's `load(_:)`).
-    /// - Throws: `InputError` where the file can't be opened, `CancellationError` after `cancelLoading()`.
+    /// - Throws: `InputError` if the file can't be opened, `CancellationError` after `cancelLoading()`.
     public func load<Value>(_ property: AssetProperty<Value>) async throws -> Value {
         property.read(try await queue.result { try self.loadNow() })
     }
 
-    /// Loads everything on the calling thread, for callers that have a queue of their own.
+    /// Loads all properties on the calling thread, for callers with a queue of their own.
     public func loadSynchronously() throws -> AssetContents { try queue.sync { try loadNow() } }
 
-    /// Gives up loading; a read that is under way ends soon. What is loaded stays.
+    /// Cancels loading; a read in progress ends soon. Loaded properties stay available.
     public func cancelLoading() {
         interrupt.raise()
         state.withLock { state in
@@ -102,7 +103,7 @@ public final class Asset: Sendable {
             source, timing: timing)
     }
 
-    /// Runs on `queue`, so that it happens once.
+    /// Loads the contents once; runs on `queue`.
     private func loadNow() throws -> AssetContents {
         let known: AssetContents? = try state.withLock { state in
             switch state {

@@ -2,8 +2,8 @@ internal import Glibc
 internal import LibAV
 internal import Locking
 
-/// What assets were found to be, for a process that is asked about a file first and reads it later: finding out what
-/// codecs are decodes frames, which takes longer than to copy a short clip.
+/// Cache of probed assets, for a process that inspects a file first and reads it later: detecting codecs decodes
+/// frames, which takes longer than copying a short clip.
 package final class AssetCache: Sendable {
     private struct Key: Hashable {
         let device: UInt64
@@ -17,7 +17,7 @@ package final class AssetCache: Sendable {
     private struct Known: Sendable {
         let limit: Int
         var contents: [Key: AssetContents] = [:]
-        /// In the order they came, around a ring.
+        /// Ring buffer of keys in order of insertion.
         var order: [Key] = []
         var next = 0
 
@@ -35,10 +35,10 @@ package final class AssetCache: Sendable {
 
     private let known: Guarded<Known>
 
-    /// Remembers so many assets, the latest; at least one.
+    /// Creates a cache for the latest `limit` assets, at least one.
     package init(limit: Int) { known = Guarded(Known(limit: max(1, limit))) }
 
-    /// What a file was found to be, or is found to be now.
+    /// Returns the contents of a file from the cache, or reads and caches them.
     func contents(
         ofFile path: String, timing: AssetTiming, environment: SourceEnvironment,
         orElse read: () throws -> AssetContents
@@ -46,7 +46,8 @@ package final class AssetCache: Sendable {
         guard let key = key(path, timing, environment) else { return try read() }
         if let contents = known.withLock({ $0.contents[key] }) { return contents }
         let contents = try read()
-        // What changed while it was read is not known; what is large, such as fonts that came along, is not kept.
+        // Contents are cached only if the file didn't change meanwhile and they are small; attached fonts, for
+        // example, are large.
         let bytes = contents.tracks.reduce(0) { sum, track in
             sum + track.format.parameters.extradataSize + track.sideData.reduce(0) { $0 + $1.bytes.count }
         }

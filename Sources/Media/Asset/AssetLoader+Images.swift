@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Images as a track of video.
+/// Image sequences as assets with one video track.
 extension AssetLoader {
-    /// What the first image says is taken for all: others are brought to its form.
+    /// Loads a sequence. The first image determines the track's format; others are converted to it.
     func contents(of sequence: ImageSequence) throws -> AssetContents {
         guard sequence.isSound else { throw MediaError.misuse("there is no such image sequence") }
         let path = sequence.files[0]

@@ -1,16 +1,16 @@
 public import LibAV
 
-/// Where the loading of a property stands (AVFoundation's `AVKeyValueStatus`).
+/// Loading status of a property (AVFoundation's `AVKeyValueStatus`).
 public enum PropertyStatus: Sendable {
-    /// Nobody asked for it yet.
+    /// Not requested yet.
     case unknown
-    /// Being loaded.
+    /// Loading in progress.
     case loading
-    /// There.
+    /// Available.
     case loaded
     /// Loading failed, with the reason.
     case failed(any Error)
-    /// `cancelLoading()` came first.
+    /// Cancelled by `cancelLoading()`.
     case cancelled
 }
 
@@ -21,19 +21,19 @@ public struct AssetProperty<Value: Sendable>: Sendable {
 }
 
 extension AssetProperty where Value == MediaTime {
-    /// From time zero to the end of the last track.
+    /// Time from zero to the end of the last track.
     public static var duration: AssetProperty {
         AssetProperty(name: "duration") { $0.duration }
     }
 }
 extension AssetProperty where Value == [AssetTrack] {
-    /// All tracks, covers included, in file order.
+    /// All tracks in file order, including cover art.
     public static var tracks: AssetProperty {
         AssetProperty(name: "tracks") { $0.tracks }
     }
 }
 extension AssetProperty where Value == [MetadataEntry] {
-    /// The file's own tags.
+    /// Metadata of the file as a whole.
     public static var metadata: AssetProperty {
         AssetProperty(name: "metadata") { $0.metadata }
     }
@@ -45,7 +45,7 @@ extension AssetProperty where Value == [AssetChapter] {
     }
 }
 extension AssetProperty where Value == DisplayTransform? {
-    /// How to rotate the frames of the first video track.
+    /// Rotation of the first video track's frames.
     public static var preferredTransform: AssetProperty {
         AssetProperty(name: "preferredTransform") { contents in
             contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }?.preferredTransform
@@ -53,7 +53,7 @@ extension AssetProperty where Value == DisplayTransform? {
     }
 }
 extension AssetProperty where Value == AssetContents {
-    /// Everything at once.
+    /// All properties.
     public static var contents: AssetProperty {
         AssetProperty(name: "contents") { $0 }
     }
@@ -61,11 +61,11 @@ extension AssetProperty where Value == AssetContents {
 
 /// A chapter on the asset's time line.
 public struct AssetChapter: Hashable, Codable, Sendable {
-    /// Where it lies.
+    /// Position on the asset's time line.
     public var timeRange: TimeRange
-    /// Its title, where it has one.
+    /// The title; nil if there is none.
     public var title: String?
-    /// Makes a chapter.
+    /// Creates a chapter.
     public init(timeRange: TimeRange, title: String?) {
         self.timeRange = timeRange
         self.title = title
@@ -73,7 +73,7 @@ public struct AssetChapter: Hashable, Codable, Sendable {
 }
 
 extension [AssetChapter] {
-    /// Those of an output that ends early, if it does; the last one ends with it.
+    /// Returns the chapters of an output that is cut at `end`; the last one ends there. Nil for no cut.
     public func ending(at end: MediaTime?) -> [AssetChapter] {
         guard let end else { return self }
         return filter { $0.timeRange.start < end }.map {
@@ -84,40 +84,41 @@ extension [AssetChapter] {
     }
 }
 
-/// All that is known of an asset once it is loaded.
+/// All properties of a loaded asset.
 public struct AssetContents: Sendable {
-    /// libavformat's name of the container; `pattern` for a test pattern.
+    /// libavformat's name of the container, or `pattern` for a test pattern.
     public let container: String
-    /// The size of the file, 0 for a test pattern.
+    /// The size of the file in bytes; 0 for a test pattern.
     public let fileSize: Int64
-    /// Bytes that the file says it has and hasn't: of a truncated one. Only Matroska says it; in other containers it shows
-    /// when the file is read.
+    /// Number of bytes missing from a truncated file. Only Matroska declares its size; in other containers truncation
+    /// is detected while reading.
     public let missingBytes: Int64
-    /// All tracks, covers included, in file order.
+    /// All tracks in file order, including cover art.
     public let tracks: [AssetTrack]
-    /// From time zero to the end of the last track.
+    /// Time from zero to the end of the last track.
     public let duration: MediaTime
-    /// `duration` was measured or stands in an index that covers the file; an estimate otherwise.
+    /// Whether `duration` was measured or comes from an index that covers the whole file; otherwise it is an
+    /// estimate.
     public let isDurationExact: Bool
-    /// Time zero on the file's own clock.
+    /// Position of time zero on the file's own time line.
     public let timeZero: MediaTime
-    /// The file's own tags.
+    /// Metadata of the file as a whole.
     public let metadata: [MetadataEntry]
-    /// Its chapters.
+    /// Chapters on the asset's time line.
     public let chapters: [AssetChapter]
 
-    /// Tracks of a kind; covers are no video tracks.
+    /// Returns the tracks of a media type, without cover art.
     public func tracks(of type: MediaType) -> [AssetTrack] {
         tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
     }
 
-    /// The time of day of the first frame, as the frames' track says it, else any track, else the file.
+    /// The timecode of the first frame: that of a video track, otherwise of any track, otherwise of the file.
     public var timecode: String? {
         let tags = tracks(of: .video).map(\.metadata) + tracks.map(\.metadata) + [metadata]
         return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first
     }
 
-    /// Tracks that are good for something.
+    /// Returns the tracks with a characteristic.
     public func tracks(with characteristic: MediaCharacteristic) -> [AssetTrack] {
         tracks.filter { $0.characteristics.contains(characteristic) }
     }

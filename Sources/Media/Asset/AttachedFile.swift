@@ -1,13 +1,13 @@
 package import LibAV
 
-/// A file that travels along in a container, such as a font for subtitles (Matroska's attachments).
+/// A file attached to a container, such as a font for subtitles (Matroska's attachments).
 package struct AttachedFile: Sendable {
-    /// Its bytes.
+    /// Contents of the file.
     package let bytes: [UInt8]
-    /// What it is: `filename`, `mimetype`.
+    /// Metadata of the attachment: `filename`, `mimetype`, `title`.
     package let metadata: [MetadataEntry]
 
-    /// The attachments that are some tracks of a file. Throws where one is not there.
+    /// Reads the attachments with these track indices. Throws if one of them is missing.
     package static func read(
         path: String, tracks: [Int], environment: SourceEnvironment
     ) throws -> [AttachedFile] {

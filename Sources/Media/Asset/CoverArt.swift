@@ -1,15 +1,15 @@
 public import LibAV
 
-/// A cover: a frame that belongs to the file, not a track of moving ones.
+/// Cover art: an attached image of the file, as opposed to a video track.
 public struct CoverArt: Sendable {
-    /// What kind of frame it is.
+    /// Codec parameters of the image.
     public let parameters: CodecParameters
-    /// The frame file's bytes.
+    /// Contents of the image file.
     public let bytes: [UInt8]
-    /// What the source says of it (`title`, `comment`).
+    /// Metadata of the image in the source (`title`, `comment`).
     public let metadata: [MetadataEntry]
 
-    /// The covers that are some tracks of a file. Throws where one is not there.
+    /// Reads the cover art with these track indices. Throws if one of them is missing.
     public static func read(
         path: String, tracks: [Int], environment: SourceEnvironment
     ) throws -> [CoverArt] {

@@ -1,7 +1,7 @@
-/// A whole date and time as tags have it: `2024-03-09T13:36:19`, with fractions of a second and an offset from UTC where they are
-/// written. libav's parser completes what is less with the day or the time at which it runs (`av_parse_time`).
+/// A complete date and time as in metadata: `2024-03-09T13:36:19`, with optional fractions of a second and offset
+/// from UTC. libavutil's parser (`av_parse_time`) completes anything less with the current day or time.
 package struct CreationTime: Hashable, Sendable {
-    /// Nil of anything else.
+    /// Nil if the text is anything else.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         func number(_ range: Range<Int>, _ allowed: ClosedRange<Int>) -> Int? {

@@ -1,15 +1,16 @@
-/// How decoded frames are rotated for display: the container's 3×3 matrix (AVFoundation's `preferredTransform`).
+/// Rotation and reflection of decoded frames for display: the container's 3×3 matrix (AVFoundation's
+/// `preferredTransform`).
 public struct DisplayTransform: Hashable, Codable, Sendable {
     /// Nine numbers in the container's order: 16.16 fixed point, the third column 2.30.
     public let matrix: [Int32]
 
-    /// Makes a transform of nine numbers; nil for any other count.
+    /// Creates a transform from nine numbers; nil for any other count.
     public init?(matrix: [Int32]) {
         guard matrix.count == 9 else { return nil }
         self.matrix = matrix
     }
 
-    /// Reads nine numbers; any other count is an error.
+    /// Decodes nine numbers; throws for any other count.
     public init(from decoder: any Decoder) throws {
         let matrix = try decoder.container(keyedBy: CodingKeys.self).decode([Int32].self, forKey: .matrix)
         guard matrix.count == 9 else {
@@ -20,16 +21,16 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         self.matrix = matrix
     }
 
-    /// Leaves frames as they are, apart from where they lie.
+    /// Whether frames are neither rotated nor reflected; translation is ignored.
     public var isIdentity: Bool { matrix[0] > 0 && matrix[4] > 0 && matrix[1] == 0 && matrix[3] == 0 }
 
-    /// Mirrors the frame.
+    /// Whether frames are mirrored.
     public var isReflected: Bool { part(0) * part(4) < part(1) * part(3) }
 
-    /// One of the numbers, so that its negative exists and a product of two fits.
+    /// Returns a matrix element as 64 bits, so that it can be negated and multiplied without overflow.
     private func part(_ index: Int) -> Int64 { Int64(matrix[index]) }
 
-    /// Exchanges width and height.
+    /// Whether width and height are exchanged.
     public var isQuarterTurn: Bool { matrix[0] == 0 && matrix[4] == 0 && matrix[1] != 0 && matrix[3] != 0 }
 
     /// Clockwise rotation in degrees where it is a multiple of 90, after any reflection; nil otherwise.
@@ -45,7 +46,7 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         }
     }
 
-    /// The same as a rotation of the frames themselves; nil where it is none by a multiple of 90 degrees.
+    /// The transform as a rotation of the frames; nil unless it is a multiple of 90°.
     public var rotation: FrameRotation? {
         clockwiseDegrees.map { FrameRotation(clockwiseDegrees: $0, isReflected: isReflected) }
     }

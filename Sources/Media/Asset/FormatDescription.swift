@@ -1,48 +1,48 @@
 public import LibAV
 
-/// What a track's samples are (AVFoundation's `CMFormatDescription`).
+/// Format of a track's samples (AVFoundation's `CMFormatDescription`).
 public struct FormatDescription: Sendable {
-    /// The codec's parameters, to be handed on unchanged by a passthrough.
+    /// Codec parameters; a passthrough copies them unchanged.
     public private(set) var parameters: CodecParameters
-    /// The codec's name (`h264`); of data that libavcodec has no name for, the container's (`gpmd`).
+    /// The codec's name (`h264`); for data without a libavcodec name, the container's tag (`gpmd`).
     public private(set) var codec: String
-    /// The profile's name, where known.
+    /// The profile's name; nil if unknown.
     public let profile: String?
-    /// The level as the codec numbers it.
+    /// The level in the codec's own numbering; nil if unknown.
     public private(set) var level: Int?
-    /// The container's four-character code.
+    /// The container's four-character code; nil if there is none.
     public private(set) var codecTag: String?
-    /// Bits per second as the container says, 0 where unknown.
+    /// Bits per second as the container declares it; 0 if unknown.
     public let bitRate: Int64
 
-    /// Coded pixels, width and height; 0 × 0 for audio.
+    /// Width of coded frames in pixels; 0 for audio.
     public let width: Int
-    /// Coded pixels, height.
+    /// Height of coded frames in pixels; 0 for audio.
     public let height: Int
-    /// Shape of a pixel; nil where unspecified (then square).
+    /// Sample aspect ratio; nil if unspecified (square).
     public let pixelAspectRatio: Rational?
-    /// The part of the frame that is meant to be seen (`clap`).
+    /// The visible part of the frame (`clap`); nil for the whole frame.
     public let cleanAperture: CleanAperture?
-    /// Pixel format.
+    /// Pixel format; `none` for audio.
     public let pixelFormat: PixelFormat
-    /// What the numbers of the frame mean.
+    /// Primaries, transfer, matrix and range.
     public let color: ColorDescription
-    /// Frames per second of video in which all frames last equally long, as far as container and probe can tell; nil otherwise. Containers
-    /// that state a rate (Matroska) state this one of a copy.
+    /// Constant frame rate, as far as container and probe can determine it; nil for variable or unknown frame rates.
+    /// Containers that declare a rate (Matroska) declare this one for a copy.
     public private(set) var constantFrameRate: Rational?
-    /// Coded as fields; nil where unknown.
+    /// Whether frames are coded as fields; nil if unknown.
     public private(set) var isInterlaced: Bool?
-    /// Which of two fields comes first; nil for whole frames, and where unknown.
+    /// Field order; nil for progressive frames, and if unknown.
     public private(set) var fieldOrder: FieldOrder?
 
-    /// Samples per second.
+    /// Sample rate in Hz.
     public let sampleRate: Int32
-    /// Sample format.
+    /// Sample format; `none` for video.
     public let sampleFormat: SampleFormat
-    /// Channels and their places; nil for frames.
+    /// Channel layout; nil for video.
     public let channelLayout: ChannelLayout?
 
-    /// The same track with other codec parameters.
+    /// Returns this description with other codec parameters.
     func with(_ parameters: CodecParameters, codec: String? = nil) -> FormatDescription {
         var copy = self
         copy.parameters = parameters
@@ -59,8 +59,9 @@ public struct FormatDescription: Sendable {
         constantFrameRate = Self.constantFrameRate(of: stream)
     }
 
-    /// The base rate, the lowest at which the time of every frame can be represented, where it is the average rate as well
-    /// (`r_frame_rate`, `avg_frame_rate`). A track whose last frame is cut short averages slightly more.
+    /// Returns the base rate (`r_frame_rate`: the lowest rate at which all frame times can be represented) if it
+    /// equals the average rate (`avg_frame_rate`). A track whose last frame is shortened has a slightly higher
+    /// average.
     private static func constantFrameRate(of stream: StreamInfo) -> Rational? {
         guard stream.parameters.mediaType == .video, !stream.isAttachedPicture,
             let base = stream.baseFrameRate, let average = stream.averageFrameRate
@@ -68,9 +69,10 @@ public struct FormatDescription: Sendable {
         return abs(average.double / base.double - 1) < 0.001 ? base : nil
     }
 
-    /// Compressed video that a program makes or has by itself, for an input that writes packets as they are
-    /// (`CMVideoFormatDescriptionCreate`): the codec by libav's name, its headers as the container has them (`avcC`, `hvcC`).
-    /// - Throws: `MediaError.misuse` of what is no video codec or no size.
+    /// Creates the description of compressed video from outside the asset, for an input that writes packets as they
+    /// are (`CMVideoFormatDescriptionCreate`). `codec` is libavcodec's name, `headers` the extradata as containers
+    /// store it (`avcC`, `hvcC`).
+    /// - Throws: `MediaError.misuse` for an unknown video codec or an invalid size.
     public static func video(
         codec: String, size: PixelSize, pixelFormat: PixelFormat = .yuv420p, headers: [UInt8] = []
     ) throws -> FormatDescription {
@@ -84,7 +86,8 @@ public struct FormatDescription: Sendable {
         }
     }
 
-    /// The same of audio (`CMAudioFormatDescriptionCreate`). `samplesPerPacket` is 0 where it varies.
+    /// Creates the description of compressed audio (`CMAudioFormatDescriptionCreate`). `samplesPerPacket` is 0 if it
+    /// varies.
     public static func audio(
         codec: String, sampleRate: Int32, layout: ChannelLayout, sampleFormat: SampleFormat,
         samplesPerPacket: Int = 0, headers: [UInt8] = []
@@ -123,7 +126,7 @@ public struct FormatDescription: Sendable {
         channelLayout = parameters.mediaType == .audio ? parameters.channelLayout : nil
     }
 
-    /// libavcodec knows few kinds of data.
+    /// Returns the codec's name, or for data that libavcodec has no name for, the container's tag.
     private static func name(of parameters: CodecParameters) -> String {
         guard parameters.mediaType == .data, parameters.traits.isNameless,
             let tag = parameters.codecTag?.trimmingPrefix(while: { $0 == " " }), !tag.isEmpty
@@ -131,8 +134,8 @@ public struct FormatDescription: Sendable {
         return String(tag.prefix { $0 != " " })
     }
 
-    /// Size on a screen with square pixels, before any rotation: the clean aperture where there is one,
-    /// widened by the pixel aspect.
+    /// Display size with square pixels, before any rotation: the clean aperture if there is one, otherwise the whole
+    /// frame, with the width scaled by the sample aspect ratio.
     public var presentationSize: (width: Double, height: Double) {
         let aspect = pixelAspectRatio?.double ?? 1
         if let cleanAperture { return (cleanAperture.width.double * aspect, cleanAperture.height.double) }
@@ -140,14 +143,14 @@ public struct FormatDescription: Sendable {
     }
 }
 
-/// The rectangle of a coded frame that is meant to be shown (`clap` of the sample description), exact.
+/// The visible rectangle of a coded frame (`clap` of the sample description), exact.
 public struct CleanAperture: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Rational
     /// Height in pixels.
     public var height: Rational
-    /// Its centre's distance to the right of the frame's centre.
+    /// Distance of its center to the right of the frame's center, in pixels.
     public var horizontalOffset: Rational
-    /// Its centre's distance below the frame's centre.
+    /// Distance of its center below the frame's center, in pixels.
     public var verticalOffset: Rational
 }

@@ -1,11 +1,12 @@
 internal import LibAV
 
-/// Encoder delay and padding as iTunes and other AAC encoders write them into a tag (`iTunSMPB`), in files that have no edit list.
+/// Encoder delay and padding in the `iTunSMPB` tag that iTunes and other AAC encoders write into files without an
+/// edit list.
 ///
-/// The tag's hexadecimal fields are a zero, the samples to skip at the start, those to skip at the end, and how many
-/// remain. Apple's encoders count HE-AAC in samples of its core, others in samples of the doubled output rate, and a track's time base is either
-/// of the two. The length of the media decides which unit the tag has, and whether it belongs to the media at all: editors copy
-/// tags into files that they have cut.
+/// The tag's hexadecimal fields are a zero, the samples to skip at the start, those to skip at the end, and the
+/// number of remaining samples. For HE-AAC, Apple's encoders count samples of the core, others samples of the doubled
+/// output rate, and a track's time base is either of the two. The length of the media decides which unit applies, and
+/// whether the tag belongs to the media at all: editors copy tags into files that they have cut.
 struct GaplessTag: Equatable {
     static let key = "iTunSMPB"
 
@@ -13,7 +14,7 @@ struct GaplessTag: Equatable {
     let padding: Int64
     let samples: Int64
 
-    /// Parses the tag's value; nil where it is malformed or a field is out of bounds.
+    /// Parses the tag's value; nil if it is malformed or a field is out of bounds.
     init?(_ text: String) {
         let fields = text.split(whereSeparator: \.isWhitespace).prefix(4).map { Int64($0, radix: 16) }
         guard fields.count == 4, let delay = fields[1], let padding = fields[2], let samples = fields[3],
@@ -22,8 +23,8 @@ struct GaplessTag: Equatable {
         (self.delay, self.padding, self.samples) = (delay, padding, samples)
     }
 
-    /// The part of a track's media that is presented, in ticks of the track; nil where the tag doesn't fit media of that length, whose
-    /// packets have `frame` ticks each.
+    /// Returns the presented part of a track's media, in ticks of the track; nil if the tag doesn't match media of
+    /// this length, with packets of `frame` ticks each.
     func presented(ofMedia length: Int64, frame: Int64) -> Range<Int64>? {
         for (factor, divisor) in [(Int64(1), Int64(1)), (1, 2), (2, 1)] {
             func ticks(_ samples: Int64) -> Int64 { samples * factor / divisor }
@@ -34,14 +35,16 @@ struct GaplessTag: Equatable {
     }
 }
 
-/// What of a movie's AAC track is presented, by an `iTunSMPB` tag instead of an edit list. libavformat 5.1 applies the start alone, without
-/// moving times, and of a tag that doesn't fit the media too: `Demuxer.origins` replaces that.
+/// The presented part of a movie's AAC track according to an `iTunSMPB` tag rather than an edit list. libavformat 5.1
+/// applies only the start, without shifting times, and even if the tag doesn't match the media; `Demuxer.origins`
+/// replaces that.
 struct GaplessTrim {
-    /// In ticks of the track; nil where the tag doesn't fit the media, all of which is presented.
+    /// In ticks of the track; nil if the tag doesn't match the media, which is then presented entirely.
     let presented: Range<Int64>?
     var origin: Int64 { presented?.lowerBound ?? 0 }
 
-    /// Nil where there is no such tag, or an edit list, which has precedence. A track beside others keeps its offset to them.
+    /// Nil if there is no such tag, or if an edit list takes precedence. A track in a file with other tracks keeps
+    /// its offset to them.
     init?(
         of stream: StreamInfo, among streams: [StreamInfo], metadata: [MetadataEntry], movie: MovieInspector
     ) {
@@ -65,13 +68,13 @@ struct GaplessTrim {
         presented = tag.presented(ofMedia: last.adding(upToLimit: frame), frame: frame)
     }
 
-    /// Puts the times of the presentation in the place of those of the media.
+    /// Changes the stream's times from media times to presentation times.
     func apply(to stream: inout StreamInfo) {
         stream.startTime = stream.firstIndexedTime.map { $0 - origin }
         stream.lastIndexedTime = stream.lastIndexedTime.map { $0 - origin }
     }
 
-    /// The same as an edit.
+    /// Returns the trim as an edit.
     func edit(timeBase: Rational) -> TrackEdit? {
         presented.map {
             TrackEdit(

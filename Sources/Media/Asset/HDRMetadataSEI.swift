@@ -1,16 +1,16 @@
 internal import LibAV
 
-/// What streams of high dynamic range say of their light in messages of their own (SEI), where the container says nothing
-/// of it: whoever re-encodes them must know it before the first frame.
+/// Reads HDR metadata from SEI messages of the stream, for containers without it: an encoder needs the metadata
+/// before the first frame.
 enum HDRMetadataSEI {
-    /// Frames of high dynamic range of whose light the container doesn't tell.
+    /// Returns whether the stream is HDR video (PQ) whose container has no HDR metadata.
     static func areAskedFor(_ stream: StreamInfo) -> Bool {
         stream.parameters.traits.parameterSets != nil
             && stream.parameters.color.transfer == "smpte2084"
             && !stream.sideData.contains { $0.kind == "mastering" || $0.kind == "cll" }
     }
 
-    /// Of the stream's header and its first packets. Nothing where none can be read.
+    /// Reads the metadata from the stream's header and its first packets. Returns an empty array if none can be read.
     static func read(
         path: String, stream: StreamInfo, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> [StreamSideData] {
@@ -48,7 +48,7 @@ enum HDRMetadataSEI {
         return found
     }
 
-    /// The units of an `hvcC` (ISO/IEC 14496-15).
+    /// Calls `body` for the NAL units of an `hvcC` record (ISO/IEC 14496-15).
     private static func units(ofRecord record: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) {
         guard record.count > 22 else { return }
         record.withUnsafeBytes { bytes in

@@ -1,14 +1,14 @@
 internal import ExactStrings
 
-/// The paths of an image sequence's files, in order. The name is taken apart once.
+/// The paths of an image sequence's files, in order. The pattern is parsed once.
 public struct ImageFiles: RandomAccessCollection, Sendable {
     private let path: String
-    /// Nil for one file.
+    /// Nil for a single file.
     private let name: NumberedName?
     private let first: Int
-    /// No file.
+    /// The first index, 0.
     public let startIndex = 0
-    /// How many there are.
+    /// The number of files.
     public let endIndex: Int
 
     init(of sequence: ImageSequence) {
@@ -21,7 +21,7 @@ public struct ImageFiles: RandomAccessCollection, Sendable {
     /// The path of a file.
     public subscript(index: Int) -> String { name?.path(first + index) ?? path }
 
-    /// Which file a path is; nil where it is none of them.
+    /// Returns the index of the file with this path; nil if the sequence doesn't contain it.
     public func index(ofPath path: String) -> Int? {
         guard let name else { return path.exact == self.path.exact ? 0 : nil }
         return name.number(ofPath: path).map { $0 - first }.flatMap { indices.contains($0) ? $0 : nil }

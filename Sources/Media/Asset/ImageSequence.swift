@@ -1,31 +1,31 @@
 public import LibAV
 
-/// Images that are shown one after the other as a track of video: numbered files, or one file for some time.
+/// Images as a video track: numbered files, or a still image with a duration.
 public struct ImageSequence: Hashable, Codable, Sendable {
-    /// The absolute path; of numbered files the name has a place for the number (`%05d`).
+    /// The absolute path; for numbered files, the name contains a placeholder for the number (`%05d`).
     public var path: String
-    /// The number of the first file, and how many there are; nil for one file.
+    /// Number of the first file, and the count of files; nil for a still image.
     public var numbers: Numbers?
-    /// Frames a second.
+    /// Frames per second.
     public var frameRate: Rational
-    /// Frames in all: one for each file, or so many of the one.
+    /// Number of frames: one per file, or the duration of the still image.
     public var frameCount: Int64
 
-    /// Numbers without a gap.
+    /// Consecutive numbers.
     public struct Numbers: Hashable, Codable, Sendable {
-        /// The first one.
+        /// The first number.
         public var first: Int
-        /// How many.
+        /// The count of numbers.
         public var count: Int
 
-        /// Makes a run of numbers.
+        /// Creates a range of numbers.
         public init(first: Int, count: Int) {
             self.first = first
             self.count = count
         }
     }
 
-    /// Numbered files, each of which is a frame.
+    /// Creates a sequence of numbered files with one frame each.
     public init(numbered path: String, _ numbers: Numbers, frameRate: Rational) {
         self.path = path
         self.numbers = numbers
@@ -33,20 +33,20 @@ public struct ImageSequence: Hashable, Codable, Sendable {
         frameCount = Int64(numbers.count)
     }
 
-    /// One file that is shown for some time, at least a frame.
+    /// Creates a still image with a duration of at least one frame.
     public init(still path: String, duration: MediaTime, frameRate: Rational) {
         self.path = path
         self.frameRate = frameRate
         frameCount = max(1, duration.ticks(in: frameRate.inverted, rounding: .up))
     }
 
-    /// Its files in order.
+    /// Paths of the files, in order.
     public var files: ImageFiles { ImageFiles(of: self) }
 
-    /// How long all of it is.
+    /// Total duration.
     public var duration: MediaTime { MediaTime(ticks: frameCount, timeBase: frameRate.inverted) }
 
-    /// It makes sense: asked of one that comes from outside.
+    /// Whether all values are valid and consistent. Checked for sequences from untrusted input.
     public var isSound: Bool {
         guard frameRate.isPositive, (1...1 << 40).contains(frameCount) else { return false }
         guard let numbers else { return true }
@@ -55,6 +55,6 @@ public struct ImageSequence: Hashable, Codable, Sendable {
             && NumberedName(path: path) != nil
     }
 
-    /// Files that a sequence has at most.
+    /// Maximum number of files of a sequence.
     public static let mostFiles = 1_000_000
 }

@@ -1,13 +1,14 @@
 internal import LibAV
 
-/// Where a Matroska file says it ends: libavformat reads a shorter one to its end without a word.
+/// Reads the end of a Matroska segment: libavformat reads a truncated file without an error.
 enum MatroskaInspector {
-    /// The end of the segment in bytes; nil where the file doesn't say (live streams) or can't be read.
+    /// Returns the end of the segment as a byte offset; nil if the file doesn't declare it (live streams) or can't be
+    /// read.
     static func segmentEnd(of source: any ByteSource) -> Int64? {
         let count = Int(min(4096, source.size))
         guard count > 16, let bytes = source.bytes(at: 0, count) else { return nil }
         var at = 0
-        // The EBML header, then perhaps void elements, then the segment.
+        // The EBML header, optional void elements, then the segment.
         for _ in 0..<8 {
             guard let id = number(bytes, count, &at, keepsMarker: true),
                 let size = number(bytes, count, &at, keepsMarker: false)
@@ -19,7 +20,7 @@ enum MatroskaInspector {
         return nil
     }
 
-    /// A variable-length number of EBML: the first byte's leading zeros tell its length.
+    /// Reads a variable-length EBML number; the leading zeros of the first byte give its length.
     private static func number(
         _ bytes: [UInt8], _ count: Int, _ at: inout Int, keepsMarker: Bool
     ) -> (value: Int64, isUnknown: Bool)? {

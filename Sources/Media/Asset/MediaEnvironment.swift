@@ -1,19 +1,19 @@
 internal import Glibc
 public import LibAV
 
-/// What an asset is given to find its media with.
+/// Access to the media of assets, and caches.
 public struct MediaEnvironment: Sendable {
-    /// Through what its file is reached.
+    /// Access to files and URLs.
     public var sources: SourceEnvironment
-    /// What other assets over the same file were found to be; nil where nothing is remembered.
+    /// Cache of probed assets; nil for none.
     package var memory: AssetCache?
-    /// Where files may lie for a moment that a library reads by their names.
+    /// Folder for temporary files, for libraries that read by file name only.
     package var folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
-    /// Any file, no URL, and no memory, where nothing else is said.
+    /// Creates an environment without a cache; by default any file is accessible, and no URL.
     public init(sources: SourceEnvironment = SourceEnvironment()) { self.init(sources: sources, memory: nil) }
 
-    /// With what is remembered of files.
+    /// Creates an environment with a cache.
     package init(sources: SourceEnvironment = SourceEnvironment(), memory: AssetCache?) {
         self.sources = sources
         self.memory = memory

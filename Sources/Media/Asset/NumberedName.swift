@@ -1,17 +1,17 @@
-/// A file's name with a place for a number, as `printf` has it: `%d`, or `%05d` with zeros in front; `%%` is a percent sign.
+/// A file name with a `printf` placeholder for a number: `%d`, or `%05d` with leading zeros; `%%` is a percent sign.
 package struct NumberedName: Sendable {
-    /// The folder, with its slash.
+    /// The folder, with its trailing slash.
     private let folder: String
-    /// What stands before and behind the number.
+    /// Text before and after the number.
     private let prefix: String
     private let suffix: String
-    /// Digits at least.
+    /// Minimum number of digits.
     private let width: Int
 
-    /// What such a path looks like, as a regular expression.
+    /// Regular expression for valid paths.
     package static let pattern = "^([^%]*/)?([^%/]|%%)*%(0([1-9]|1[0-8]))?d([^%/]|%%)*$"
 
-    /// Nil where the path has no place for a number, several, or one in a folder's name.
+    /// Nil if the path has no placeholder, several placeholders, or one in a folder name.
     package init?(path: String) {
         let cut =
             path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
@@ -42,23 +42,23 @@ package struct NumberedName: Sendable {
         (prefix, suffix, self.width) = (before, after, width)
     }
 
-    /// The folder that the files lie in.
+    /// The folder of the files.
     package var directory: String { folder.isEmpty ? "." : folder }
 
-    /// The path with a number.
+    /// Returns the path for a number.
     package func path(_ number: Int) -> String {
         let digits = "\(number)"
         let zeros = String(repeating: "0", count: max(0, width - digits.utf8.count))
         return folder + prefix + zeros + digits + suffix
     }
 
-    /// The number that a path has; nil where it is none of these.
+    /// Returns the number in a path; nil if the path doesn't match.
     package func number(ofPath path: String) -> Int? {
         guard path.utf8.starts(with: folder.utf8) else { return nil }
         return number(of: String(path.utf8.dropFirst(folder.utf8.count)) ?? "")
     }
 
-    /// The number that a file's name has; nil where it is none of these names.
+    /// Returns the number in a file name; nil if the name doesn't match.
     package func number(of name: String) -> Int? {
         guard name.utf8.count > prefix.utf8.count + suffix.utf8.count,
             name.utf8.starts(with: prefix.utf8), name.utf8.reversed().starts(with: suffix.utf8.reversed())
@@ -67,7 +67,7 @@ package struct NumberedName: Sendable {
         guard digits.allSatisfy({ (0x30...0x39).contains($0) }), digits.count <= 15,
             let number = Int(String(decoding: digits, as: UTF8.self))
         else { return nil }
-        // Two names of one number would be two files.
+        // Only the canonical notation matches, so that a number has one name.
         return digits.count == max(width, "\(number)".utf8.count) ? number : nil
     }
 }

@@ -1,12 +1,14 @@
 internal import LibAV
 
-/// How long the audio tracks of an Ogg file are, by the positions of their first and last pages (RFC 3533; RFC 7845, 4).
+/// Lengths of an Ogg file's audio tracks, from the granule positions of their first and last pages (RFC 3533; RFC
+/// 7845, 4).
 ///
-/// Positions need not begin at 0: a recording that was cut from a stream keeps the stream's. libavformat 5.1 takes the last position for the
-/// length, of Opus with the samples that its decoder skips, of FLAC whatever the first position is.
+/// Positions need not begin at 0: a recording that was cut from a stream keeps the stream's positions. libavformat
+/// 5.1 uses the last position as the length, for Opus including the pre-skip, and for FLAC regardless of the first
+/// position.
 struct OggInspector {
     private enum Codec {
-        /// With the samples to skip at its start.
+        /// The number of samples to skip at the start (pre-skip).
         case opus(skip: Int64)
         case flac
     }
@@ -16,18 +18,18 @@ struct OggInspector {
         let codec: Codec?
         /// Samples of the packets completed so far.
         var samples: Int64 = 0
-        /// The beginning of the packet that the next page continues.
+        /// The beginning of a packet that continues on the next page.
         var rest: [UInt8] = []
-        /// The position at which the first sample begins.
+        /// The granule position of the first sample.
         var origin: Int64?
     }
 
     private struct Page {
         let flags: UInt8
-        /// nil where no packet ends on it.
+        /// Granule position; nil if no packet ends on the page.
         let position: Int64?
         let serial: UInt32
-        /// Where its packets begin, and the sizes of their segments.
+        /// Offset of the first packet, and the sizes of the segments.
         let body: Int64
         let segments: [UInt8]
         var end: Int64 { body + segments.reduce(0) { $0 + Int64($1) } }
@@ -45,12 +47,13 @@ struct OggInspector {
         }
     }
 
-    /// The length in samples, of Opus at 48 kHz, by the track's index in the file; only of those for which both ends are found.
+    /// Lengths in samples (Opus at 48 kHz) by the track's index in the file; only for tracks with both ends found.
     let lengths: [Int: Int64]
 
-    /// Pages that are read to find where the first one of audio ends, and bytes in which the last one is looked for.
+    /// Maximum number of pages read to find the end of the first audio page, and number of bytes searched for the
+    /// last page.
     private static let (mostPages, tail): (Int, Int) = (4096, 1 << 18)
-    /// Bytes of a packet that say how long it is.
+    /// Number of bytes of a packet that are sufficient to determine its duration.
     private static let headSize = 32
 
     init(_ source: any ByteSource) {
@@ -88,11 +91,11 @@ struct OggInspector {
         return head.starts(with: [0x7f] + Array("FLAC".utf8)) ? .flac : nil
     }
 
-    /// Counts the packets that end on a page.
+    /// Counts the samples of packets that end on a page.
     private static func count(_ page: Page, of source: any ByteSource, in track: inout Track) {
         guard let codec = track.codec, track.origin == nil else { return }
         var (at, size) = (page.body, Int64(0))
-        // What belongs to a packet of which the beginning is missing isn't counted.
+        // A packet whose beginning is missing isn't counted.
         var isWhole = page.flags & 1 == 0 || !track.rest.isEmpty
         if page.flags & 1 == 0 { track.rest = [] }
         for segment in page.segments {
@@ -108,7 +111,7 @@ struct OggInspector {
             track.rest = source.bytes(at: at, Int(min(size, Int64(headSize)))) ?? []
         }
         guard track.samples > 0, let position = page.position else { return }
-        // Of the only page the end may be cut off.
+        // If there is only one page, its end may be cut off.
         track.origin = max(0, position.subtractingReportingOverflow(track.samples).partialValue)
     }
 
@@ -121,7 +124,7 @@ struct OggInspector {
         }
     }
 
-    /// The position of the last page of each track near the file's end.
+    /// Returns the position of each track's last page near the end of the file.
     private static func lastPositions(of source: any ByteSource) -> [UInt32: Int64] {
         let count = Int(min(Int64(tail), source.size))
         let start = source.size - Int64(count)

@@ -1,14 +1,14 @@
 internal import LibAV
 internal import Locking
 
-/// The pages of an Ogg file (RFC 3533), for what libavformat doesn't report: pages that are missing or damaged.
+/// Scan of an Ogg file's pages (RFC 3533) for missing or damaged ones, which libavformat doesn't report.
 struct OggPageScan {
-    /// A page is missing, or its checksum is wrong.
+    /// Whether a page is missing or has a wrong checksum.
     private(set) var isIncomplete = false
-    /// Pages read.
+    /// Number of pages read.
     private(set) var pages = 0
 
-    /// Reads all pages of a source, up to the first that is missing.
+    /// Reads the pages of a source, up to the first missing one.
     init(_ source: any ByteSource) {
         var offset: Int64 = 0
         var sequences: [[UInt8]: UInt32] = [:]
@@ -17,14 +17,15 @@ struct OggPageScan {
             offset += Int64(page.count)
             let serial = Array(page[14..<18])
             let sequence = (18..<22).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32(page[$1]) }
-            // The first page of a stream; a stream of a joined file may have the same serial number.
+            // A stream of a joined file may have the same serial number, so the sequence restarts with a stream's
+            // first page.
             let isFirst = page[5] & 2 != 0
             if !isFirst, let last = sequences[serial], sequence != last &+ 1 { isIncomplete = true }
             sequences[serial] = sequence
         }
     }
 
-    /// The bytes of a page; nil at the end of the file, and where there is no sound page.
+    /// Returns the bytes of a page; nil at the end of the file, and if the page is damaged.
     private static func page(of source: any ByteSource, at offset: Int64, isBroken: inout Bool) -> [UInt8]? {
         guard let header = source.bytes(at: offset, 27),
             let table = source.bytes(at: offset + 27, Int(header[26]))
@@ -52,7 +53,8 @@ struct OggPageScan {
     }
 }
 
-/// Whether pages of an Ogg file are missing: what a gap in its audio is due to. The file is scanned when the first gap is met.
+/// Detects whether pages of an Ogg file are missing, which explains a gap in its audio. The file is scanned at the
+/// first gap.
 final class LostPages: Sendable {
     private let path: String
     private let environment: SourceEnvironment
@@ -60,7 +62,7 @@ final class LostPages: Sendable {
 
     init(path: String, environment: SourceEnvironment) { (self.path, self.environment) = (path, environment) }
 
-    /// Scans the file, once.
+    /// Whether pages are missing; scans the file at the first access.
     var isIncomplete: Bool {
         answer.withLock { answer in
             if let answer { return answer }

@@ -1,8 +1,8 @@
 public import LibAV
 
-/// A source that needs no file: a moving test frame and a tone, made by libavfilter's sources.
+/// A generated source: a test pattern and a tone from libavfilter's sources.
 public struct TestPattern: Hashable, Codable, Sendable {
-    /// The frame, one of `names`.
+    /// Name of the test pattern, one of `sources`.
     public var name: String
     /// Width in pixels.
     public var width: Int
@@ -10,12 +10,12 @@ public struct TestPattern: Hashable, Codable, Sendable {
     public var height: Int
     /// Frames per second.
     public var frameRate: Rational
-    /// How long it lasts.
+    /// Duration of the pattern.
     public var duration: MediaTime
-    /// Frequency of the tone in hertz; nil for no audio.
+    /// Frequency of the tone in Hz; nil for no audio.
     public var toneFrequency: Int?
 
-    /// Makes a pattern.
+    /// Creates a pattern.
     public init(
         name: String, width: Int, height: Int, frameRate: Rational, duration: MediaTime, toneFrequency: Int?
     ) {
@@ -27,13 +27,13 @@ public struct TestPattern: Hashable, Codable, Sendable {
         self.toneFrequency = toneFrequency
     }
 
-    /// The frames there are, and the libavfilter source behind each.
+    /// The available test patterns, and their libavfilter sources.
     public static let sources: [(name: String, filter: String)] = [
         ("smpte", "smptebars"), ("smptehd", "smptehdbars"), ("pal75", "pal75bars"), ("pal100", "pal100bars"),
         ("testsrc", "testsrc2"), ("black", "color"),
     ]
 
-    /// Samples per second of the tone.
+    /// Sample rate of the tone, in Hz.
     public static let toneSampleRate: Int32 = 48_000
 
     var videoSteps: [FilterStep] {
@@ -55,8 +55,8 @@ public struct TestPattern: Hashable, Codable, Sendable {
         ]
     }
 
-    /// Frames in all.
+    /// Total number of frames.
     var frameCount: Int64 { duration.ticks(in: frameRate.inverted, rounding: .up) }
-    /// Samples in all.
+    /// Total number of samples.
     var sampleCount: Int64 { duration.ticks(in: Rational(1, TestPattern.toneSampleRate)) }
 }

@@ -1,23 +1,23 @@
 internal import LibAV
 
-/// What reading every packet of a track tells: exact counts and times, in the stream's time base.
+/// Exact counts and times of a track, from reading all its packets, in the stream's time base.
 struct TrackMeasurement: Sendable {
-    /// Packets, hidden ones included.
+    /// Number of packets, including hidden ones.
     var packets = 0
-    /// Packets that are shown.
+    /// Number of packets that are presented.
     var shownPackets = 0
-    /// The earliest shown presentation time.
+    /// The earliest presentation time of a presented packet.
     var firstShown: Int64?
-    /// The latest shown presentation time.
+    /// The latest presentation time of a presented packet.
     var lastShown: Int64?
-    /// Packets of video claim to be decoded after they are shown.
+    /// Whether a video packet's decoding time is after its presentation time.
     var decodesLate = false
-    /// The latest end of any packet, as far as packets' lengths are told.
+    /// The latest end of any packet with a known duration.
     var end: Int64?
-    /// The same where a packet of unknown length lasts as long as the one before it.
+    /// The latest end if a packet without a known duration has that of the previous one.
     var likelyEnd: Int64? { settled.map { max($0, end ?? $0) } ?? end }
 
-    /// Reads a source to its end, once, for all of its tracks.
+    /// Reads a source once to its end and measures all of its tracks.
     static func measure(
         _ demuxer: borrowing Demuxer, streams: [StreamInfo], isMovie: Bool, interrupt: InterruptFlag
     ) throws -> [Int: TrackMeasurement] {
@@ -41,8 +41,8 @@ struct TrackMeasurement: Sendable {
             case .own, nil: break
             }
             track.packets += 1
-            // Of fragmented movies libavformat doesn't say how long a packet lasts, until the next one; of others not how
-            // long the last one of a track that begins late does. Of frames it guesses where they are reordered.
+            // libavformat doesn't report the duration of a packet in a fragmented movie before the next one, nor that
+            // of the last packet of a track that begins late. For reordered frames it guesses durations.
             let mediaType = stream.parameters.mediaType
             let isTold = isMovie && packet.dts != noTimestamp && mediaType != .subtitle
             let isGuess = isTold && mediaType == .video && packet.pts != noTimestamp && packet.duration > 0
@@ -70,7 +70,7 @@ struct TrackMeasurement: Sendable {
                 }
                 track.end = max(track.end ?? end, end)
             } else {
-                // Without time stamps at all, frames follow one another at their own length.
+                // Without any timestamps, frames follow one another with their own durations.
                 track.shownPackets += 1
                 track.firstShown = track.firstShown ?? 0
                 track.end = min(MediaTime.mostTicks, (track.end ?? 0).adding(upToLimit: length))
@@ -83,7 +83,7 @@ struct TrackMeasurement: Sendable {
         return all
     }
 
-    /// Counts hidden packets as shown, and moves all of them by `shift`.
+    /// Counts hidden packets as presented, and shifts all times by `shift`.
     mutating func showAll(movedBy shift: Int64) {
         shownPackets = packets
         lastShown = lastShown?.adding(upToLimit: shift)
@@ -99,8 +99,8 @@ struct TrackMeasurement: Sendable {
             timeBase: stream.timeBase)
     }
 
-    /// Packets say when they are shown; the decoding time and the length of the last reference, where that is one of those
-    /// that don't (`PTSGenerator`), and when the frame after the last packet would be decoded.
+    /// Whether a packet has a presentation time; decoding time and duration of the last reference frame if that has
+    /// none (`PTSGenerator`); and the decoding time that would follow the last packet.
     private var saysTimes = false
     private var reference: (dts: Int64, length: Int64)?
     private var following = Int64.min
@@ -110,25 +110,25 @@ struct TrackMeasurement: Sendable {
         let length = max(1, packet.duration)
         following = max(following, packet.dts + length)
         saysTimes = saysTimes || packet.pts != noTimestamp
-        // Nothing is looked into where every packet says its time, or none does.
+        // Packets are parsed only if some of them have presentation times and others have none.
         guard saysTimes, reference != nil || packet.pts == noTimestamp, !codec.isBidirectional(packet) else {
             return
         }
         reference = packet.pts == noTimestamp ? (packet.dts, length) : nil
     }
 
-    /// The last reference is shown after everything else.
+    /// Extends the end: the last reference frame is presented after all other frames.
     private mutating func settleReference() {
         guard saysTimes, let reference else { return }
         end = max(end ?? following, max(following, reference.dts + reference.length) + reference.length)
     }
 
-    /// The packet read last, whose length isn't known, or only guessed.
+    /// The last packet, whose duration is unknown or guessed.
     private var open: (pts: Int64, dts: Int64, isGuess: Bool)?
     private var length: Int64 = 0
     private var settled: Int64?
 
-    /// The next one, or the length of the one before, tells how long the last one is.
+    /// Sets the duration of the last packet from the next packet's time, or from the previous duration.
     private mutating func settleLength(until dts: Int64?) {
         guard let last = open else { return }
         if let dts { length = max(0, dts - last.dts) }
