@@ -1,71 +1,72 @@
-/// Makes copied H.264 begin at a recovery point of its source, which is no IDR frame: its frames stay as they are, and
-/// what their headers say of those before it is taken out.
+/// Rewrites copied H.264 that begins at a recovery point of its source rather than at an IDR frame: slice data stays, and
+/// references to earlier frames are removed from headers.
 ///
-/// The first frame becomes an IDR frame. Up to the source's next one, frames and their order are counted from it, and
-/// nothing is unmarked that isn't there any more. Leading frames, which are left out, leave gaps in the count: the
-/// sequence's set allows them, so that decoders put frames in their place that nobody refers to.
+/// The first frame becomes an IDR frame. Up to the source's next IDR frame, frame numbers and picture order counts
+/// are relative to it, and operations that unmark earlier frames are removed. Dropped leading frames leave gaps in
+/// the frame numbers; the SPS allows gaps, so decoders insert frames that are never referenced.
 struct AVCOpening {
-    /// A slice or a set that can't be read, or that does what can't be followed.
+    /// A slice or parameter set can't be parsed, or uses features that aren't supported here.
     struct Unreadable: Error {}
-    /// What comes after the first frame counts on leading frames that others refer to.
+    /// Frames after the first one depend on leading frames that are references.
     struct Unfit: Error {}
 
     private var sets: AVCParameterSets
-    /// Two IDR frames in a row must differ in it. Encoders seldom give such, and with its 15 bits the slice moves by
-    /// whole bytes where the oldest frame goes.
+    /// `idr_pic_id`, which must differ for two IDR frames in a row. Encoders rarely use such values. With its 15
+    /// bits, the slice moves by whole bytes if the marking of the oldest frame is removed.
     private let identifier: Int
-    /// What is taken off; nil before the first frame.
+    /// Values to subtract; nil before the first frame.
     private var base: (sequence: AVCParameterSets.Sequence, frameNumber: Int, order: Int)?
-    /// Slices still belong to the first frame, or its first field.
+    /// Whether slices still belong to the first frame, or its first field.
     private var isOpening = false
-    /// Frames since the first frame, and the number by which the last one was counted.
+    /// Number of frames since the first one, and the last `frame_num` of the source.
     private var frames = 0
     private var lastNumber = 0
-    /// Leading frames that others may refer to: how many of their fields are still marked so, by their frame.
+    /// Dropped leading frames that are references: number of their fields that are still marked, by frame.
     private var missing: [Int: Int] = [:]
-    /// The source's next IDR frame came: slices stay as they are.
+    /// Whether the source's next IDR frame was reached, from which slices are unchanged.
     private(set) var isOver: Bool
 
-    /// `isOpen`: the first frame is a recovery point; otherwise sets alone are changed, as those of other parts are.
-    /// `part`: how many came before.
+    /// Creates a rewriter. `isOpen`: whether the first frame is a recovery point; otherwise only parameter sets are
+    /// changed, like those of other parts. `part`: number of parts before.
     init(_ sets: AVCParameterSets, isOpen: Bool, part: Int = 0) {
         self.sets = sets
         identifier = 254 - part & 1
         isOver = !isOpen
     }
 
-    /// A slice can be the first frame's.
+    /// Returns whether a slice can belong to the first frame.
     static func canOpen(with header: AVCSliceHeader) -> Bool {
         header.isIntra && header.isReference && !header.isIDR
             && header.marking?.operations?.contains { $0.code != 1 } != true
     }
 
-    /// A unit as it is to be; nil where it stays.
+    /// Returns the rewritten NAL unit; nil if it is unchanged.
     mutating func rewritten(_ unit: UnsafeRawBufferPointer) throws -> [UInt8]? {
         let type = unit[0] & 0x1f
-        // Other sequences are of other parts, or come with an IDR frame.
+        // Other sequence parameter sets belong to other parts, or precede an IDR frame.
         if type == 7, let other = sets.allowingGaps(unit) { return other }
         guard !isOver else { return nil }
         switch type {
         case 1: return try slice(unit)
         case 8 where sets.take(unit): return nil
-        // Further views and planes would be counted as before.
+        // Additional views and auxiliary pictures would need the same rewriting.
         case 2...4, 7, 8, 14, 19...21: throw Unreadable()
         default: return nil
         }
     }
 
-    /// The source's next IDR frame comes: from it on slices stay as they are.
+    /// Ends the rewriting at the source's next IDR frame.
     mutating func finish() { isOver = true }
 
-    /// A leading frame is left out. In its place decoders count a frame that nobody refers to. Lists of P-slices have
-    /// it where they had the frame; those of B-slices don't, so that it must be gone before the next one.
+    /// Registers a dropped leading frame, for which decoders insert a frame that is never referenced. It takes the
+    /// dropped frame's position in reference lists of P slices, but not of B slices, so it must be unmarked before
+    /// the next B slice.
     mutating func leaveOut(_ unit: UnsafeRawBufferPointer) throws {
         guard !isOver, unit[0] & 0x1f == 1 else { return }
         guard let header = AVCSliceHeader(unit, sets), base != nil else { throw Unfit() }
         guard header.beginsPicture, header.isReference else { return }
         count(header)
-        // What it unmarks stays marked without it.
+        // Frames that the dropped frame would unmark stay marked.
         let operations = header.marking?.operations ?? []
         guard operations.allSatisfy({ $0.code == 1 && isGone($0, header) }) else { throw Unfit() }
         missing[frames, default: 0] += header.isField ? 1 : 2
@@ -80,7 +81,7 @@ struct AVCOpening {
         guard let header = AVCSliceHeader(unit, sets) else { throw Unreadable() }
         if base == nil {
             guard header.beginsPicture, Self.canOpen(with: header) else { throw Unreadable() }
-            // The earlier field of an IDR frame is at 0.
+            // The earlier field of an IDR frame has order 0.
             base = (
                 header.start.sequence, header.start.frameNumber,
                 (header.order?.value ?? 0) + min(0, header.bottomOrder)
@@ -108,7 +109,7 @@ struct AVCOpening {
                     (marking.place, [0, 0]),
                 ], headerEnd: header.end, isAligned: header.isCABAC)
         } else if let marking = header.marking, let operations = marking.operations {
-            // Frames kept for long may be from before.
+            // Long-term references may precede the first frame.
             guard operations.allSatisfy({ $0.code == 1 }) else { throw Unreadable() }
             let kept = operations.filter { !isGone($0, header) }
             if header.beginsPicture { for operation in kept { unmark(operation, header) } }
@@ -124,12 +125,13 @@ struct AVCOpening {
         return bits.finished
     }
 
-    /// It unmarks a frame from before the first one.
+    /// Returns whether an operation unmarks a frame before the first one.
     private func isGone(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Bool {
         picture(of: operation, header) < 0
     }
 
-    /// The number of the frame that it unmarks, or of the field: twice as many, and one for the same parity.
+    /// Returns the number of the frame that an operation unmarks; of a field, twice the frame's number, plus one for
+    /// the same parity.
     private func picture(of operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Int {
         (header.isField ? 2 * frames + 1 : frames) - (operation.values[0] + 1)
     }

@@ -2,9 +2,9 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// Frames at an edge of a cut through a decoder and an encoder of their own, on a queue of their own.
+/// Re-encodes frames at an edge of a cut with a decoder and an encoder of its own, on its own queue.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
+/// Unchecked `Sendable`: all mutable state is used on `queue` only.
 final class CutEdge: @unchecked Sendable {
     private let queue = DispatchQueue(label: "tandem.cut-edge")
     private let producer: any SampleProducer
@@ -14,18 +14,18 @@ final class CutEdge: @unchecked Sendable {
     private let part: Int
     private let tick: Rational
     private let label: String
-    /// Of H.264; HEVC's are in the packets.
+    /// Parameter sets of H.264; those of HEVC are in the packets.
     let parameterSets: [[UInt8]]
     private var packets = UniqueDeque<Packet>()
-    /// Of those that wait.
+    /// Size of the queued packets.
     private var bytes = 0
-    /// One frame more is to be made.
+    /// Whether a step is scheduled.
     private var isStepping = false
     private var pictures = 0
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// The frames are kept in `evidence` as those of a part, with their times in `tick`.
+    /// Creates an edge. Its frames are kept in `evidence` as those of `part`, with their times in `tick`.
     init(
         producer: any SampleProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
         part: Int, tick: Rational, label: String
@@ -41,13 +41,15 @@ final class CutEdge: @unchecked Sendable {
         stage = VideoEncoderStage(encoder: opened, configuration: encoder, isFedByReader: true)
     }
 
-    /// Packets and bytes that are made ahead: an edge has few, and what a composition makes may be long.
+    /// Maximum numbers of packets and bytes encoded ahead: a file's edge is short, but frames of a composition may
+    /// last long.
     private static let most = (packets: 240, bytes: 32 << 20)
 
-    /// Makes packets ahead, as many as may wait.
+    /// Starts encoding ahead, up to the limits.
     func prepare() { queue.async { @Sendable in self.schedule() } }
 
-    /// Makes one frame more, where there is room; in between others are heard. On `queue`.
+    /// Schedules the encoding of one frame if the limits allow it. Each frame is a block of its own, so that other
+    /// blocks on `queue` run in between.
     private func schedule() {
         guard !isStepping, !isFinished, failure == nil, packets.count < Self.most.packets,
             bytes < Self.most.bytes
@@ -65,7 +67,7 @@ final class CutEdge: @unchecked Sendable {
         packets.append(packet)
     }
 
-    /// The next packet; without reordering they come as they are shown. Nil when all were given.
+    /// Returns the next packet, or nil at the end. Without reordering, packets are in presentation order.
     func next() throws -> Packet? {
         var result: Packet?
         try queue.sync {
@@ -81,7 +83,7 @@ final class CutEdge: @unchecked Sendable {
         return result
     }
 
-    /// One frame on; on `queue`.
+    /// Encodes the next frame; runs on `queue`.
     private func advance() throws {
         if let sample = try producer.nextAtOnce() {
             pictures += 1
@@ -92,7 +94,7 @@ final class CutEdge: @unchecked Sendable {
         }
         try stage.finish { keep($0) }
         isFinished = true
-        // The scan saw so many packets; a decoder that shows fewer met damage.
+        // The scan counted this number of packets; fewer decoded frames mean damage.
         if pictures != count { throw MediaError.damaged(track: label, at: nil) }
     }
 }

@@ -1,10 +1,10 @@
 internal import LibAV
 internal import Locking
 
-/// The source's frames that a cut's edges were made of, kept for the look at the finished cut: to find them again is to
-/// decode from the key frame before, half a group on average.
+/// Source frames of a cut's re-encoded edges, kept for the verification of the output. Decoding them again would
+/// start at the previous keyframe, half a GOP earlier on average.
 package final class CutEvidence: Sendable {
-    /// A frame of the source, and when it is shown in the cut's ticks on the asset's time line.
+    /// A frame of the source and its time in the cut's ticks, on the asset's time line.
     final class KeptFrame: Sendable {
         let time: Int64
         let frame: Frame
@@ -15,13 +15,13 @@ package final class CutEvidence: Sendable {
         }
     }
 
-    /// Two sources may have frames at one time.
+    /// The part is included, because two sources may have frames with the same time.
     private struct Key: Hashable {
         var part: Int
         var time: Int64
     }
 
-    /// Bytes that frames may take; those beyond are decoded again.
+    /// Maximum number of bytes kept; further frames are decoded again.
     private static let room = 64 << 20
 
     private struct Kept: Sendable {
@@ -30,10 +30,10 @@ package final class CutEvidence: Sendable {
     }
     private let kept = Guarded(Kept())
 
-    /// Without any.
+    /// Creates an empty store.
     package init() {}
 
-    /// Keeps a frame of a part of the cut where there is room; its data are shared, not copied.
+    /// Keeps a frame of a part if the limit allows it; its data is shared, not copied.
     func keep(_ frame: borrowing Frame, of part: Int, at time: Int64) throws(AVError) {
         let bytes = frame.byteCount
         let hasRoom = kept.withLock { kept in
@@ -46,7 +46,7 @@ package final class CutEvidence: Sendable {
         kept.withLock { $0.frames[Key(part: part, time: time)] = whole }
     }
 
-    /// A part's frames of these times; nil where one of them was not kept.
+    /// Returns a part's frames at these times; nil if one of them was not kept.
     func frames(of part: Int, at times: some Sequence<Int64>) -> [KeptFrame]? {
         kept.withLock { kept in
             var found: [KeptFrame] = []

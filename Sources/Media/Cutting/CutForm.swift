@@ -1,9 +1,11 @@
 internal import LibAV
 
-/// What packets of two tracks must have in common, so that those of the one can follow those of the other under the same headers.
+/// Properties that the packets of two tracks must have in common, so that they can follow one another with the same
+/// headers.
 package struct CutForm: Hashable, Codable, Sendable {
     private var codec: String
-    /// Length prefixes, not start codes: who has the one has its parameter sets beside the packets, the other among them.
+    /// Whether NAL units have length prefixes rather than start codes. Parameter sets are then out of band, otherwise
+    /// in band.
     private var hasLengths: Bool
     private var size: PixelSize
     private var pixelFormat: PixelFormat
@@ -12,10 +14,10 @@ package struct CutForm: Hashable, Codable, Sendable {
     private var transform: DisplayTransform?
     private var isInterlaced: Bool
     private var fieldOrder: FieldOrder?
-    /// Of all parameter sets, in their order.
+    /// Hash of all parameter sets, in order.
     private var sets: UInt64
 
-    /// Nil where the codec is none that can be cut, or its headers can't be read.
+    /// Nil if smart cut doesn't support the codec, or if its headers can't be parsed.
     package init?(_ track: AssetTrack) {
         let parameters = track.format.parameters
         guard let bitstream = CutBitstream(parameters) else { return nil }
@@ -43,7 +45,7 @@ package struct CutForm: Hashable, Codable, Sendable {
         sets = hash.value
     }
 
-    /// How another one differs, for people; nil where it is the same.
+    /// Returns how another format differs, for messages; nil if it is equal.
     package func difference(of other: CutForm) -> String? {
         if self == other { return nil }
         if other.codec != codec { return "it is \(other.codec), and the others \(codec)" }

@@ -1,22 +1,22 @@
 internal import LibAV
 
-/// What a part of a cut is made of: packets and frames of a file's track, or frames alone.
+/// Input of a part of a cut: packets and frames of a file's track, or frames only.
 struct CutInput {
-    /// A track whose packets can be taken as they are.
+    /// A track whose packets can be copied.
     struct Packets {
         let track: AssetTrack
-        /// Time zero on the file's own clock.
+        /// Position of time zero on the file's own time line.
         let timeZero: MediaTime
         let bitstream: CutBitstream
-        /// Opens the file once more, at a place of its own, and goes to a time on the asset's time line.
+        /// Opens the file with a demuxer of its own, and seeks to a time on the asset's time line.
         let open: (MediaTime) throws -> PacketSource
     }
-    /// Nil where there are no packets.
+    /// Nil if there are no packets to copy.
     let packets: Packets?
-    /// Decoded frames of a stretch of the time line, as an encoder of the edges takes them.
+    /// Returns the decoded frames of a section of the time line, as input for the edge encoder.
     let frames: (TimeRange) throws -> any SampleProducer
-    /// What it is called in errors.
+    /// Label of the track in errors.
     let label: String
-    /// Has an error say of what it is.
+    /// Adds the source's name to an error.
     var told: (any Error) -> any Error = { $0 }
 }

@@ -1,39 +1,39 @@
 package import LibAV
 
-/// The packets of a track of frames around a range, in decoding order, with what a cut must know of each.
+/// The packets of a video track around a range, in decoding order, with the properties that matter for a cut.
 package struct CutScan: Sendable {
     /// One packet.
     package struct Picture: Hashable, Sendable {
-        /// When it is shown, in ticks of the asset's time line.
+        /// Presentation time in ticks of the asset's time line.
         package var pts: Int64
-        /// The container says that it can be sought to.
+        /// Whether the container marks the packet as a keyframe.
         package var isKey: Bool
-        /// Decoding can begin at it, whatever came before.
+        /// Kind of random access that the packet itself allows.
         var access: CutBitstream.RandomAccess
-        /// It is decoded for others' sake only, brings other parameters, or can't be copied behind an open beginning.
+        /// Whether the packet is never presented, changes parameters, or can't be copied after an open start.
         var isBarrier: Bool
-        /// Of its frames' bytes as a cut has them, where that was asked for.
+        /// Digest of the frame's bytes in the output; 0 unless requested.
         var digest: UInt64
     }
 
-    /// The unit of the times.
+    /// Time base of all times.
     package let tick: Rational
-    /// The range's start and end in ticks.
+    /// Start of the range in ticks.
     package let start: Int64
-    /// The range's end in ticks.
+    /// End of the range in ticks.
     package let end: Int64
-    /// In decoding order, from a key frame before the range to where nothing more can matter.
+    /// Packets in decoding order, from a keyframe before the range to the last one that may matter.
     package private(set) var pictures: [Picture] = []
-    /// They are no packets: a composition makes them.
+    /// Whether the frames come from a composition rather than from packets.
     private(set) var isMade = false
-    /// All frames that are shown up to here are among them.
+    /// All frames presented up to this time are in `pictures`.
     private var known = Int64.max
 
     private init(tick: Rational, start: Int64, end: Int64) {
         (self.tick, self.start, self.end) = (tick, start, end)
     }
 
-    /// Frames that a composition makes: decoding can begin at none of them.
+    /// Creates the scan of a composition's frames, none of which is a random-access point.
     init(made range: TimeRange, every unit: Rational, tick: Rational) {
         self.init(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
@@ -47,8 +47,8 @@ package struct CutScan: Sendable {
         }
     }
 
-    /// Reads the packets. Times are on the asset's time line; `tick` is one in which the range's ends are whole, where
-    /// there are others beside it; `part`: how many of them come before.
+    /// Reads the packets. Times are on the asset's time line. `tick`: time base in which the range's ends are exact,
+    /// shared with other ranges; nil chooses one. `part`: number of ranges before.
     package static func read(
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, tick given: Rational? = nil,
         part: Int = 0, withDigests: Bool = false,
@@ -66,8 +66,8 @@ package struct CutScan: Sendable {
         let source = try PacketSource(
             track: track, of: .unknown, path: path, environment: environment, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
-        // Leading frames of a key frame come after it and are shown before it; the second one past the end tells
-        // where the first one's group can end.
+        // Leading frames of a keyframe follow it and are presented before it. The second keyframe past the end
+        // determines where the first one's GOP can end.
         var pastKeys: [Int64] = []
         var copying = Copying(part: part)
         while let packet = try source.next() {
@@ -98,12 +98,12 @@ package struct CutScan: Sendable {
         return scan
     }
 
-    /// What a cut that begins at the first place where it can makes of the packets.
+    /// Simulation of a cut that begins at the first possible frame.
     private struct Copying {
         let part: Int
         private var start: Int64?
         private var opening: AVCOpening?
-        /// The place that can't be one to begin at after all, as it turned out.
+        /// Time of a start that turned out to be impossible because later frames depend on leading ones.
         var unfit: Int64?
 
         init(part: Int) { self.part = part }
@@ -145,24 +145,26 @@ package struct CutScan: Sendable {
         }
     }
 
-    /// The times that the range shows, in order: what is on screen at its start, at its start, and what follows.
+    /// Presentation times of the range, in order: the range's start for the frame on screen at the start, then the
+    /// following frames' times.
     package var shownTimes: [Int64] {
         let times = pictures.lazy.map(\.pts).filter { $0 >= 0 && $0 < end }.sorted()
         let first = times.lastIndex { $0 <= start } ?? 0
         return times[first...].map { max($0, start) }
     }
 
-    /// What stands against taking the range's packets as they are.
+    /// The reason why the range's packets can't be copied.
     package enum Problem: Codable, Hashable, Sendable {
-        /// It must begin at a key frame; the nearest ones around, where there are any.
+        /// The range doesn't start at a keyframe; the nearest keyframes before and after, if any.
         case startsInsideGroup(before: MediaTime?, after: MediaTime?)
-        /// Frames before the start are needed after it (open GOP).
+        /// Frames presented before the start are required after it (open GOP).
         case hasLeadingPictures
-        /// Frames at the end refer to ones past it; the next clean end.
+        /// Frames before the end refer to frames after it; the next clean end, if any.
         case endsInsideGroup(next: MediaTime?)
     }
 
-    /// Nil: the range can be copied. `allowsLeading`: leading frames of its first key frame are left out.
+    /// Returns why the range can't be copied; nil if it can. `allowsLeading`: whether leading frames of the first
+    /// keyframe are dropped instead.
     package func problem(allowsLeading: Bool = false) -> Problem? {
         func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: tick) }
         let keys = pictures.lazy.filter(\.isKey).map(\.pts)
@@ -188,8 +190,8 @@ package struct CutScan: Sendable {
         return nil
     }
 
-    /// The greatest key frame not after the start, and where the frames from it on can end without harm: the first
-    /// clean end not before the range's. Nil for the start where there is none, nil for the end: the track's.
+    /// The last keyframe not after the start, and the first clean end not before the range's end for frames from it
+    /// on. The start is nil if there is no such keyframe; the end is nil for the track's end.
     package var outward: (start: Int64?, end: Int64?) {
         let begin = pictures.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()
         let from = begin ?? start
@@ -204,7 +206,7 @@ package struct CutScan: Sendable {
         return (begin, nil)
     }
 
-    /// For each packet, the least time of it and those after it, of times from `from` on.
+    /// Returns for each packet the smallest time of it and the packets after it, among times not before `from`.
     func suffixMinima(from: Int64) -> [Int64] {
         var minima = [Int64](repeating: Int64.max, count: pictures.count)
         var least = Int64.max

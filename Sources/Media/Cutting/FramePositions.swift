@@ -1,25 +1,27 @@
 package import LibAV
 
-/// Where frames of a video track lie that are requested by number, on the time line of some ranges of the asset joined end to end. Frame 0 is
-/// the frame on screen at the start of the first range, or the first one after it. The frames' own times decide, whatever their rate.
+/// Positions of video frames that are requested by number, on the time line of some ranges of the asset joined end to
+/// end. Frame 0 is the frame on screen at the start of the first range, or the first one after it. Numbers follow the
+/// frames' own times, whatever the frame rate.
 package struct FramePositions: Codable, Hashable, Sendable {
     /// One frame.
     package struct Position: Codable, Hashable, Sendable {
-        /// When it begins to be shown.
+        /// Presentation time of the frame.
         package var start: MediaTime
-        /// When the next one replaces it, or the range ends; nil where only the end of the track ends it.
+        /// Time of the next frame, or the end of the range; nil if only the end of the track ends the frame.
         package var end: MediaTime?
 
-        /// A position as given.
+        /// Creates a position from given values.
         package init(start: MediaTime, end: MediaTime?) { (self.start, self.end) = (start, end) }
     }
 
-    /// One for each number; nil where there is no such frame.
+    /// One position per requested number; nil if there is no such frame.
     package var positions: [Position?]
-    /// The number of frames in the ranges, where a position is nil; otherwise at least one more than the greatest number.
+    /// Number of frames in the ranges if a position is nil; otherwise at least one more than the greatest requested
+    /// number.
     package var count: Int64
 
-    /// Positions as given.
+    /// Creates positions from given values.
     package init(positions: [Position?], count: Int64) { (self.positions, self.count) = (positions, count) }
 
     /// Locates frames among the times of all frames of a track, sorted and without duplicates. Empty `ranges` mean the whole track.
@@ -27,7 +29,7 @@ package struct FramePositions: Codable, Hashable, Sendable {
         self.init(of: numbers, in: ranges, count: times.count) { times[$0] }
     }
 
-    /// The same of frames of which each lasts as long as every other.
+    /// Locates frames of a constant frame rate; `frame` is the duration of a frame in seconds.
     package init(of numbers: [Int64], in ranges: [TimeRange], count: Int64, every frame: Rational) {
         self.init(of: numbers, in: ranges, count: Int(clamping: max(0, count))) {
             MediaTime(ticks: Int64($0), timeBase: frame)
@@ -37,7 +39,7 @@ package struct FramePositions: Codable, Hashable, Sendable {
     private init(
         of numbers: [Int64], in ranges: [TimeRange], count: Int, time: (Int) -> MediaTime
     ) {
-        /// The first frame that isn't shown before `limit`.
+        /// Returns the index of the first frame not before `limit`.
         func firstFrame(notBefore limit: MediaTime) -> Int {
             var (low, high) = (0, count)
             while low < high {
@@ -46,7 +48,8 @@ package struct FramePositions: Codable, Hashable, Sendable {
             }
             return low
         }
-        // What each range shows: its frames, the first of them already on screen, and where it begins on the joined time line.
+        // Frames of each range (the first one may begin earlier), the number of its first frame, and the range's
+        // position on the joined time line.
         var shown: [(frames: Range<Int>, first: Int64, range: TimeRange?, offset: MediaTime)] = []
         var (total, offset): (Int64, MediaTime) = (0, .zero)
         if ranges.isEmpty { shown.append((0..<count, 0, nil, .zero)) }
@@ -88,7 +91,7 @@ extension AssetContents {
         return FramePositions(of: numbers, in: ranges, among: times.sorted())
     }
 
-    /// The times of the frames that a range shows, and maybe of some before and after.
+    /// Returns the times of the frames in a range, and possibly of some frames before and after.
     func frameTimes(
         in range: TimeRange, of track: AssetTrack, path: String, environment: MediaEnvironment
     ) throws -> Set<MediaTime> {
@@ -103,7 +106,7 @@ extension AssetContents {
             ?? decodedTimes(of: track, path: path, bound, environment)
     }
 
-    /// The presentation times of frames by their packets; nil where a packet has none.
+    /// Returns the presentation times of packets; nil if a packet has none.
     private func packetTimes(
         of track: AssetTrack, path: String, _ bound: FrameBound, _ environment: SourceEnvironment
     ) throws -> Set<MediaTime>? {
@@ -119,13 +122,13 @@ extension AssetContents {
             guard packet.pts != noTimestamp else { return nil }
             guard !packet.isDiscarded, packet.isShown(track.format.parameters.traits) else { continue }
             let time = MediaTime(ticks: packet.pts, timeBase: packets.timeBase) - timeZero
-            // Before time zero nothing is shown: an edit list hides it.
+            // Frames before time zero are hidden by an edit list.
             if time >= .zero, times.insert(time).inserted { bound.count(time) }
         }
         return times
     }
 
-    /// The times of frames as a decoder gives them.
+    /// Returns the times of decoded frames.
     private func decodedTimes(
         of track: AssetTrack, path: String, _ bound: FrameBound, _ environment: MediaEnvironment
     ) throws -> Set<MediaTime> {
@@ -144,19 +147,19 @@ extension AssetContents {
     }
 }
 
-/// How many frames must be known before the requested ones are.
+/// Limit of the frames to read, so that all requested frames are among them.
 private struct FrameBound {
-    /// Nothing that ends before is needed.
+    /// Frames that end before this time aren't needed.
     let start: MediaTime
-    /// Frames after `start`, where there is one range.
+    /// Number of frames needed after `start`, for a single range.
     private let most: Int64?
-    /// Nothing from here on is needed.
+    /// Frames from this time on aren't needed.
     private let end: MediaTime?
-    /// Frames come in decoding order; no codec reorders by more, even in fields.
+    /// Frames come in decoding order; no codec reorders by more frames, even with fields.
     private static let reordering: Int64 = 64
     private var (after, past): (Int64, Int64) = (0, 0)
 
-    /// Without `numbers`, all frames of the ranges are needed.
+    /// Creates a limit; without `numbers`, all frames of the ranges are needed.
     init(numbers: [Int64]?, ranges: [TimeRange]) {
         start = ranges.map(\.start).min() ?? .zero
         end = ranges.map(\.end).max()
@@ -174,7 +177,7 @@ private struct FrameBound {
 }
 
 extension Packet {
-    /// Whether decoding it yields a frame that is shown.
+    /// Returns whether decoding the packet yields a frame that is shown.
     fileprivate borrowing func isShown(_ traits: BitstreamTraits) -> Bool {
         guard traits.hidesFrames else { return true }
         return withBytes { bytes in bytes.first.map { $0 & 0x10 != 0 } ?? false }

@@ -1,10 +1,10 @@
 package import LibAV
 
-/// Cuts of several sources: the clips of a composition one after the other, with what is made anew between them.
+/// Smart cuts of several sources: the clips of a composition in order, with encoded frames between them.
 extension SmartCut {
-    /// The unit of a composition's cut: of the times of all clips whose packets are taken, of where they are cut and stand, and of frames
-    /// that are made. Where all of that has none, what only rounds where something stands is left out first; nil where the clips'
-    /// own times have none.
+    /// Returns the time base of a composition's cut, which represents exactly the times of all copied clips, of cuts,
+    /// of positions, and of encoded frames. If none does, the least important times are dropped first, and are then
+    /// rounded; nil if the clips' own times have no common time base.
     package static func tick(
         clock: [(timeBase: Rational, timeZero: MediaTime)], cuts: [MediaTime], places: [MediaTime],
         frames: Rational?
@@ -17,7 +17,8 @@ extension SmartCut {
             ?? commonTick(own + made, limit: limit)
     }
 
-    /// The cut of a composition. `part` is the part of the clip of each stretch that is one's; what is made has frames of `unit`.
+    /// Creates the cut of a composition. `part` returns the part for a section that is a clip's; encoded frames have
+    /// the duration `unit`.
     package static func composed(
         _ stretches: [CompositionStretch], tick: Rational, unit: Rational, delay: Int,
         encoder: EncoderConfiguration, part: (Int) -> Part?
@@ -46,9 +47,9 @@ extension SmartCut {
         parts[parts.count - 1].place = parts[parts.count - 1].start
     }
 
-    /// Frames of clips that are made anew, or of what is between and above them.
+    /// Number of encoded frames outside copied clips: joins, gaps, and frames below layers.
     package var madePictures: Int { parts.reduce(0) { $0 + ($1.clip == nil ? $1.headPictures : 0) } }
 
-    /// It is one of a composition.
+    /// Whether the cut belongs to a composition.
     package var isComposed: Bool { parts.contains { $0.place != nil } }
 }

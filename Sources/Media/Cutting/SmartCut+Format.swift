@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// What the track is that comes of a cut.
+/// Track format of a smart cut.
 extension SmartCut {
-    /// The source's own sets of H.264 as the cut has them.
+    /// Returns the source's own H.264 parameter sets as the cut uses them.
     func headers(of parameters: CodecParameters) throws -> AVCHeaders? {
         guard var headers = AVCHeaders(parameters.extradata) else { return nil }
         if opensGroups {
@@ -12,7 +12,7 @@ extension SmartCut {
         return headers
     }
 
-    /// What the output's track is: the source's parameters with the edges' sets beside its own.
+    /// Returns the format of the output's track: the source's parameters, with the edges' parameter sets added.
     public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
         let parameters = track.format.parameters
         switch CutBitstream.Codec(rawValue: track.format.codec) {

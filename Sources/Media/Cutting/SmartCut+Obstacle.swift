@@ -1,33 +1,33 @@
 extension SmartCut {
-    /// Why a range can't be cut so.
+    /// Reason why smart cut doesn't support a range.
     public enum Obstacle: Error, Codable, Hashable, Sendable, CustomStringConvertible {
-        /// Another codec.
+        /// The codec is not supported.
         case codec(String)
-        /// Parameter sets that can't be joined.
+        /// The parameter sets can't be parsed or joined.
         case headers
-        /// The profile is one that the encoder doesn't make.
+        /// The encoder doesn't support the profile.
         case profile(String)
-        /// This build has no encoder for it.
+        /// The encoder is not available in this build.
         case noEncoder(String)
-        /// Two frames have one time.
+        /// Two frames have the same time.
         case equalTimes
-        /// Its frames are reordered and its packets have decoding times alone.
+        /// Frames are reordered, but packets have decoding times only.
         case lostTimes
-        /// Nothing between start and end can be copied.
+        /// No frame between start and end can be copied.
         case nothingToCopy
-        /// Dolby Vision's description belongs to each frame.
+        /// Dolby Vision: its metadata belongs to individual frames.
         case dolbyVision
-        /// Several edits that show media.
+        /// The edit list presents several sections of media.
         case edits
-        /// The container can't have two kinds of the codec's parameter sets.
+        /// The container can't hold two kinds of the codec's parameter sets.
         case container(String)
-        /// Fields of ranges that are compressed as a whole, before copied ones, in a container that has parameter sets between
-        /// frames alone.
+        /// Interlaced ranges that are encoded entirely precede copied ones, in a container that stores parameter sets
+        /// between frames only.
         case joints(String)
-        /// How the edges are to be made doesn't fit the source.
+        /// The encoder settings for the edges don't match the source.
         case edges(String)
 
-        /// For people.
+        /// Explanation for messages.
         public var description: String {
             switch self {
             case .codec(let name): "\(name) can't be cut so; H.264 and HEVC can"

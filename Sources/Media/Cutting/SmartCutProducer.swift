@@ -1,10 +1,11 @@
 internal import LibAV
 
-/// The packets of a smart cut: of each part the head's, the copied ones, the tail's. Those of one range are on the
-/// asset's time line, those of several on that of what comes of them. What a part is made of is opened when its turn comes.
+/// The packets of a smart cut: for each part the encoded head, the copied packets, and the encoded tail. Times of a
+/// single range are on the asset's time line, those of several on the output's. The input of a part is opened when it
+/// is needed.
 ///
-/// Every decoding time is made anew from the presentation times in order, delayed by the deepest reordering of any
-/// part: so there is no seam in them, and none is ever bent to fit.
+/// All decoding times are generated from the presentation times in order, delayed by the largest reordering of any
+/// part, so they are continuous.
 final class SmartCutProducer: SampleProducer {
     private let cut: SmartCut
     private let evidence: CutEvidence
@@ -23,23 +24,23 @@ final class SmartCutProducer: SampleProducer {
     private var index = 0
     private var stage = Stage.head
     private var hasBegun = false
-    /// The part's first frame was handed on.
+    /// Whether the part's first frame was returned.
     private var hasShown = false
     private var head: CutEdge?
     private var tail: CutEdge?
     private var current: Opened?
-    /// The next part; why it can't be opened is told when its turn comes.
+    /// The next part; an error of opening it is thrown when the part begins.
     private var ahead: Result<Opened, any Error>?
     private var packets: PacketSource?
     private var copied = 0
-    /// Copied packets have parameter sets of their own.
+    /// Whether copied packets have parameter sets of their own.
     private var carriesSets: Bool
-    /// What H.264 that begins at a recovery point is changed by.
+    /// Rewrites H.264 that begins at a recovery point.
     private var opening: AVCOpening?
     private var clock: DTSGenerator
     let droppedSamples = 0
 
-    /// `track` is one whose packets are copied; those of others have the same form.
+    /// Creates a producer; `track` is one whose packets are copied, others have the same format.
     init(
         cut: SmartCut, track: AssetTrack, evidence: CutEvidence,
         input: @escaping (SmartCut.Part) throws -> CutInput
@@ -53,7 +54,7 @@ final class SmartCutProducer: SampleProducer {
         codec = bitstream.codec
         carriesSets = bitstream.framing == .startCodes
         let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: cut.tick) } ?? 1
-        // Leading frames of an open group are re-encoded with the head.
+        // Leading frames of an open GOP are re-encoded with the head.
         clock = DTSGenerator(delay: cut.reorderDelay, step: max(1, nominal), hasLeadingFrames: false)
         switch bitstream.codec {
         case .h264:
@@ -107,17 +108,18 @@ final class SmartCutProducer: SampleProducer {
 
     private var label: String { current?.input.label ?? "video" }
 
-    /// A part with what it is made of.
+    /// A part with its input and edges.
     private struct Opened {
         var input: CutInput
         var head: CutEdge?
         var tail: CutEdge?
     }
 
-    /// Both edges at once, and those of the next part beside them: their few packets wait until the middle is through.
+    /// Starts both edges of a part, and those of the next part concurrently: their packets are queued until the
+    /// copied packets are through.
     private func begin() throws {
         (hasBegun, hasShown) = (true, false)
-        // What is said of it is not of the one before.
+        // Errors from here on don't belong to the previous part.
         current = nil
         let opened = try ahead?.get() ?? open(index)
         current = opened
@@ -152,7 +154,7 @@ final class SmartCutProducer: SampleProducer {
 
     // MARK: Edges
 
-    /// What re-encodes a stretch; nil where it is empty.
+    /// Returns the encoder of a section; nil if the section is empty.
     private func edge(
         _ count: Int, of input: CutInput, _ index: Int, from: Int64, to: Int64
     ) throws -> CutEdge? {
@@ -163,11 +165,11 @@ final class SmartCutProducer: SampleProducer {
             label: input.label)
     }
 
-    /// The next packet of a part that is re-encoded; nil when it has them all.
+    /// Returns the next packet of an encoded edge; nil at its end.
     private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
         guard let edge, let packet = try edge.next() else { return nil }
         let own = CutBitstream(codec: codec, framing: .startCodes)
-        // Where sets come in some packets, libavformat gives them to no others (`h264_mp4toannexb`).
+        // If some packets contain parameter sets, libavformat's `h264_mp4toannexb` doesn't add them to others.
         let needsSets = codec == .h264 && carriesSets && packet.isKey
         let prefix = needsSets ? parameterSets + edge.parameterSets : []
         let framed = try Packet.of(
@@ -177,7 +179,8 @@ final class SmartCutProducer: SampleProducer {
     }
 
     private func sample(_ packet: consuming Packet, pts: Int64, duration: Int64) throws -> SampleBuffer {
-        // Several parts are shown one after the other, from 0. A clip's first frame is shown from its start, however late it comes.
+        // Several parts are presented in succession, from 0. A clip's first frame is presented from the clip's start,
+        // even if it is late.
         let gap = hasShown || part.clip == nil ? 0 : max(0, pts - part.start)
         hasShown = true
         let shown = (cut.isJoined ? pts - part.start + offsets[index] : pts) - gap
@@ -188,7 +191,7 @@ final class SmartCutProducer: SampleProducer {
             packet: packet, pts: shown, dts: dts, duration: max(1, duration + gap), timeBase: cut.tick)
     }
 
-    // MARK: The middle
+    // // MARK: Copied packets
 
     private func copiedSample() throws -> SampleBuffer {
         guard let source = current?.input.packets else { throw MediaError.misuse("frames have no packets") }
@@ -199,14 +202,14 @@ final class SmartCutProducer: SampleProducer {
             guard packet.pts != noTimestamp else { continue }
             let pts = timeBase.rescale(packet.pts, to: cut.tick) - zero
             let access = packet.withBytes { bitstream.randomAccess($0) }
-            // Leading frames of an open group are in the head.
+            // Leading frames of an open GOP are part of the head.
             if copied == 0, pts != part.copyStart || access == .none { continue }
             if pts < part.copyStart { continue }
             copied += 1
             if access != .none, !carriesSets { carriesSets = packet.withBytes(bitstream.hasSets) }
             var duration = timeBase.rescale(packet.duration, to: cut.tick)
             if pts == part.lastCopied {
-                // The last one stays until the tail begins, or as long as the source shows it.
+                // The last packet lasts until the tail begins, or as long as in the source.
                 duration = part.reachesTrackEnd ? min(duration, part.end - pts) : part.copyEnd - pts
             } else {
                 duration = min(duration, part.copyEnd - pts)
@@ -214,7 +217,7 @@ final class SmartCutProducer: SampleProducer {
             let needsSets =
                 codec == .hevc && access != .none && cut.hasEdges
                 && !packet.withBytes(bitstream.hasSets)
-            // Nothing that comes before it in the output is what came before it in the source.
+            // Preceding frames in the output are not those of the source.
             let opensStream = copied == 1 && access == .open
             if copied == 1 {
                 opening =

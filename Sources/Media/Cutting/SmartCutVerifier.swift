@@ -2,25 +2,25 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// Looks at a finished smart cut before it is published: every time stamp, every copied packet, and the decoded
-/// frames at the seams. A container's figures alone stay perfect where the frames have become garbage.
+/// Verifies a finished smart cut before it is published: every timestamp, every copied packet, and the decoded frames
+/// at the edges. A container's counts and times may be correct even if frames are corrupt.
 package struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
     private let source: @Sendable (SmartCut.Part) throws -> Source
     private let evidence: CutEvidence
     private let isCancelled: @Sendable () -> Bool
 
-    /// What a part is made of.
+    /// Source of a part.
     private struct Source: Sendable {
         let asset: Asset
         let track: AssetTrack
         var settings = VideoOutputSettings()
-        /// Of frames that a composition makes, how long each is.
+        /// For frames of a composition, the duration of each.
         var unit: Rational?
     }
 
-    /// A verifier of a cut of one of the source's tracks, of whose edges' frames `evidence` was kept; `isCancelled` is
-    /// asked before every packet and frame.
+    /// Creates a verifier for a cut of one of the source's tracks. `evidence` contains the frames of its edges;
+    /// `isCancelled` is called before every packet and frame.
     package init(
         cut: SmartCut, source: Asset, track: AssetTrack, evidence: CutEvidence = CutEvidence(),
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -32,7 +32,7 @@ package struct SmartCutVerifier: Sendable {
         self.source = { @Sendable _ in only }
     }
 
-    /// The same of a composition's clips.
+    /// Creates a verifier for a cut of a composition's clips.
     package init(
         cut: SmartCut, of packets: CompositionPackets, evidence: CutEvidence,
         isCancelled: @escaping @Sendable () -> Bool
@@ -55,7 +55,7 @@ package struct SmartCutVerifier: Sendable {
         }
     }
 
-    /// Nil where all is as it should be. `result` is the cut's track in the output.
+    /// Returns what is wrong with the output; nil if it is correct. `result` is the cut's track in the output.
     package func problem(output: Asset, track result: AssetTrack) throws -> String? {
         let offsets = cut.offsets
         let parts = try zip(cut.parts, offsets).enumerated().map { index, entry in
@@ -77,7 +77,8 @@ package struct SmartCutVerifier: Sendable {
         let got = try scan(
             output, result,
             TimeRange(start: .zero, duration: duration + MediaTime(value: 1, timescale: 1)))
-        // A transport stream's clock can't be negative: everything in it is later by the longest delay of its encoders.
+        // Timestamps of a transport stream can't be negative: all of them are shifted by the longest delay of its
+        // encoders.
         let isMoved = SourceContainer(try output.loadSynchronously().container).beginsAnywhere
         let origin = isMoved ? self.origin(parts, got) : .zero
         if let problem = timeProblem(parts, got, origin, clock: result.timeBase) { return problem }
@@ -93,18 +94,19 @@ package struct SmartCutVerifier: Sendable {
         return try problems.withLock { found in try seams.indices.compactMap { try found[$0]?.get() }.first }
     }
 
-    /// A part with the source's packets of it.
+    /// A part, and the source's packets around it.
     private struct Checked {
         let part: SmartCut.Part
         let index: Int
-        /// Where the next one begins in the output; times that have no common tick with its own round.
+        /// Position of the next part in the output. Times without a common time base are rounded to it.
         let next: Int64?
-        /// Where it begins in the output.
+        /// Position of the part in the output.
         let offset: Int64
         let scan: CutScan
         let source: Source
 
-        /// When its frames are shown in the output. A clip's first frame is shown from its start, however late it comes.
+        /// Presentation times of the part's frames in the output. A clip's first frame is presented from the clip's
+        /// start, even if it is late.
         var outputTimes: [Int64] {
             var times = scan.shownTimes
             if part.clip != nil, let first = times.first, first > part.start { times[0] = part.start }
@@ -124,7 +126,7 @@ package struct SmartCutVerifier: Sendable {
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
 
-    /// How much later than zero the first frame is, where that can be an encoder's delay.
+    /// Returns the time of the output's first frame, if it can be an encoder's delay; otherwise 0.
     private func origin(_ parts: [Checked], _ got: CutScan) -> MediaTime {
         guard let first = got.pictures.map(\.pts).min(), let checked = parts.first,
             let wanted = checked.outputTimes.first
@@ -133,7 +135,7 @@ package struct SmartCutVerifier: Sendable {
         return late > .zero && late < MediaTime(value: 1, timescale: 4) ? late : .zero
     }
 
-    /// `clock` is the unit of the output's own times.
+    /// Returns the first wrong timestamp; `clock` is the time base of the output.
     private func timeProblem(
         _ parts: [Checked], _ got: CutScan, _ origin: MediaTime, clock: Rational
     ) -> String? {
@@ -142,9 +144,9 @@ package struct SmartCutVerifier: Sendable {
         guard found.count == times.count else {
             return "it has \(found.count) frames instead of \(times.count)"
         }
-        // Coarser ticks than the source's, as Matroska's, round.
+        // A coarser time base than the source's, such as Matroska's, rounds times.
         let unit = got.tick
-        // Where the first one lies is rounded as well.
+        // The position of the first frame is rounded as well.
         let slack: Int64 = cut.tick.double < clock.double ? max(1, clock.rescale(1, to: unit)) : 0
         for (index, (have, want)) in zip(found, times).enumerated() {
             let expected = (time(want) + origin).ticks(in: unit)
@@ -176,31 +178,32 @@ package struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    /// A range around a seam on the source's time line.
+    /// A section around an edge, on the source's time line.
     private struct Seam: Sendable {
         var from: Int64
         var until: Int64
-        /// When its frames are shown.
+        /// Presentation times of the section's frames.
         var times: [Int64]
         var part: SmartCut.Part
         var index: Int
         var source: Source
-        /// What is to be taken off for the output's time line.
+        /// Offset to subtract for times on the output's time line.
         var shift: Int64
-        /// Where the next part begins there.
+        /// Position of the next part in the output.
         var next: Int64?
-        /// Another part ends where it begins: its last frame may stay on screen until this one's first.
+        /// Whether another part precedes it, whose last frame may stay on screen until this one's first.
         var hasPredecessor = false
         /// What came before may show in what comes after.
         var isJoint = false
-        /// Copied slices were changed.
+        /// Whether copied slices were rewritten.
         var isChanged = false
     }
 
-    /// Copied frames behind the head that are looked at: where the parameter sets are wrong, the first ones show it.
+    /// Number of copied frames checked after the head: wrong parameter sets corrupt the first ones.
     private static let picturesBehindHead = 12
 
-    /// The head with what is copied behind it, and the last copied group with the tail.
+    /// Returns the sections to check: the head with the copied frames after it, and the last copied GOP with the
+    /// tail.
     private func seams(_ checked: Checked) -> [Seam] {
         let (scan, part) = (checked.scan, checked.part)
         let shown = scan.shownTimes
@@ -209,17 +212,17 @@ package struct SmartCutVerifier: Sendable {
         let keys = scan.pictures.filter { $0.isKey && $0.pts >= part.copyStart && $0.pts <= part.lastCopied }
             .map(\.pts).sorted()
         var seams: [Seam] = []
-        // Where another part ends at a copied frame's start, that is a seam as well.
-        // Where slices were changed, the whole first group is looked at, and what follows it.
+        // A part that begins with copied frames after another part is checked as well. If slices were rewritten, the
+        // whole first GOP is checked, and the frames after it.
         let isChanged =
             part.opensGroup && checked.source.track.format.codec == CutBitstream.Codec.h264.rawValue
         if part.headPictures > 0 || checked.offset > 0 || isChanged {
-            // Of frames that a composition makes, the first ones tell whether they come right.
+            // Of a composition's frames, the first ones are sufficient.
             let made = checked.source.unit == nil ? part.copyStart : part.start
             let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : made
             let copied = shown.filter { $0 >= group }.dropFirst(Self.picturesBehindHead)
             let until = copied.first ?? part.end
-            // Behind a frame at which everything begins anew nothing of what came before is left.
+            // After an IDR frame, nothing depends on earlier frames.
             let beginsAnew = part.headPictures == 0 && part.copiedPictures > 0 && !part.opensGroup
             seams.append(
                 Seam(
@@ -240,14 +243,14 @@ package struct SmartCutVerifier: Sendable {
         return seams
     }
 
-    /// Encoded frames further from the source than this are garbage, not loss.
+    /// Maximum mean difference of encoded frames; a larger one means corruption rather than loss.
     private static let tolerance = 0.06
 
     private func pictureProblem(
         _ seam: Seam, output: Asset, result: AssetTrack, origin: MediaTime
     ) throws -> String? {
         let original = try Originals(self, seam)
-        // Where the container rounds, it is by half a tick at most.
+        // A container's rounding is at most half a tick.
         let isCoarse = cut.tick.double < result.timeBase.double
         let half = Rational(result.timeBase.num, result.timeBase.den * 2)
         let shift = isCoarse ? MediaTime(ticks: 1, timeBase: half) : .zero
@@ -255,10 +258,11 @@ package struct SmartCutVerifier: Sendable {
             time(seam.from - seam.shift) + origin,
             time(min(seam.until - seam.shift, seam.next ?? .max)) + origin
         )
-        // A first frame that gives way to the next one within a tick is not there to be seen.
+        // A first frame that is replaced within a tick is never displayed.
         let begins = seam.times.prefix(2).map { cut.tick.rescale($0 - seam.shift, to: result.timeBase) }
         let isFleeting = isCoarse && begins.count == 2 && begins[0] == begins[1]
-        // A joint is decoded across. What begins anew is read from its first frame on, which may come later than the part.
+        // A boundary inside decoding is decoded across. Otherwise decoding starts at the first frame, which may be
+        // later than the part's start.
         let first = seam.times.first.map { time($0 - seam.shift) + origin } ?? from
         let begin =
             seam.isJoint
@@ -292,10 +296,10 @@ package struct SmartCutVerifier: Sendable {
         return try made.next() == nil ? nil : "there are frames too many at a seam"
     }
 
-    /// The source's frames at a seam: those of its edges as they were kept, those that were copied decoded again.
+    /// The source's frames at an edge: kept frames for encoded ones, and decoded frames for copied ones.
     private final class Originals {
         private let tick: Rational
-        /// The first frame that is decoded again.
+        /// Time of the first frame that is decoded again.
         private let first: Int64
         private var before: ArraySlice<CutEvidence.KeptFrame> = []
         private let samples: TrackSamples?
@@ -316,7 +320,7 @@ package struct SmartCutVerifier: Sendable {
                 until = max(from, part.copyEnd)
             }
             first = from
-            // Where a source says that decoding can begin at an open group, one that begins before it tells.
+            // If the source starts at an open GOP, decoding that starts earlier gives the correct frames.
             let earlier = seam.isChanged && from == part.copyStart && from > 0 ? from - 1 : from
             samples =
                 from < until
@@ -337,7 +341,7 @@ package struct SmartCutVerifier: Sendable {
         }
     }
 
-    /// The next frame, without those before a time.
+    /// Returns the next frame that isn't before `time`.
     private static func next(of pictures: TrackSamples, from time: MediaTime?) throws -> SampleBuffer? {
         while let picture = try pictures.next() {
             if let time, picture.presentationTime < time { continue }
@@ -346,7 +350,7 @@ package struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    /// Decoded frames of a range.
+    /// Returns the decoded frames of a range.
     private func pictures(
         _ asset: Asset, _ track: AssetTrack, _ settings: VideoOutputSettings, _ range: TimeRange
     ) throws -> TrackSamples {

@@ -1,10 +1,10 @@
-/// A digest of bytes that come one after the other, for telling whether two packets are the same: FNV-1a's steps, of eight bytes at a time,
-/// since all of a copy goes through it twice. It is kept nowhere.
+/// A hash of consecutive bytes, to compare packets: FNV-1a on eight bytes at a time, for speed, because all packets
+/// of a copy are hashed twice. Not persistent.
 struct UnitDigest {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
     mutating func add(_ word: UInt64) {
-        // What a multiplication leaves in the upper bits comes down for the next word.
+        // Shifts the upper bits down for the next multiplication.
         value = (value ^ word) &* 0x100_0000_01b3
         value ^= value >> 32
     }
