@@ -1,5 +1,5 @@
 extension ContainerModel {
-    /// AAC's frames one after the other.
+    /// Raw AAC in ADTS frames.
     static let adts: ContainerModel = {
         var model = audio("adts", ["aac", "adts"], tags: [])
         model.codecs = .only(["aac"])

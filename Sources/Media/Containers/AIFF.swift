@@ -1,5 +1,5 @@
 extension ContainerModel {
-    /// Apple's audio interchange format; samples of the low byte first make it AIFF-C.
+    /// Apple's AIFF; little-endian samples make it AIFF-C.
     static let aiff: ContainerModel = {
         var model = audio(
             "aiff", ["aiff", "aif", "aifc"], tags: ["author", "comment", "copyright", "title"])

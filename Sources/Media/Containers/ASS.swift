@@ -1,4 +1,4 @@
 extension ContainerModel {
-    /// Files of Advanced SubStation Alpha.
+    /// Advanced SubStation Alpha (ASS, SSA).
     static let ass = cues("ass", ["ass", "ssa"], codecs: ["ass", "ssa"])
 }

@@ -1,6 +1,6 @@
 extension ContainerModel {
-    /// Every container that can be written, in the order in which they are listed. Another one is a file beside this one,
-    /// and a line here.
+    /// All containers that can be written, in the order of listings. A new container requires a file in this folder,
+    /// and an entry here.
     static let table: [ContainerModel] = [
         .mp4,
         .mov,

@@ -1,7 +1,7 @@
-/// The containers by their names, for programs.
+/// Containers as typed properties.
 extension ContainerType {
     private static func known(_ name: String) -> ContainerType {
-        // Each is asked for by a test.
+        // A test covers every name.
         named(name) ?? all[0]
     }
 
@@ -9,7 +9,7 @@ extension ContainerType {
     public static var mp4: ContainerType { known("mp4") }
     /// QuickTime (`AVFileType.mov`).
     public static var mov: ContainerType { known("mov") }
-    /// MPEG-4 of audio (`AVFileType.m4a`).
+    /// MPEG-4 with audio only (`AVFileType.m4a`).
     public static var m4a: ContainerType { known("m4a") }
     /// Matroska.
     public static var matroska: ContainerType { known("mkv") }
@@ -21,16 +21,16 @@ extension ContainerType {
     public static var ogg: ContainerType { known("ogg") }
     /// MP3 (`AVFileType.mp3`).
     public static var mp3: ContainerType { known("mp3") }
-    /// AAC without a container.
+    /// AAC in ADTS frames.
     public static var adts: ContainerType { known("adts") }
-    /// FLAC.
+    /// Native FLAC.
     public static var flac: ContainerType { known("flac") }
     /// RIFF WAVE (`AVFileType.wav`).
     public static var wav: ContainerType { known("wav") }
     /// AIFF (`AVFileType.aiff`).
     public static var aiff: ContainerType { known("aiff") }
 
-    /// All that have a name here.
+    /// All containers of this extension, with their names.
     static var typed: [(name: String, type: ContainerType)] {
         [
             ("mp4", mp4), ("mov", mov), ("m4a", m4a), ("mkv", matroska), ("webm", webm),

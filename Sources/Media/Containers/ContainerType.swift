@@ -1,69 +1,69 @@
 public import LibAV
 internal import Locking
 
-/// A kind of file that can be written (AVFoundation's `AVFileType`), with what its model says of it.
+/// A container that can be written (AVFoundation's `AVFileType`); its properties are those of its model.
 @dynamicMemberLookup
 public final class ContainerType: Hashable, Sendable {
     /// What is known of it.
     public let model: ContainerModel
 
-    /// What is known of it.
+    /// Returns a property of the model.
     public subscript<Value>(dynamicMember member: KeyPath<ContainerModel, Value>) -> Value {
         model[keyPath: member]
     }
 
     private init(_ model: ContainerModel) { self.model = model }
 
-    /// There is one of each name.
+    /// Returns whether both are the same instance; each name has only one.
     public static func == (a: ContainerType, b: ContainerType) -> Bool { a === b }
-    /// As `==`.
+    /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// What libavformat said, by codec: it looks through all its muxers each time.
+    /// Cached answers of libavformat by codec, because each query searches all its muxers.
     private let known = Guarded<[String: Bool]>([:])
 
-    /// All of them.
+    /// All containers for tracks; excludes image and waveform formats.
     public static let all = ContainerModel.table.map(ContainerType.init)
-    /// The names of all of them.
+    /// Names of `all`.
     public static let names = all.map(\.name)
-    /// Files of one frame each, which are no movies: none of `all`.
+    /// Image formats with one frame per file; not in `all`.
     public static let stills = [ContainerType(.jpeg), ContainerType(.png), webp]
-    /// What animations are written as; none of `all` either.
+    /// Image formats for animations; not in `all`.
     public static let animations = [gif, webp]
     private static let gif = ContainerType(.gif)
     private static let webp = ContainerType(.webp)
-    /// What waveforms are written as; none of `all` either.
+    /// Formats for waveforms; not in `all`.
     private static let waveforms = ContainerModel.waveforms.map(ContainerType.init)
     private static let byName = Dictionary(
         uniqueKeysWithValues: (all + stills + waveforms + [gif]).map { ($0.name, $0) })
     private static let byExtension = Dictionary(
         all.flatMap { type in type.extensions.map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
 
-    /// The container of that name.
+    /// Returns the container with this name.
     public static func named(_ name: String) -> ContainerType? { byName[name] }
 
-    /// The format of stills that a file name's extension stands for.
+    /// Returns the image format for a file name extension.
     public static func still(forExtension name: String) -> ContainerType? {
         stills.first { $0.extensions.contains(name.lowercased()) }
     }
 
-    /// The format of animations that a file name's extension stands for.
+    /// Returns the animation format for a file name extension.
     public static func animation(forExtension name: String) -> ContainerType? {
         animations.first { $0.extensions.contains(name.lowercased()) }
     }
 
-    /// The container that a file name's extension stands for.
+    /// Returns the container for a file name extension.
     public static func forExtension(_ name: String) -> ContainerType? {
         byExtension[name] ?? byExtension[name.lowercased()]
     }
 
-    /// Kinds of data that some container holds.
+    /// Codecs of data tracks that at least one container supports, sorted.
     public static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
 
-    /// It can hold that codec, named as libav does.
+    /// Returns whether the container supports a codec, by libavcodec's name.
     public func canHold(codec: String) -> Bool {
         switch model.codecs {
-        // Muxers for one codec don't answer when asked.
+        // Muxers for a single codec don't implement the query.
         case .only(let codecs): return codecs.contains(codec)
         case .asked(let spoiled) where spoiled.contains(codec): return false
         case .asked:
@@ -76,38 +76,39 @@ public final class ContainerType: Hashable, Sendable {
         }
     }
 
-    /// It can hold a cover of that libav codec beside its tracks.
+    /// Returns whether the container supports cover art in a codec.
     public func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
 
-    /// It can hold chapters.
+    /// Whether the container supports chapters.
     public var hasChapters: Bool { model.hasChapters }
 
-    /// It can hold chapters beside audio of a codec.
+    /// Returns whether the container supports chapters together with audio in a codec.
     public func hasChapters(withSound codec: String?) -> Bool {
         guard model.hasChapters, let codecs = model.chapterCodecs, let codec else { return model.hasChapters }
         return codecs.contains(codec)
     }
 
-    /// It says the language of a track of a kind.
+    /// Returns whether the container stores the language of tracks of a media type.
     public func hasLanguage(of type: MediaType) -> Bool { model.languages.contains(type) }
 
-    /// What of a track it can say that it is for, by libav's names.
+    /// Returns the dispositions that the container stores for tracks of a media type, by libavformat's names.
     public func dispositions(of type: MediaType) -> Set<String> { model.dispositions[type] ?? [] }
 
-    /// What players take audio of such a layout for, where neither the container nor the codec in it says more than a
-    /// number of channels; nil where it is said, or comes to the same.
+    /// Returns the layout that players assume for audio with this layout, if neither the container nor the codec
+    /// stores more than the number of channels; nil if the layout is stored, or is the same.
     public func otherLayout(of layout: ChannelLayout, codec: String) -> ChannelLayout? {
         model.usualLayout(layout, codec).flatMap { $0.holds(layout) ? nil : $0 }
     }
 
-    /// It can say that the beginning of copied audio is not heard.
+    /// Returns whether the container can mark the start of copied audio as not presented.
     public func hidesBeginning(ofCodec codec: String) -> Bool {
         model.hidesBeginningExcept.map { !$0.contains(codec) } ?? false
     }
 
-    /// Delays at the start of audio can be said, given the encoder's own delay and the codec.
+    /// Returns whether the container can store a delay at the start of audio, given the codec and the encoder's own
+    /// delay.
     func canDelayAudio(by samples: Int64, padding: Int64, codec: String) -> Bool {
-        // The muxer writes the two edits needed only where something is left of the delay.
+        // The muxer writes the two required edits only if the delay exceeds the padding.
         if model.hasEditLists { return samples > padding }
         guard model.hasTimestamps else { return false }
         return padding == 0 || model.delayedCodecs.contains(codec)

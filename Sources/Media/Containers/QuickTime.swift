@@ -1,19 +1,20 @@
 internal import LibAV
 
 extension ContainerModel {
-    /// QuickTime's movies.
+    /// QuickTime movies.
     static let mov: ContainerModel = {
         var model = movie("mov", ["mov", "qt"], [.video, .audio, .subtitle, .data])
-        // The muxer says yes when asked, and refuses them when it writes: they have boxes in MP4 alone.
+        // libavformat reports these codecs as supported, but rejects them when it writes: their boxes are defined for
+        // MP4 only.
         model.codecs = .asked(except: ["flac", "opus", "truehd", "vp8", "vp9", "av1"])
         model.dataCodecs = ["gpmd"]
         model.hasTimecode = true
-        // `nclc` has no place for a range, and libavformat writes no other.
+        // `nclc`, the only form that libavformat writes, has no range.
         model.saysColor = true
         model.saysColorAsAWhole = true
         model.languageForm = .quickTime
         model.setDispositions(["default"])
-        // What libavformat writes of tags into QuickTime's own atoms.
+        // Keys that libavformat writes to QuickTime's own atoms.
         model.metadataKeys = [
             "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder", "timecode",
             "creation_time", "location",

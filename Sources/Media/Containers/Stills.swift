@@ -1,15 +1,15 @@
 internal import LibAV
 
-/// Files of one frame each, and what is known of them.
+/// Image formats with one frame per file.
 extension ContainerModel {
-    /// JPEG, as JFIF has it.
+    /// JPEG (JFIF).
     static let jpeg = still("jpeg", ["jpg", "jpeg"], codec: "mjpeg")
     /// PNG.
     static let png = still("png", ["png"], codec: "png")
     /// WebP.
     static let webp = still("webp", ["webp"], codec: "webp")
 
-    /// GIF, of animations alone.
+    /// GIF, for animations only.
     static let gif = still("gif", ["gif"], codec: "gif")
 
     private static func still(_ name: String, _ extensions: [String], codec: String) -> ContainerModel {
@@ -26,7 +26,7 @@ extension ContainerModel {
     }
 }
 
-/// What waveforms are written as.
+/// Formats for waveforms.
 extension ContainerModel {
     static let waveforms = ["png", "svg", "json", "dat"].map { name in
         var model = audio("waveform-\(name)", [name], tags: [])

@@ -9,10 +9,10 @@ extension ContainerModel {
             "h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "aac", "mp1", "mp2", "mp3", "ac3", "eac3",
             "dts", "truehd", "opus", "dvb_subtitle", "dvb_teletext",
         ])
-        // Of ID3 tags libavformat loses the first five bytes when it reads them.
+        // libavformat loses the first five bytes of ID3 tags when it reads them.
         model.dataCodecs = ["klv"]
         model.soundTimeBase = Rational(1, 90_000)
-        // Of packets that share one unit of the stream the first alone has a time, so that a hole between them is lost.
+        // Of several packets in one PES packet, only the first has a time, so gaps between them would be lost.
         model.copiedAudioOptions = [(key: "pes_payload_size", value: "0")]
         model.isMovedToZero = true
         model.isReadFromAnywhere = true
@@ -20,7 +20,7 @@ extension ContainerModel {
         model.hasChapters = false
         model.metadataKeys = []
         model.languageForm = .threeLetters
-        // There is no descriptor of it for video.
+        // There is no language descriptor for video.
         model.languages = [.audio, .subtitle]
         model.hasTrackTitles = false
         model.dispositions = [

@@ -1,5 +1,5 @@
 extension ContainerModel {
-    /// RIFF's waves.
+    /// RIFF WAVE.
     static let wav: ContainerModel = {
         var model = audio(
             "wav", ["wav"],
@@ -7,7 +7,7 @@ extension ContainerModel {
                 "artist", "comment", "copyright", "date", "genre", "language", "title", "album", "track",
                 "encoder",
             ])
-        // The muxer takes these too, without what their decoders need.
+        // The muxer also accepts these codecs, but doesn't write what their decoders require.
         model.codecs = .asked(except: ["aac", "vorbis", "opus", "flac", "alac"])
         model.hasChapters = false
         return model

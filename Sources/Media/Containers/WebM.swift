@@ -1,7 +1,7 @@
 internal import LibAV
 
 extension ContainerModel {
-    /// WebM: Matroska for the web.
+    /// WebM, a subset of Matroska.
     static let webm: ContainerModel = {
         var model = matroska("webm", ["webm"], [.video, .audio, .subtitle])
         model.setDispositions(["default", "forced"])
