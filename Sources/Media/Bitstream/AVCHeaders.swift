@@ -1,15 +1,15 @@
-/// Parameter sets of H.264 with what the container says beside them (`avcC`, ISO/IEC 14496-15).
+/// Parameter sets and other contents of an H.264 configuration record (`avcC`, ISO/IEC 14496-15).
 struct AVCHeaders: Hashable {
-    /// Bytes of a unit's length.
+    /// Size of a NAL unit's length field in bytes.
     var lengthSize = 4
-    /// How the units of packets stand beside such headers.
+    /// Framing of NAL units in packets with these headers.
     private(set) var framing = NALFraming.startCodes
     /// Sequence parameter sets.
     var sequences: [[UInt8]] = []
     /// Picture parameter sets.
     var pictures: [[UInt8]] = []
 
-    /// Reads `avcC`, or parameter sets behind start codes.
+    /// Parses `avcC`, or parameter sets with start codes.
     init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {
             guard let parsed = Self.record(extradata) else { return nil }
@@ -59,7 +59,7 @@ struct AVCHeaders: Hashable {
         return headers
     }
 
-    /// Ids that sequence or picture parameter sets have taken; nil where they can't be read.
+    /// Ids of all sequence and picture parameter sets; nil if they can't be parsed.
     var takenIDs: Set<Int>? {
         var taken: Set<Int> = []
         for set in sequences {
@@ -75,7 +75,7 @@ struct AVCHeaders: Hashable {
         return taken
     }
 
-    /// Both, the own ones first.
+    /// Returns both headers' parameter sets, its own first.
     func joined(with other: AVCHeaders) -> AVCHeaders {
         var headers = self
         headers.sequences += other.sequences
@@ -86,7 +86,7 @@ struct AVCHeaders: Hashable {
     /// The highest level of any.
     var level: Int { sequences.map { Int($0[3]) }.max() ?? 0 }
 
-    /// As `avcC`, of the first set's profile and the highest level. Nil where it can't be said.
+    /// The headers as `avcC`, with the first set's profile and the highest level; nil if they can't be represented.
     var configurationRecord: [UInt8]? {
         guard let first = sequences.first, sequences.count < 32, pictures.count < 256 else { return nil }
         var bytes: [UInt8] = [

@@ -4,7 +4,7 @@ internal import Locking
 /// A container that can be written (AVFoundation's `AVFileType`); its properties are those of its model.
 @dynamicMemberLookup
 public final class ContainerType: Hashable, Sendable {
-    /// What is known of it.
+    /// Properties of the container.
     public let model: ContainerModel
 
     /// Returns a property of the model.

@@ -1,5 +1,5 @@
 extension ContainerModel {
-    /// FLAC's own files.
+    /// Native FLAC files.
     static let flac: ContainerModel = {
         var model = audio("flac", ["flac"], tags: nil)
         model.codecs = .only(["flac"])

@@ -1,4 +1,4 @@
 extension ContainerModel {
-    /// SubRip's files.
+    /// SubRip files.
     static let srt = cues("srt", ["srt"], codecs: ["subrip"])
 }

@@ -4,7 +4,7 @@ internal import LibAV
 extension ContainerModel {
     /// JPEG (JFIF).
     static let jpeg = still("jpeg", ["jpg", "jpeg"], codec: "mjpeg")
-    /// PNG.
+    /// Portable Network Graphics.
     static let png = still("png", ["png"], codec: "png")
     /// WebP.
     static let webp = still("webp", ["webp"], codec: "webp")

@@ -1,4 +1,4 @@
 extension ContainerModel {
-    /// WebVTT's files.
+    /// WebVTT files.
     static let webvtt = cues("webvtt", ["vtt", "webvtt"], codecs: ["webvtt"])
 }

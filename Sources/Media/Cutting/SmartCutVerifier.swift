@@ -193,7 +193,7 @@ package struct SmartCutVerifier: Sendable {
         var next: Int64?
         /// Whether another part precedes it, whose last frame may stay on screen until this one's first.
         var hasPredecessor = false
-        /// What came before may show in what comes after.
+        /// Whether decoding continues across the boundary, so that errors of earlier frames may be visible.
         var isJoint = false
         /// Whether copied slices were rewritten.
         var isChanged = false

@@ -1,13 +1,13 @@
 internal import LibAV
 
-/// What can be added.
+/// Checks before adding inputs.
 extension AssetWriter {
-    /// An input can be added now: writing hasn't started, the input has no writer yet, and the container has a place for another track
-    /// of its kind and codec (`canAdd(_:)`).
+    /// Returns whether an input can be added: writing hasn't started, the input has no writer yet, and the container
+    /// supports another track of its media type and codec.
     public func canAdd(_ input: AssetWriterInput) -> Bool {
         guard problem(adding: input) == nil else { return false }
         switch input.settings {
-        // Kinds of data are the container's own.
+        // `mediaTypes` and the planner decide on data and attachments.
         case .passthrough(let format, _):
             return [.data, .attachment].contains(input.mediaType) || container.canHold(codec: format.codec)
         case .encode(let configuration):
@@ -16,7 +16,7 @@ extension AssetWriter {
         }
     }
 
-    /// What stands against an input whatever its codec.
+    /// Returns why an input can't be added, regardless of its codec; nil if it can.
     func problem(adding input: AssetWriterInput) -> MediaError? {
         guard status == .unknown else { return .misuse("inputs are added before writing starts") }
         if input.isAttached { return .misuse("an input belongs to one writer") }

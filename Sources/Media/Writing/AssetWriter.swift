@@ -7,48 +7,49 @@ internal import Synchronization
 package import Publishing
 internal import FileSystem
 
-/// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once; what
-/// it writes has no name until it is finished, and leaves nothing behind when it fails or is cancelled.
+/// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once. Its file is
+/// temporary until it is published, and is removed after an error or a cancel.
 ///
-/// Packets of the inputs wait here, are written in the order of their decoding times, and the input that is
-/// behind is always ready: so tracks stay interleaved, memory stays bounded, and nothing can deadlock.
+/// Packets of the inputs are queued and written in order of their decoding times. The input that is furthest behind
+/// is always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible.
 ///
-/// Unchecked `Sendable`: configuration is frozen by `startWriting`, the muxer is touched on `queue` only, and the rest
-/// is behind the mutex.
+/// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
+/// rest is protected by the mutex.
 public final class AssetWriter: @unchecked Sendable {
-    /// What is written.
+    /// Format of the file.
     public let container: ContainerType
-    /// The file, unnamed until it is published.
+    /// The temporary file, until it is published.
     package let output: TemporaryFile
-    /// The file's own tags. Set before writing starts.
+    /// Metadata of the file as a whole. Set before writing starts.
     public var metadata: [MetadataEntry] = []
-    /// The output's chapters. Set before writing starts.
+    /// Chapters of the output. Set before writing starts.
     public var chapters: [AssetChapter] = []
-    /// Covers beside the tracks. Set before writing starts.
+    /// Cover art. Set before writing starts.
     public var covers: [CoverArt] = []
-    /// Files beside the tracks. Set before writing starts.
+    /// Attached files. Set before writing starts.
     package var attachments: [AttachedFile] = []
-    /// The index goes to the front (`faststart`). Set before writing starts.
+    /// Whether the index is written to the start of the file (`faststart`). Set before writing starts. Default:
+    /// false.
     public var shouldOptimizeForNetworkUse = false
-    /// The file is written in fragments of about this length, of containers that have them (`movieFragmentInterval`).
-    /// Set before writing starts.
+    /// Approximate duration of fragments, for containers that support them (`movieFragmentInterval`); nil for a file
+    /// without fragments. Set before writing starts.
     public var movieFragmentInterval: MediaTime?
-    /// Bytes that the file has at most: all tracks end together where more would not fit
-    /// (`AVAssetExportSession.fileLengthLimit`). Set before writing starts.
+    /// Maximum size of the file in bytes: all tracks end together when the limit is reached
+    /// (`AVAssetExportSession.fileLengthLimit`); nil for no limit. Set before writing starts.
     public var fileLengthLimit: Int64?
     /// The inputs, in track order.
     public private(set) var inputs: [AssetWriterInput] = []
 
     let publishesItself: Bool
-    /// A session of several writers publishes, when all are finished. Set before writing starts.
+    /// Whether a session of several writers publishes the file, when all are finished. Set before writing starts.
     var isHeld = false
     let queue = DispatchQueue(label: "tandem.mux")
     var muxer: Muxer?
-    /// On `queue` only.
+    /// Used on `queue` only.
     var gate: FileSizeLimiter?
-    /// On `queue` only.
+    /// Used on `queue` only.
     var pacer: FragmentScheduler?
-    /// What the header fixed of each input's track; set before anything is written.
+    /// Parameters of each track that the header determined; set before packets are written.
     var tracks: [OutputHeader.Track] = []
     var headers = UniqueDeque<Packet>()
     var movieTimescale: Int32 = 1000
@@ -56,15 +57,15 @@ public final class AssetWriter: @unchecked Sendable {
     private let written = Atomic<Int64>(0)
     private let companions = Guarded<[Companion]>([])
 
-    /// A writer into a temporary file, which the caller publishes after `finishWriting`.
+    /// Creates a writer to a temporary file, which the caller publishes after `finishWriting`.
     package init(output: TemporaryFile, container: ContainerType) {
         self.output = output
         self.container = container
         publishesItself = false
     }
 
-    /// A writer that publishes at a file URL when it is finished. A file that is there is not replaced: an error now,
-    /// and at the end where it came meanwhile.
+    /// Creates a writer that publishes its file at a URL when it is finished. An existing file is not replaced:
+    /// throws now, or at the end if it was created meanwhile.
     public init(url: URL, container: ContainerType) throws {
         guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
         if TemporaryFile.fingerprint(path: url.path) != nil { throw PublishingError.destinationExists }
@@ -73,8 +74,8 @@ public final class AssetWriter: @unchecked Sendable {
         publishesItself = true
     }
 
-    /// Adds an input, before writing starts. An input belongs to one writer. Whether the container holds its codec is said by `canAdd`,
-    /// and otherwise by `startWriting`.
+    /// Adds an input, before writing starts. An input belongs to one writer. `canAdd` checks whether the container
+    /// supports the codec; otherwise `startWriting` throws.
     public func add(_ input: AssetWriterInput) throws {
         if let problem = problem(adding: input) { throw problem }
         try input.attach(to: self, index: inputs.count)
@@ -82,15 +83,16 @@ public final class AssetWriter: @unchecked Sendable {
         state.withLock { $0.inputs.append(WriterState.Input()) }
     }
 
-    /// Where it stands.
+    /// State of the writer.
     public var status: SessionStatus { state.withLock { $0.status } }
-    /// What made it fail.
+    /// The error that made the writer fail; nil otherwise.
     public var error: (any Error)? { state.withLock { $0.error } }
-    /// Packets written of each input so far.
+    /// Number of packets written so far, by input.
     public var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
-    /// Where the file ends because no more fits, on the output's time line; nothing is taken any more.
+    /// Time on the output's time line at which the size limit was reached; later samples are discarded. Nil
+    /// otherwise.
     public var stop: MediaTime? { state.withLock { $0.stop } }
-    /// Bytes of packets handed to the muxer so far.
+    /// Number of packet bytes passed to the muxer so far.
     public var writtenBytes: Int64 { written.load(ordering: .relaxed) }
 
     /// Opens the encoders and writes the header.
@@ -146,11 +148,11 @@ public final class AssetWriter: @unchecked Sendable {
             tracks: zip(inputs, tracks).map { ($0.mediaType, $1.packetTimeBase) })
     }
 
-    /// Where the file may end early, its chapters are known at the end.
+    /// Whether chapters are written at the end, because the size limit may end the file early.
     var hasLateChapters: Bool { fileLengthLimit != nil && container.canTakeChaptersLate }
 
-    /// Sets where the output's time line begins on the source's (`startSession(atSourceTime:)`). Once, before
-    /// the first sample.
+    /// Sets the source time that corresponds to the output's time zero (`startSession(atSourceTime:)`). Call once,
+    /// before the first sample.
     public func startSession(atSourceTime start: MediaTime) throws {
         try state.withLock { state in
             guard state.status == .working, !state.hasStartedSession else {
@@ -161,9 +163,9 @@ public final class AssetWriter: @unchecked Sendable {
         for input in inputs { input.session.withLock { $0.start = start } }
     }
 
-    /// Sets where the output's time line ends on the source's (`endSession(atSourceTime:)`): what is appended
-    /// from then on and lies past the end is left out, and what reaches over it is cut. Throws where a later
-    /// sample has been appended already, since an encoder doesn't give it back.
+    /// Sets the source time at which the output ends (`endSession(atSourceTime:)`). Samples appended from now on are
+    /// dropped if they are past the end, and shortened if they extend past it. Throws if a later sample was already
+    /// appended, because an encoder can't return it.
     public func endSession(atSourceTime end: MediaTime) throws {
         guard state.withLock({ $0.status == .working && $0.hasStartedSession }) else {
             throw MediaError.misuse("a session is ended after it was started and before the writer finishes")
@@ -178,7 +180,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    // MARK: Packets come in
+    // // MARK: Incoming packets
 
     func isReady(_ index: Int) -> Bool {
         state.withLock { state in
@@ -188,15 +190,15 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    /// It is under way, and the input not finished.
+    /// Returns whether the writer accepts samples for an input: it is running, and the input isn't finished.
     func isTaking(_ index: Int) -> Bool {
         state.withLock { $0.status == .working && $0.hasStartedSession && !$0.inputs[index].isFinished }
     }
 
-    /// The input was marked as finished.
+    /// Returns whether the input was marked as finished.
     func isFinished(_ index: Int) -> Bool { state.withLock { $0.inputs[index].isFinished } }
 
-    /// The pump of an input is called again when something moves.
+    /// Marks an input as sleeping: its callback is called again when the state changes.
     func markAsleep(_ index: Int) { state.withLock { $0.inputs[index].isAsleep = true } }
 
     func request(_ index: Int, on queue: DispatchQueue, _ block: @escaping @Sendable () -> Void) {
@@ -207,7 +209,7 @@ public final class AssetWriter: @unchecked Sendable {
         queue.async(execute: block)
     }
 
-    /// Forgets the pumps, which hold the session that holds this writer.
+    /// Releases the callbacks, which retain the session that retains this writer.
     func endRequests() {
         state.withLock { state in
             for input in state.inputs { input.request = nil }
@@ -244,7 +246,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     private func scheduleDrain() { queue.async { @Sendable in self.drain() } }
 
-    /// Writes what can be written; on `queue`.
+    /// Writes packets in order as long as possible; runs on `queue`.
     func drain() {
         while true {
             var index = 0
@@ -275,7 +277,8 @@ public final class AssetWriter: @unchecked Sendable {
         wakeSleepers()
     }
 
-    /// Through the gate, where there is one. Finished headers wait until it is known that everything went through.
+    /// Passes a packet through the size limiter, if there is one. Finished headers are kept until all packets are
+    /// written.
     private func pass(_ packet: consuming Packet, input index: Int) throws(AVError) {
         if packet.isHeader {
             packet.streamIndex = index
@@ -288,7 +291,7 @@ public final class AssetWriter: @unchecked Sendable {
         if let stop { end(at: stop) }
     }
 
-    /// No more fits: what waits is dropped, and the pumps are told.
+    /// Ends the file at the size limit: drops queued packets and wakes the inputs' callbacks.
     func end(at stop: MediaTime) {
         if stop <= .zero {
             fail(MediaError.nothingFits(limit: fileLengthLimit ?? 0))
@@ -310,7 +313,7 @@ public final class AssetWriter: @unchecked Sendable {
         try tracks[index].trimming?.mark(packet)
         let track = tracks[index]
         let (from, to) = (track.packetTimeBase, track.timeBase)
-        // Matroska's codec delay is taken off by every reader, so it is put on here.
+        // Readers subtract Matroska's codec delay, so it is added here.
         packet.pts = from.rescale(packet.pts + track.codecDelay, to: to)
         packet.dts = from.rescale(packet.dts + track.codecDelay, to: to)
         packet.duration = from.rescale(packet.duration, to: to)
@@ -328,7 +331,8 @@ public final class AssetWriter: @unchecked Sendable {
         try hand(packet)
     }
 
-    /// What the muxer or its bit-stream filters make nothing of is no fault of the destination.
+    /// Writes a packet. If the muxer or a bitstream filter rejects the data of a copied packet, the packet is at
+    /// fault rather than the destination.
     private func hand(_ packet: borrowing Packet) throws(AVError) {
         do {
             try muxer?.write(packet)
@@ -344,15 +348,14 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    /// Pumps that slept because their track was ahead, and may go on, are called again; those of the session's other
-    /// writers too.
+    /// Calls sleeping callbacks that may continue, of this writer and of the session's other writers.
     func wakeSleepers() {
         wakeOwnSleepers()
         for writer in companions.withLock({ $0 }) { writer.value?.wakeOwnSleepers() }
     }
 
-    /// Joins a session of several writers, or of inputs that share a decoder; before writing starts. `first` is the number
-    /// of this one's first input.
+    /// Joins a session of several writers, or of inputs that share a decoder; before writing starts. `first` is the
+    /// session-wide number of this writer's first input.
     func join(_ pace: SessionPace, first: Int, companions: [AssetWriter]) {
         state.withLock { $0.pace = (pace, first) }
         self.companions.withLock { $0 = companions.filter { $0 !== self }.map(Companion.init) }
@@ -378,7 +381,7 @@ public final class AssetWriter: @unchecked Sendable {
         for wake in wakes { wake.queue.async(execute: wake.block) }
     }
 
-    /// Who waits for whom: "audio 1 waits for video 0: 64 packets queued".
+    /// Description of which input waits for which: "audio 1 waits for video 0: 64 packets queued".
     var stallDescription: String {
         state.withLock { state in
             let behind = state.inputs.indices.filter {

@@ -3,56 +3,59 @@ public import LibAV
 internal import Locking
 internal import Synchronization
 
-/// Takes one track's samples, compresses them or not, and hands them to its writer (AVFoundation's
+/// Receives one track's samples, encodes them or copies packets, and passes them to its writer (AVFoundation's
 /// `AVAssetWriterInput`). Samples are appended from one queue.
 ///
-/// Unchecked `Sendable`: configuration is frozen by `startWriting`; the encoder is touched on the appending queue only.
+/// Unchecked `Sendable`: configuration is immutable after `startWriting`; the encoder is used on the appending queue
+/// only.
 public final class AssetWriterInput: @unchecked Sendable {
-    /// The track's kind.
+    /// Media type of the track.
     public let mediaType: MediaType
-    /// What is done with samples.
+    /// Encoder configuration, or format of copied packets.
     public let settings: WriterInputSettings
-    /// Frames a second, which a timecode counts. Set before writing starts.
+    /// Frames per second, for the timecode. Set before writing starts.
     public var nominalFrameRate: Rational?
-    /// Bits a pixel of what video frames are decoded from, by which encoders' threads are chosen; 0 where it isn't known.
+    /// Bits per pixel of the source's coded video, from which the number of encoder threads is derived; 0 if unknown.
     var sourceBitsPerPixel = 0.0
-    /// How frames are to be rotated. Set before writing starts.
+    /// Rotation of the frames; nil for none. Set before writing starts.
     public var transform: DisplayTransform?
-    /// Tags of the track. Set before writing starts.
+    /// Metadata of the track. Set before writing starts.
     public var metadata: [MetadataEntry] = []
-    /// Dispositions by libav's names. Set before writing starts.
+    /// Dispositions by libavformat's names. Set before writing starts.
     public var disposition: Set<String> = []
-    /// Global side data to write (mastering display and the like). Set before writing starts.
+    /// Global side data to write, such as mastering display metadata. Set before writing starts.
     public var sideData: [StreamSideData] = []
 
-    /// Samples come from a source that doesn't wait: `append` returns at once, and drops what comes while the encoder is behind
-    /// (`expectsMediaDataInRealTime`). Packets that are written as they are are not dropped. Set before writing starts.
+    /// Whether samples come from a live source: `append` then returns at once, and drops samples while the encoder is
+    /// behind (`expectsMediaDataInRealTime`). Copied packets are never dropped. Set before writing starts. Default:
+    /// false.
     public var expectsMediaDataInRealTime = false
     private let live = LiveQueue()
-    /// Packets cost nothing to write, and those behind a dropped one could not be decoded.
+    /// Copied packets are fast to write, and packets after a dropped one couldn't be decoded.
     private var isLive: Bool { expectsMediaDataInRealTime && !isPassthrough }
-    /// Samples that were dropped because the encoder was behind.
+    /// Number of samples dropped because the encoder was behind.
     public var droppedSamples: Int { live.dropped }
     private let last = Guarded<LastFrame?>(nil)
-    /// A session feeds it from a reader: its samples have the form and the times that they were asked for in.
+    /// Whether a session feeds the input from a reader, so that its samples have the requested format and times.
     var isFedByReader = false
 
-    /// Samples are a part of their source: codecs whose headers tell of the whole get others. Set before writing starts.
+    /// Whether the samples are a part of their source: codec headers that describe the whole stream are then
+    /// rewritten. Set before writing starts. Default: false.
     public var isPart = false
 
-    /// What copied packets go through.
+    /// Stages that process copied packets, in order.
     private var packetStages: [any PacketStage] = []
     private weak var writer: AssetWriter?
     private(set) var index = 0
-    /// The range of the source's time line that is written; the end may come from another thread.
+    /// The range of the source's time line that is written; the end may be set from another thread.
     struct Session: Sendable {
         var start: MediaTime = .zero
         var end: MediaTime?
-        /// When the first sample that was appended begins.
+        /// Time of the first appended sample.
         var appendedStart: MediaTime?
-        /// The latest end of any sample that was appended.
+        /// The latest end of any appended sample.
         var appendedEnd: MediaTime?
-        /// The same of those that no edit list hides.
+        /// The latest end of any appended sample that no edit list hides.
         var shownEnd: MediaTime?
     }
     let session = Guarded(Session())
@@ -61,32 +64,32 @@ public final class AssetWriterInput: @unchecked Sendable {
     private let hidden = Atomic<Int>(0)
     private let lastTime = Atomic<Int64>(0)
 
-    /// An input of a kind; add it to a writer before writing starts.
+    /// Creates an input; add it to a writer before writing starts.
     public init(mediaType: MediaType, settings: WriterInputSettings) {
         self.mediaType = mediaType
         self.settings = settings
     }
 
-    /// The writer wants more of this track now. False when it is too far ahead of the others, after a
-    /// cancel, and after an error.
+    /// Whether the writer accepts more samples of this track now. False if it is too far ahead of other tracks, after
+    /// a cancel, and after an error.
     public var isReadyForMoreMediaData: Bool {
         guard isLive else { return writer?.isReady(index) ?? false }
         guard let writer, writer.isTaking(index) else { return false }
         if live.hasRoom { return true }
         writer.markAsleep(index)
-        // It may have become free meanwhile.
+        // The queue may have drained meanwhile.
         return live.hasRoom
     }
 
-    /// Calls `block` on `queue` whenever the input wants more, until it is marked as finished. The block
-    /// appends while `isReadyForMoreMediaData`, then returns. It is called after a cancel or an error too, once.
+    /// Calls `block` on `queue` whenever the input accepts samples, until it is marked as finished. The block appends
+    /// samples while `isReadyForMoreMediaData`, then returns. It is also called once after a cancel or an error.
     public func requestMediaDataWhenReady(
         on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
     ) {
         writer?.request(index, on: queue, block)
     }
 
-    /// Says that no more comes; drains the encoder. Call it on the appending queue.
+    /// Marks the end of the samples and drains the encoder. Call it on the appending queue.
     public func markAsFinished() throws {
         guard let writer else { throw MediaError.misuse("an input is finished once it has a writer") }
         switch writer.status {
@@ -126,14 +129,14 @@ public final class AssetWriterInput: @unchecked Sendable {
         stage = nil
     }
 
-    /// Of audio that pauses through all of a range, what comes before it would be all that there is.
+    /// Throws if copied audio has no samples within the range, but only before it.
     private func checkIsHeard() throws {
         guard isPart, isPassthrough, mediaType == .audio else { return }
         let session = session.withLock { $0 }
         if session.appendedEnd ?? session.start <= session.start { throw MediaError.noSamples(track: label) }
     }
 
-    /// Takes a sample. Its time is on the source's time line; the writer's session start is taken off.
+    /// Appends a sample. Its time is on the source's time line; the start of the writer's session is subtracted.
     public func append(_ sample: consuming SampleBuffer) throws {
         guard isLive else { return try take(sample) }
         guard try isOpen() else { return }
@@ -143,8 +146,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// It takes samples now; false after a cancel, when nobody wants them any more. Throws what made the writer fail, or that it isn't
-    /// started or is finished.
+    /// Returns whether samples are accepted; false after a cancel, when samples are ignored. Throws the writer's
+    /// error, or misuse if it isn't started or the input is finished.
     func isOpen() throws -> Bool {
         guard let writer, writer.isTaking(index) else {
             if let error = writer?.error { throw error }
@@ -154,7 +157,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         return true
     }
 
-    /// Takes an adaptor's last frame at the end.
+    /// Registers the last frame of an adaptor, which is appended at the end.
     func adopt(_ frame: LastFrame) throws {
         guard writer.map({ $0.status == .unknown }) ?? true else {
             throw MediaError.misuse("an adaptor is made before writing starts")
@@ -227,12 +230,12 @@ public final class AssetWriterInput: @unchecked Sendable {
         guard let packet = sample.takePacket() else {
             throw MediaError.misuse("a passthrough input takes packets, not frames")
         }
-        // A codec's delay before zero is hidden by the muxer, the one of a track that begins late by nobody else.
+        // The muxer hides an encoder delay before time zero, but not that of a track that begins late.
         if !hasCopied, pts > 0 {
             let told = packet.skippedSamples
-            // Matroska says of a packet that nothing of it is heard.
+            // Matroska marks a packet as entirely discarded.
             let isHidden = parameters.frameSize > 0 && told.end >= parameters.frameSize
-            // Decoders of Opus know it from its header, and nobody marks a packet.
+            // For Opus the decoder takes the delay from the header, and packets aren't marked.
             let start =
                 parameters.traits.hasDelayInHeader
                 ? max(told.start, parameters.initialPadding) : told.start
@@ -241,7 +244,8 @@ public final class AssetWriterInput: @unchecked Sendable {
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
         }
         if isGapless {
-            // A source's clock may be coarser than samples (Matroska's milliseconds), and a range begins within a packet.
+            // A source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
+            // within a packet.
             let slack = Rational(1, 100).rescale(1, to: timeBase)
             let end = copiedEnd ?? (writer.container.keepsNoTimes ? 0 : pts)
             if pts - end > (copiedEnd == nil ? max(slack, duration) : slack) {
@@ -264,19 +268,21 @@ public final class AssetWriterInput: @unchecked Sendable {
         try packetStages[place].push(packet) { packet in try push(packet, from: place + 1, to: writer) }
     }
     private var hasCopied = false
-    /// Samples follow one another whatever times their packets have: movies and bare files say nothing else of PCM.
+    /// Whether samples are contiguous regardless of packet times: that is how movies store PCM, and how files without
+    /// timestamps store any audio.
     private var isGapless = false
     private var copiedEnd: Int64?
 
-    // MARK: What the session and the writer ask
+    // // MARK: Progress and properties
 
-    /// Samples of audio, frames or packets appended so far.
+    /// Number of audio samples, frames or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
 
-    /// Frames of those that an edit list hides.
+    /// Number of appended frames that an edit list hides.
     public var hiddenSamples: Int { hidden.load(ordering: .relaxed) }
 
-    /// Where what is shown ends, from the session's start, if frames that were appended after it are hidden.
+    /// End of the presented frames, relative to the session's start, if hidden frames were appended after them;
+    /// otherwise nil.
     var shownEnd: MediaTime? {
         session.withLock { session in
             guard let shown = session.shownEnd, session.appendedEnd.map({ $0 > shown }) == true else {
@@ -286,28 +292,29 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Samples of those appended that are in a file which ends early, given how many packets of the track it has.
+    /// Returns the number of appended samples that belong to a file that ends early, given the number of packets in
+    /// it.
     func samples(before stop: MediaTime, packets: Int) -> Int {
         guard case .encode(let configuration) = settings, mediaType == .audio else { return packets }
         let start = session.withLock { ($0.appendedStart ?? $0.start) - $0.start }
         return max(0, Int((stop - start).ticks(in: Rational(1, max(1, configuration.sampleRate)))))
     }
 
-    /// What the first of two passes found out, once it is finished; nil where the encoder keeps a file.
+    /// Statistics of the first of two passes, once it is finished; nil if the encoder writes them to a file.
     public var passStatistics: String? { ending.statistics }
 
     static let progressUnit = Rational(1, 1_000_000)
-    /// How far the track has come, from the session's start.
+    /// Time up to which samples were appended, relative to the session's start.
     public var appendedTime: MediaTime {
         MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000)
     }
 
     var label: String { "\(mediaType.rawValue) \(index)" }
 
-    /// Packets come as they are.
+    /// Whether packets are copied.
     var isPassthrough: Bool { if case .passthrough = settings { true } else { false } }
 
-    /// The unit of the packets that it makes.
+    /// Time base of the input's packets.
     var packetTimeBase: Rational {
         switch settings {
         case .passthrough(_, let timeBase): timeBase
@@ -315,7 +322,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// It has a writer.
+    /// Whether the input was added to a writer.
     var isAttached: Bool { hasWriter.withLock { $0 } }
     private let hasWriter = Guarded(false)
 
@@ -328,7 +335,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         self.index = index
     }
 
-    /// Opens the encoder and tells what the track is.
+    /// Opens the encoder and returns the track's codec parameters.
     func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
         switch settings {
         case .passthrough(let format, let timeBase):
@@ -342,8 +349,8 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             packetStages += try container.packetStages(format.parameters, label)
             let parameters = try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
-            // HE-AAC in a movie whose time base is that of its core: so are the edit lists that every reader expects, and FFmpeg 5.1 doubles
-            // what they hide in any other.
+            // HE-AAC in a movie whose time base is that of the core: readers expect edit lists in the same unit, and
+            // FFmpeg 5.1 doubles the hidden samples otherwise.
             let isOfCore =
                 container.hasEditLists && parameters.traits.mayDoubleRate && timeBase.num == 1
                 && timeBase.den.multipliedReportingOverflow(by: 2) == (parameters.sampleRate, false)
@@ -369,23 +376,23 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// What is known once the encoder is drained, or the first packet copied: how long the track is delayed and how much
-    /// of it is the encoder's own delay (for the edit list that libavformat can't write), and silence that was filled in.
+    /// Values known after the encoder was drained, or the first packet was copied: the track's delay and the
+    /// encoder's part of it (for the edit list that libavformat doesn't write), and inserted silence.
     var ending: TrackEnding { recorded.withLock { $0 } }
     private let recorded = Guarded(TrackEnding())
 }
 
-/// What is known of a track of audio at its end, in the packets' time base.
+/// Values known at the end of a track, in the packets' time base.
 struct TrackEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
     var statistics: String?
     var filledSamples = 0
     var captionsLeft = 0
-    /// Packets of HEVC had parameter sets that the sample entry lacks.
+    /// Whether HEVC packets contained parameter sets that the sample entry lacks.
     var hasOtherParameterSets = false
 }
 
-/// Turns samples into packets; confined to the appending queue.
+/// Encodes samples to packets; confined to the appending queue.
 protocol EncoderStage: AnyObject {
     var timeBase: Rational { get }
     func encode(

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Runs of samples in, packets out: cut to the encoder's frame size, ended exactly.
+/// Encodes audio: splits it into the encoder's frame size, and ends it exactly.
 final class AudioEncoderStage: EncoderStage {
     private let encoder: FrameEncoder
     private let container: ContainerType
@@ -8,15 +8,16 @@ final class AudioEncoderStage: EncoderStage {
     private let frameSize: Int
     private let format: AudioFormat
     private var fifo: SampleFIFO?
-    /// The time of the next sample given to the encoder.
+    /// The time of the next sample sent to the encoder.
     private var position: Int64?
-    /// The track begins late by so much, with the encoder's delay; nil where it doesn't, or is filled.
+    /// Delay of the track's start, and the encoder delay; nil if the track begins at zero, or was padded with
+    /// silence.
     private(set) var delayedStart: (delay: Int64, padding: Int64)?
-    /// Where the track ends, once that is known: some encoders fill their last packet and don't say so.
+    /// End of the track, once it is known: some encoders pad their last packet without marking it.
     private var end: Int64?
-    /// Runs may leave gaps, which are silent. A reader's follow one another.
+    /// Whether gaps between samples are filled with silence. Samples from a reader are contiguous.
     private let followsTimes: Bool
-    /// Silence put before a late start that the container can't say.
+    /// Number of samples of silence inserted before a late start that the container can't represent.
     private(set) var filledSamples = 0
 
     init(
@@ -50,7 +51,7 @@ final class AudioEncoderStage: EncoderStage {
             guard time < end else { return }
             frame.narrow(start: 0, count: Int(end - time))
         }
-        // What lies before the session's start is left out.
+        // Samples before the session's start are dropped.
         if time < 0, position == nil {
             guard time + Int64(frame.sampleCount) > 0 else { return }
             frame.narrow(start: Int(-time), count: frame.sampleCount + Int(time))
@@ -69,7 +70,8 @@ final class AudioEncoderStage: EncoderStage {
         }
     }
 
-    /// Samples in the encoder's format. Its rate and its channels they must have: what would come of others later can't be told now.
+    /// Converts samples to the encoder's sample format. Sample rate and channel count must match, because resampling
+    /// could change the number of samples.
     private func converted(_ frame: consuming Frame) throws -> Frame {
         guard frame.sampleRate == format.sampleRate, frame.channelLayout.channels == format.layout.channels
         else {
@@ -94,7 +96,7 @@ final class AudioEncoderStage: EncoderStage {
     }
     private var converter: Converter?
 
-    /// A late start is said by the container where it can be, and filled with silence otherwise.
+    /// Handles a late start: leaves it to the container if that supports it, and inserts silence otherwise.
     private func begin(
         at time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
@@ -109,12 +111,12 @@ final class AudioEncoderStage: EncoderStage {
         }
     }
 
-    /// Where a run begins later than the last one ended, there is silence between; one that begins earlier is no use.
+    /// Inserts silence if the next samples begin later than the last ones ended; throws if they begin earlier.
     private func fill(
         until time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
         let end = (position ?? 0) + Int64(fifo?.count ?? 0)
-        // Times are rounded.
+        // Tolerance for rounded times.
         let slack = Int64(format.sampleRate / 1000)
         guard time + slack >= end else {
             let (time, end) = (
@@ -139,7 +141,7 @@ final class AudioEncoderStage: EncoderStage {
         }
     }
 
-    /// Gives the encoder every whole frame that waits.
+    /// Sends all complete frames in the FIFO to the encoder.
     private func sendWhole(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
         while true {
             let waiting = fifo?.count ?? 0
@@ -160,7 +162,7 @@ final class AudioEncoderStage: EncoderStage {
         if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
             var left = rest
             if frameSize > 0, left > frameSize {
-                // More than a frame can wait only right after a late start was filled.
+                // More than a frame remains only directly after a late start was padded.
                 var taken = 0
                 while left > 0 {
                     let count = min(frameSize, left)
@@ -178,8 +180,8 @@ final class AudioEncoderStage: EncoderStage {
         try drain(into: sink)
     }
 
-    /// An encoder that keeps nothing back gives its delay to the last packet: where what is left of that is less, silence
-    /// pushes the audio out.
+    /// Appends silence, so that an encoder without internal buffering outputs all audio: its delay must fit in the
+    /// rest of the last packet.
     private func flush() throws(AVError) {
         let padding = encoder.initialPadding
         guard !encoder.drainsByItself, frameSize > 0, padding > 0, let position else { return }
@@ -207,7 +209,7 @@ final class AudioEncoderStage: EncoderStage {
             if packet.dts == noTimestamp { packet.dts = packet.pts }
             if let end {
                 let last = Rational(1, format.sampleRate).rescale(end, to: timeBase)
-                // A packet of padding alone; one of nothing brings the finished header (FLAC).
+                // Skips a packet that is only padding. An empty packet carries the final header (FLAC).
                 if packet.pts >= last, packet.size > 0 { continue }
                 packet.duration = max(0, min(packet.duration, last - packet.pts))
             }

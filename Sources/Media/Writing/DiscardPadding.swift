@@ -1,28 +1,29 @@
 internal import LibAV
 
-/// What of a track's audio is decoded and not to be heard: the encoder's delay, and what fills the last packet. Movies say it
-/// in edit lists, Matroska at its blocks (DiscardPadding): how much of a block's end, which may be all of it, goes.
+/// Marks the audio that is decoded but not presented: the encoder delay, and the padding of the last packet. Movies
+/// store it in edit lists, Matroska as DiscardPadding of blocks: the duration to discard at a block's end, possibly
+/// all of it.
 ///
-/// What goes at a block's start would be a number below 0 there. libavformat 5.1 doesn't write one, and mpv 0.35 takes it
-/// for the end of the file: of a packet that is heard in part, such a beginning stays.
+/// A negative DiscardPadding would discard the start of a block. libavformat 5.1 doesn't write it, and mpv 0.35 takes
+/// it for the end of the file; so the start of a partially presented packet is kept.
 struct DiscardPadding {
     private let unit: Rational
     private let samples: Rational
-    /// Samples of a whole packet.
+    /// Number of samples in a complete packet.
     private let frame: Int64
-    /// The unit counts samples, so that a packet is known to be shorter than others.
+    /// Whether the time base counts samples, so that a shorter packet is recognized exactly.
     private let isExact: Bool
-    /// Packets of Vorbis and Opus differ, and say themselves how long they are. The delay of Opus has a field of its own in
-    /// Matroska.
+    /// Packet durations of Vorbis and Opus, which vary and are coded in the packets. Matroska has a separate field
+    /// for the delay of Opus.
     private let lengths: PacketLengths?
     private let form: ContainerModel.DiscardForm
-    /// The least that an MP3 file's muxer writes; libavformat makes a delay that nobody tells one of 3,567 samples, which players
-    /// leave out: decoders take 529 samples off by themselves.
+    /// Minimum delay that the MP3 muxer writes. Without a declared delay, libavformat writes 3,567 samples, which
+    /// players skip; decoders skip 529 samples by themselves.
     private static let leastDelay: UInt32 = 530
     private var longest: Int64 = 0
     private var hasBegun = false
 
-    /// Nil where there is nothing to say, or no place for it.
+    /// Nil if there is nothing to mark, or if the container can't store it.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let traits = parameters.traits
         lengths = traits.hasUnevenPackets ? PacketLengths(parameters) : nil
@@ -37,11 +38,11 @@ struct DiscardPadding {
         isExact = timeBase.num == 1 && (scale % rate == 0 || rate % scale == 0 && scale >= 8000)
     }
 
-    /// Tells a packet, whose times are the output's in the track's unit, what of it is not heard.
+    /// Marks the discarded samples of a packet, whose times are the output's in the track's time base.
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
         let told = packet.skippedSamples
         if form == .firstFrame {
-            // The last packet's filling stands in the first frame's tag: the muxer asks each packet for it.
+            // The padding of the last packet is stored in the first frame's tag; the muxer takes it from each packet.
             let surplus = isExact ? max(0, frame - unit.rescale(packet.duration, to: samples)) : 0
             let end = packet.duration > 0 ? max(surplus, Int64(told.end)) : Int64(told.end)
             let start = hasBegun || told.start > 0 ? UInt32(clamping: told.start) : Self.leastDelay
@@ -52,7 +53,7 @@ struct DiscardPadding {
             return
         }
         if let lengths {
-            // Vorbis' decoder gives nothing for the first packet: no delay is to be told of.
+            // Vorbis decoders return nothing for the first packet, so its delay isn't marked.
             guard let samples = lengths.samples(of: packet), isExact else { return }
             let surplus = samples - unit.rescale(packet.duration, to: self.samples)
             let end = max(surplus, Int64(told.end))
@@ -60,8 +61,8 @@ struct DiscardPadding {
             hasBegun = true
             return
         }
-        // A packet before a pause lasts until the next one, and is no longer for that.
-        // One whose length nobody told (Matroska's first) is like others.
+        // A packet before a gap lasts until the next packet, but contains no more samples. A packet without a
+        // duration (Matroska's first) counts as complete.
         let whole = samples.rescale(frame, to: unit)
         let duration = packet.duration > 0 ? packet.duration : whole
         longest = max(longest, min(duration, whole))

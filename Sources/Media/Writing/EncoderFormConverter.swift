@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Brings frames to the pixel format that an encoder was opened for, where they come in another one. Confined to one queue.
+/// Converts frames to the pixel format that an encoder was opened with, if theirs differs. Confined to one queue.
 struct EncoderFormConverter: ~Copyable {
     private let configuration: EncoderConfiguration
     private var graph: FilterGraph?
@@ -9,7 +9,7 @@ struct EncoderFormConverter: ~Copyable {
 
     init(_ configuration: EncoderConfiguration) { self.configuration = configuration }
 
-    /// A frame of the encoder's size in its pixel format.
+    /// Returns a frame in the encoder's pixel format; the frame must have the encoder's size.
     mutating func convert(_ frame: consuming Frame) throws(AVError) -> Frame {
         let color = frame.colorCode
         let format = frame.pixelFormat

@@ -2,15 +2,16 @@ internal import DequeModule
 internal import Glibc
 internal import LibAV
 
-/// Lets packets through as long as the output stays within a number of bytes, and ends all tracks together where it would
-/// not (`AVAssetExportSession.fileLengthLimit`, which may be exceeded; this is not).
+/// Passes packets on while the output stays within a size limit, and ends all tracks together at the limit (unlike
+/// `AVAssetExportSession.fileLengthLimit`, the limit is strict).
 ///
-/// Packets come in the order of their decoding times, over all tracks, and none is shown before it is decoded: so up to
-/// the newest decoding time everything that is shown has come. The output can end at any such time at which the frames
-/// shown before it are also those that were decoded first; the last of them then ends there. Packets wait until the next
-/// such time is known, and go on when everything up to it fits. Confined to the writer's queue.
+/// Packets of all tracks arrive in order of their decoding times, and presentation times are not before decoding
+/// times. So all packets presented before the newest decoding time have arrived. The output can end at any such time
+/// for which the frames presented before it are also the first ones in decoding order; the last of them then ends
+/// there. Packets are queued until the next such time is known, and are passed on if everything up to it fits.
+/// Confined to the writer's queue.
 final class FileSizeLimiter {
-    /// Divides the ticks of every usual sample rate and frame rate.
+    /// A time base that represents the ticks of all common sample rates and frame rates.
     static let unit = Rational(1, 705_600_000)
 
     private struct Waiting: ~Copyable {
@@ -24,55 +25,56 @@ final class FileSizeLimiter {
         var isCounted = false
     }
 
-    /// A place where a track of frames could end: before that packet, at any time after `latest` and up to `next`.
+    /// A possible end of a video track: before packet `number`, at any time after `latest` and up to `next`.
     private struct Place {
         var number: Int
-        /// When the latest of the packets before it is shown.
+        /// The latest presentation time of the packets before it.
         var latest: Int64
-        /// When the earliest of the others is shown.
+        /// The earliest presentation time of the other packets.
         var next: Int64
     }
 
-    /// Cues wait beside the others, since they may last long.
+    /// Subtitle events are queued separately, because they may be long.
     private final class Cues {
         var waiting = UniqueDeque<Waiting>()
     }
 
     private struct Track {
         let timeBase: Rational
-        /// Packets are shown in another order than they are decoded in.
+        /// Whether presentation order differs from decoding order.
         let reorders: Bool
         let isText: Bool
         let cues: Cues?
         var count = 0
-        /// When the latest frame so far is shown.
+        /// The latest presentation time so far.
         var latest = Int64.min
-        /// Places that no packet has undone, in order.
+        /// Possible ends that later packets didn't rule out, in order.
         var places: [Place] = []
-        /// Of what fits: how many packets, and when the latest is shown.
+        /// Number of packets that fit, and their latest presentation time.
         var counted = 0
         var latestCounted = Int64.min
     }
 
     private let limit: Int64
-    /// The container says how long samples last: what doesn't end where the output does is shortened or lasts longer.
-    /// Otherwise audio that reaches over the end is left out.
+    /// Whether the container stores durations of samples, so that those at the output's end can be shortened or
+    /// extended. Otherwise audio that extends past the end is dropped.
     private let canShorten: Bool
     private var model: OutputSizeModel
     private var tracks: [Track]
     private let primary: Int
-    /// Cues that wait at most; more are written as they are.
+    /// Maximum number of queued subtitle events; further ones are written with their own durations.
     private static let mostCues = 1000
-    /// Packets and bytes that wait behind a frame that lasts; where there are more, it goes on and keeps its length.
+    /// Maximum numbers of packets and bytes queued behind a long frame; beyond them, the frame is written with its
+    /// own duration.
     private static let mostWaiting = (packets: 2000, bytes: 32 << 20)
     private var waiting = UniqueDeque<Waiting>()
     private var waitingBytes = 0
     private var bytes: Int64
-    /// Up to where everything fits.
+    /// Time up to which everything fits.
     private var fitting: Int64?
 
-    /// `bytes` is what the output has without any packet. The tracks are those of the writer, with the units of their
-    /// packets.
+    /// Creates a limiter. `bytes` is the size of the output without packets. The tracks are those of the writer, with
+    /// the time bases of their packets.
     init(
         limit: Int64, bytes: Int64, model: OutputSizeModel, canShorten: Bool,
         tracks: [(mediaType: MediaType, timeBase: Rational)]
@@ -92,8 +94,8 @@ final class FileSizeLimiter {
         }
     }
 
-    /// Takes the next packet of a track. Nil while all goes on; otherwise where the output ends: what fits has been
-    /// written then, and nothing more is taken.
+    /// Receives the next packet of a track. Returns nil while the output continues; otherwise the end of the output,
+    /// after everything that fits was written. Further packets are ignored.
     func take(
         _ packet: consuming Packet, track index: Int,
         into write: (consuming Packet, Int) throws(AVError) -> Void
@@ -120,7 +122,7 @@ final class FileSizeLimiter {
         return nil
     }
 
-    /// No more packets come. As `take`; nil where everything fitted.
+    /// Ends the packets. Returns nil if everything fits, otherwise the end of the output, as `take` does.
     func finish(into write: (consuming Packet, Int) throws(AVError) -> Void) throws(AVError)
         -> MediaTime?
     {
@@ -143,12 +145,12 @@ final class FileSizeLimiter {
         return cost
     }
 
-    // MARK: Places
+    // // MARK: Possible ends
 
     private func note(start: Int64, of index: Int) {
         tracks[index].count += 1
         guard tracks[index].reorders else { return }
-        // What is shown before the latest of the earlier ones undoes every place between them.
+        // A packet presented before the latest earlier one rules out the ends between them.
         while let last = tracks[index].places.last, last.latest >= start { tracks[index].places.removeLast() }
         for position in tracks[index].places.indices {
             tracks[index].places[position].next = min(tracks[index].places[position].next, start)
@@ -158,8 +160,8 @@ final class FileSizeLimiter {
             Place(number: tracks[index].count, latest: tracks[index].latest, next: Int64.max))
     }
 
-    /// The times at which the output could end, later than those that were tried: where a frame begins, and where a
-    /// packet of another kind does. Everything that is shown before `key` has come.
+    /// Returns the times at which the output could end, later than those already tried: the starts of frames, and of
+    /// packets of other tracks. All packets presented before `key` have arrived.
     private func times(upTo key: Int64, start: Int64) -> [Int64] {
         var times: [Int64] = []
         let tried = fitting ?? Int64.min
@@ -174,12 +176,12 @@ final class FileSizeLimiter {
         return times
     }
 
-    /// Where a track of frames ends if the output ends at a time.
+    /// Returns the end of a video track if the output ends at a time; nil if it can't.
     private func place(of index: Int, at time: Int64) -> Place? {
         tracks[index].places.last { $0.latest < time && time <= $0.next }
     }
 
-    /// Counts what comes before a time, where it fits.
+    /// Returns whether everything before a time fits, and counts it in that case.
     private func fits(upTo time: Int64) -> Bool {
         let ends: [Int?] = tracks.indices.map { index in
             guard tracks[index].reorders else { return nil }
@@ -200,7 +202,7 @@ final class FileSizeLimiter {
         return true
     }
 
-    /// Bytes of what newly belongs to an output that ends at a time.
+    /// Returns the size of the packets that an output ending at this time would have in addition.
     private func count(
         _ waiting: inout UniqueDeque<Waiting>, _ ends: [Int?], at time: Int64, marks: Bool
     ) -> Int64 {
@@ -220,12 +222,12 @@ final class FileSizeLimiter {
 
     // MARK: Writing
 
-    /// Writes what is counted, but for what is on screen or sounds at the last time that fits: should the output end
-    /// there, so does that.
+    /// Writes counted packets, except for those that extend to the last time that fits: their durations change if the
+    /// output ends there.
     private func release(into write: (consuming Packet, Int) throws(AVError) -> Void)
         throws(AVError)
     {
-        // Where the first frame comes late, nothing can end before it.
+        // Fails if no end is possible, because the first frame is too late.
         guard waitingBytes < 8 * Self.mostWaiting.bytes else {
             throw AVError(
                 code: -ENOBUFS, operation: "stopping at a size",
@@ -272,7 +274,7 @@ final class FileSizeLimiter {
             let packet = next.packet
             let left = Self.unit.rescale(fitting - start, to: track.timeBase)
             if track.reorders {
-                // What is on screen stays to the end.
+                // The frame on screen at the end lasts until the end.
                 if canShorten, start == track.latestCounted { packet.duration = max(1, left) }
             } else if end > fitting {
                 guard canShorten || track.isText else { continue }

@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Decides where fragments begin, and keeps back the last packet of each track until the next one says how long it
-/// lasts.
+/// Schedules the starts of fragments, and holds back the last packet of each track until the next one determines its
+/// duration.
 ///
-/// libavformat begins a fragment of a track where the lengths of its packets so far end, not where its first packet
-/// says: a hole in the audio or a variable rate would move the first packet of every fragment. In a file of one piece
-/// the times alone count. By itself it also ends a fragment wherever any track has come far enough, so that a rare cue
-/// would cut frames between key frames.
+/// libavformat starts a track's fragment at the sum of its packets' durations rather than at its first packet's time:
+/// a gap in the audio or a variable frame rate would shift the start of every fragment. In a file without fragments,
+/// only times matter. By itself it also ends a fragment whenever any track has progressed far enough, so that a
+/// sparse subtitle event would split video between keyframes.
 final class FragmentScheduler {
     private final class Track {
         let mediaType: MediaType
@@ -17,13 +17,13 @@ final class FragmentScheduler {
 
         init(_ mediaType: MediaType) {
             self.mediaType = mediaType
-            // The muxer begins a track of cues with an empty one by itself.
+            // The muxer itself starts a subtitle track with an empty event.
             hasBegun = mediaType == .subtitle
         }
     }
 
     private let tracks: [Track]
-    /// The track whose packets begin fragments: the first of frames, or of audio.
+    /// The track whose packets start fragments: the first video track, otherwise the first audio track.
     private let lead: Int
     private let interval: Int64
     private var begin: Int64?
@@ -35,10 +35,10 @@ final class FragmentScheduler {
         self.interval = tracks.isEmpty ? 0 : interval.ticks(in: tracks[lead].timeBase)
     }
 
-    /// Takes a packet whose times are the output's; gives the one to write now, if any.
+    /// Receives a packet with times of the output; returns the packet to write now, if any.
     func take(_ packet: consuming Packet, track index: Int) -> Packet? {
         let track = tracks[index]
-        // Between cues there is nothing: how long one lasts, it says itself.
+        // Subtitle events have durations of their own and gaps between them.
         guard track.mediaType != .subtitle else { return packet }
         let time = packet.dts
         var earlier: Packet? = packet
@@ -48,7 +48,7 @@ final class FragmentScheduler {
         return ready
     }
 
-    /// What was kept back, track after track, once nothing more comes.
+    /// Returns the held packets, track by track, after the last packet was received.
     func next() -> Packet? {
         for track in tracks {
             guard let packet = track.kept.take() else { continue }
@@ -58,16 +58,17 @@ final class FragmentScheduler {
         return nil
     }
 
-    /// Tells how long a packet is, and remembers where it ends.
+    /// Sets a packet's duration, and stores its end.
     private func settle(_ packet: borrowing Packet, of track: Track, until time: Int64?) {
         let said = packet.duration
         if let time, time > packet.dts { track.length = time - packet.dts }
-        // What a packet shows may be less or more than the time to the next one.
+        // A packet's presented duration may differ from the time to the next packet.
         track.end = max(track.end ?? Int64.min, packet.pts + (said > 0 ? said : track.length))
         if time != nil || said == 0 { packet.duration = track.length }
     }
 
-    /// A fragment begins with this packet, which is written next. `isFinished` tells of tracks that nothing comes of.
+    /// Returns whether a fragment starts with this packet, which is written next. `isFinished` returns whether a
+    /// track has ended.
     func begins(with packet: borrowing Packet, track index: Int, isFinished: (Int) -> Bool) -> Bool {
         let track = tracks[index]
         track.hasBegun = true
@@ -78,7 +79,7 @@ final class FragmentScheduler {
         }
         let length = packet.dts - begin
         let canBegin = track.mediaType != .video || packet.isKey || length >= 2 * interval
-        // The header tells where each track begins.
+        // The header stores the start of each track, so every track must have begun.
         guard length >= interval, canBegin,
             tracks.indices.allSatisfy({ tracks[$0].hasBegun || isFinished($0) })
         else { return false }
@@ -86,6 +87,6 @@ final class FragmentScheduler {
         return true
     }
 
-    /// Where what was taken of a track ends, in its unit; nil where nothing came, or where cues say it.
+    /// Returns the end of a track's packets, in its time base; nil for a track without packets, and for subtitles.
     func end(of index: Int) -> Int64? { tracks[index].end }
 }

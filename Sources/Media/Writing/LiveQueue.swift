@@ -1,12 +1,11 @@
 internal import Dispatch
 internal import Locking
 
-/// Where samples of a source that doesn't wait are encoded: on a queue of their own, a few at a time. What comes while these are under
-/// way is dropped and counted.
-///
-/// Unchecked `Sendable`: a sample is handed from the caller to the queue once.
+/// Queue for encoding live samples, a few at a time. Samples that arrive while the queue is full are dropped and
+/// counted.
+/// Unchecked `Sendable`: a sample is passed from the caller to the queue once.
 final class LiveQueue: Sendable {
-    /// A class because closures take no noncopyable values along.
+    /// A class because closures can't capture noncopyable values.
     private final class Carrier: @unchecked Sendable {
         var sample: SampleBuffer?
         init(_ sample: consuming SampleBuffer) { self.sample = consume sample }
@@ -16,28 +15,28 @@ final class LiveQueue: Sendable {
         var waiting = 0
         var dropped = 0
         var error: (any Error)?
-        /// Nothing more can be taken.
+        /// Whether an error ended the input.
         var hasFailed = false
     }
 
-    /// Samples that may wait: at 25 frames a second a third of a second.
+    /// Maximum number of queued samples: a third of a second at 25 fps.
     private static let most = 8
 
     private let queue = DispatchQueue(label: "tandem.live")
     private let state = Guarded(State())
 
-    /// Samples that were dropped.
+    /// Number of dropped samples.
     var dropped: Int { state.withLock { $0.dropped } }
-    /// One more can be taken.
+    /// Whether another sample can be queued.
     var hasRoom: Bool { state.withLock { $0.waiting < Self.most } }
 
-    /// Takes a sample, or drops it where too many wait. Throws what went wrong with an earlier one.
+    /// Queues a sample, or drops it if the queue is full. Throws the error of an earlier sample.
     func add(
         _ sample: consuming SampleBuffer, _ body: @escaping @Sendable (consuming SampleBuffer) throws -> Void
     ) throws {
         let isTaken = try state.withLock { state in
             if let error = state.error {
-                // A sample that was refused is told once; the others go on.
+                // A rejected sample is reported once; later samples are accepted.
                 if case .misuse? = error as? MediaError { state.error = nil }
                 throw error
             }
@@ -69,7 +68,7 @@ final class LiveQueue: Sendable {
         }
     }
 
-    /// Waits for what is under way. Throws what went wrong.
+    /// Waits for queued samples. Throws if one of them failed.
     func settle() throws {
         queue.sync {}
         if let error = state.withLock({ $0.hasFailed ? $0.error : nil }) { throw error }

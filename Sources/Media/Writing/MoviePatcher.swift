@@ -2,27 +2,29 @@ internal import Glibc
 internal import LibAV
 internal import FileSystem
 
-/// Corrects a track of a finished mp4 or mov where libavformat 5.1 can't: a track that begins late *and* has an encoder's delay to hide, the
-/// end of a track of a fragmented file, and the codec tag of HEVC whose packets turned out to have parameter sets of their own. The muxer's
-/// entries are rewritten in place, the same size.
+/// Corrects tracks of a finished mp4 or mov file for cases that libavformat 5.1 doesn't handle: a track with both a
+/// late start and an encoder delay, the end of a track of a fragmented file, and the codec tag of HEVC whose packets
+/// contain parameter sets of their own. The muxer's entries are rewritten in place, with the same size.
 struct MoviePatcher {
-    /// How late the track begins, and what of it is the encoder's delay; the muxer wrote [empty, everything].
+    /// Delay of the track's start, and the encoder delay; the muxer wrote the edits [empty, everything]. In the
+    /// movie's time scale.
     var start: (delay: Int64, padding: Int64)?
-    /// Where the track ends on the movie's time line; the muxer knows it of a file in one piece alone, and leaves 0 in
-    /// a fragmented one: "to the end". All in the movie's time scale.
+    /// End of the track on the movie's time line, in the movie's time scale. The muxer writes it only without
+    /// fragments; with fragments it writes 0: "to the end".
     var end: Int64?
-    /// Where what is shown ends on the movie's time line, if frames follow that are only there to decode others.
+    /// End of the presented frames on the movie's time line, if frames follow that only serve decoding.
     var shownEnd: Int64?
 
-    /// Parameter sets of HEVC come in its packets: `hev1`, and a record that doesn't claim to have all of them.
+    /// Whether HEVC packets contain parameter sets: the sample entry becomes `hev1`, with a record that doesn't claim
+    /// to be complete.
     var hasInBandSets = false
 
-    /// Units a second of the track's own media.
+    /// Time scale of the track's media, in units per second.
     let mediaTimescale: Int64
 
     init(mediaTimescale: Int64) { self.mediaTimescale = mediaTimescale }
 
-    /// Rewrites a file's tracks, in their order.
+    /// Corrects a file's tracks; patches are in track order.
     static func apply(_ patches: [MoviePatcher], to descriptor: Int32) throws {
         guard patches.contains(where: { $0.isNeeded }) else { return }
         guard let source = FileSource(borrowing: descriptor), var movie = MovieInspector(source) else {
@@ -73,7 +75,7 @@ struct MoviePatcher {
                 throw MediaError.misuse("the output's edit list is not what was expected")
             }
             let before = entries[..<last].reduce(0) { $0 + $1.duration }
-            // More than the entry holds: it ends where its packets end.
+            // If the entry is too small for the value, the track ends with its packets.
             let isShort = track.editListVersion == 0 && end - before > Int64(UInt32.max)
             entries[last].duration = isShort ? 0 : max(0, end - before)
         }

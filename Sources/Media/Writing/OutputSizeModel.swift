@@ -1,21 +1,21 @@
 internal import LibAV
 
-/// How long an output becomes with each packet, before the muxer says so: its framing and what the index at the end needs
-/// for it. An upper bound, near the truth: libavformat's muxers write what they need only once it is too late.
+/// Estimate of an output's size, updated with each packet: framing, and the entries in the index at the end. It is an
+/// upper bound close to the actual size; libavformat's muxers report the size only after writing.
 struct OutputSizeModel {
-    /// What the model must know of a track.
+    /// Properties of a track that the model requires.
     struct Track {
         var mediaType: MediaType
-        /// The codec's libav name.
+        /// The codec's libavcodec name.
         var codec: String
-        /// Bytes of the codec's own header.
+        /// Size of the codec's header in bytes.
         var headerSize: Int
     }
 
-    /// Containers whose framing is alike.
+    /// Containers with similar framing.
     enum Family: Sendable { case movie, matroska, transport, ogg, other }
 
-    /// The last packet's times of a track: an index has an entry for each change.
+    /// Times of a track's last packet: an index has an entry for each change.
     private struct Memory {
         var dts: Int64?
         var step: Int64?
@@ -34,10 +34,10 @@ struct OutputSizeModel {
         memories = tracks.map { _ in Memory() }
     }
 
-    /// Bytes of everything that is no packet's, beside what the header already wrote.
+    /// Returns the size of everything outside packets, in addition to the header already written.
     func fixed(tags: [MetadataEntry], chapters: [AssetChapter], covers: [CoverArt]) -> Int64 {
         let text = tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
-        // Where chapters are a track, each is a sample, and stands in a list beside it.
+        // In a container with a chapter track, each chapter is a sample and also an entry in a list.
         let marks = chapters.reduce(0) { $0 + 2 * ($1.title?.utf8.count ?? 0) + 160 }
         let pictures = covers.reduce(0) { $0 + $1.bytes.count + 128 }
         let own = tracks.reduce(0) { $0 + 2 * $1.headerSize }
@@ -53,7 +53,7 @@ struct OutputSizeModel {
         return Int64(bytes)
     }
 
-    /// Bytes that the output grows by with a packet of a track; packets come in the order in which they are written.
+    /// Returns the bytes that a packet adds to the output; packets come in the order in which they are written.
     mutating func cost(of packet: borrowing Packet, track index: Int, at second: Int64) -> Int64 {
         let track = tracks[index]
         let size = packet.size
@@ -63,7 +63,7 @@ struct OutputSizeModel {
         lastTrack = index
         switch family {
         case .movie:
-            // stsz, stss and sdtp; stts and ctts where a run ends; stco and stsc where a chunk begins.
+            // stsz, stss and sdtp; stts and ctts at the end of a run; stco and stsc at the start of a chunk.
             var bytes = size + 4 + (isNewRun || isNewSecond ? 20 : 0)
             if track.mediaType == .video { bytes += 1 + (packet.isKey ? 4 : 0) + growth(size) }
             return Int64(bytes + 8 * changes(packet, of: index))
@@ -75,7 +75,7 @@ struct OutputSizeModel {
         case .transport:
             let tables = isNewSecond ? 24 * 188 + soundFrames * 210 : 0
             if track.mediaType == .audio {
-                // Several packets share a frame of the elementary stream.
+                // Several packets share a PES packet.
                 let framed = size + 7 + size / 255
                 return Int64(framed + framed / 40 + framed * 240 / 2930 + 1 + tables)
             }
@@ -89,15 +89,15 @@ struct OutputSizeModel {
         }
     }
 
-    /// Frames of the elementary streams of audio that begin in a second, at least.
+    /// Minimum number of audio PES packets that begin in a second.
     private var soundFrames: Int {
         tracks.reduce(0) { $0 + ($1.mediaType == .audio ? BitstreamTraits.of($1.codec).packetsASecond : 0) }
     }
 
-    /// Start codes of three bytes become lengths of four, and the other way round.
+    /// Start codes of three bytes may become lengths of four bytes, and vice versa.
     private func growth(_ size: Int) -> Int { 8 + size / 1000 }
 
-    /// How many of the lists of steps and of offsets get another entry.
+    /// Returns the number of new entries in the lists of durations and composition offsets.
     private mutating func changes(_ packet: borrowing Packet, of index: Int) -> Int {
         let (pts, dts) = (packet.pts, packet.dts)
         let before = memories[index]

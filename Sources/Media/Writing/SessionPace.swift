@@ -1,13 +1,13 @@
 internal import Locking
 
-/// Which inputs of a session may go on, where several are fed by one decoder or written by several writers.
+/// Flow control for the inputs of a session, if several are fed by one decoder or written by several writers.
 ///
-/// Inputs that a decoder feeds together are a *group*: the slowest of them paces the others, so none of them may wait for
-/// anything that another of them holds back. Groups wait for each other alone: one that is too far ahead of the slowest
-/// input of the session stops as a whole, and the slowest group never does. So nothing waits in a circle, and what waits
-/// is bounded by that distance and by what encoders hold back.
+/// Inputs with a common decoder are a *group*: the slowest one paces the others, so none of them may wait for data
+/// that another of them holds back. Only groups wait for each other: a group that is too far ahead of the slowest
+/// input of the session pauses as a whole, and the slowest group never pauses. So there are no circular waits, and
+/// queues are bounded by that distance and by the encoders' buffers.
 ///
-/// Taken inside a writer's mutex, never around one.
+/// Locking order: a writer's mutex first, then this one.
 final class SessionPace: Sendable {
     private struct Input {
         let group: Int
@@ -19,7 +19,7 @@ final class SessionPace: Sendable {
 
     private let inputs: Guarded<[Input]>
 
-    /// The group of each input.
+    /// Creates flow control; `groups` contains each input's group.
     init(groups: [Int]) { inputs = Guarded(groups.map { Input(group: $0) }) }
 
     func append(_ index: Int, key: Int64, bytes: Int) {
@@ -37,7 +37,7 @@ final class SessionPace: Sendable {
         }
     }
 
-    /// Nothing more comes of it, and nobody waits for it.
+    /// Marks an input as finished, so that no group waits for it.
     func finish(_ index: Int) { inputs.withLock { $0[index].isFinished = true } }
 
     func isReady(_ index: Int) -> Bool {

@@ -2,13 +2,13 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// What a writer knows of its inputs behind its mutex: which packets wait, who may go on, and whose packet comes next.
+/// State of a writer's inputs, protected by its mutex: queued packets, flow control, and the order of packets.
 ///
-/// Unchecked `Sendable`: its inputs are classes, which nobody but the mutex's holder touches.
+/// Unchecked `Sendable`: its inputs are classes that are used only with the mutex held.
 struct WriterState: @unchecked Sendable {
     struct Waiting: ~Copyable {
         let packet: Packet
-        /// Decoding time in microseconds, for the order alone.
+        /// Decoding time in microseconds, for ordering only.
         let key: Int64
     }
 
@@ -17,10 +17,10 @@ struct WriterState: @unchecked Sendable {
         var bytes = 0
         var newestKey: Int64 = Int64.min
         var isFinished = false
-        /// Packets written.
+        /// Number of packets written.
         var packets = 0
         var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
-        /// The pump found the input not ready and returned; it is called again.
+        /// Whether the callback found the input not ready and returned; it must be called again.
         var isAsleep = false
         var timeBase = Rational(1, 1_000_000)
     }
@@ -30,17 +30,18 @@ struct WriterState: @unchecked Sendable {
     var inputs: [Input] = []
     var isDraining = false
     var hasStartedSession = false
-    /// Where the file ends because no more fits, on the output's time line.
+    /// Time on the output's time line at which the size limit was reached.
     var stop: MediaTime?
 
-    /// Where it stands among the inputs of a session that has several writers, or inputs that share a decoder.
+    /// Flow control of the session, and the session-wide number of the first input; only for several writers, or
+    /// inputs that share a decoder.
     var pace: (value: SessionPace, first: Int)?
 
-    /// Ahead of the slowest track by at most so much, once something waits.
+    /// Maximum distance to the slowest track while packets are queued.
     static let aheadMicroseconds: Int64 = 2_000_000
     static let aheadBytes = 8 << 20
 
-    /// An input may give more: it is not too far ahead of the slowest.
+    /// Returns whether an input accepts samples: it isn't too far ahead of the slowest.
     func isReady(_ index: Int) -> Bool {
         guard status == .working else { return false }
         let input = inputs[index]
@@ -53,7 +54,7 @@ struct WriterState: @unchecked Sendable {
         return input.newestKey - max(slowest, 0) < Self.aheadMicroseconds
     }
 
-    /// Every track that still comes has a packet here, so the earliest one is known.
+    /// The input with the earliest packet; nil while an unfinished track has no packet.
     var nextInput: Int? {
         var best: Int?
         var bestKey = Int64.max
@@ -71,14 +72,14 @@ struct WriterState: @unchecked Sendable {
         return best
     }
 
-    /// True where somebody is to write what can be written, and nobody does yet.
+    /// Returns whether the caller must start writing: a packet can be written, and no one writes yet.
     mutating func beginDrain() -> Bool {
         guard !isDraining, nextInput != nil else { return false }
         isDraining = true
         return true
     }
 
-    /// Forgets what waits.
+    /// Drops all queued packets.
     func dropWaiting() {
         for (index, input) in inputs.enumerated() {
             pace?.value.finish(index + (pace?.first ?? 0))
