@@ -3,6 +3,7 @@ internal import Locking
 
 /// Queue for encoding live samples, a few at a time. Samples that arrive while the queue is full are dropped and
 /// counted.
+///
 /// Unchecked `Sendable`: a sample is passed from the caller to the queue once.
 final class LiveQueue: Sendable {
     /// A class because closures can't capture noncopyable values.

@@ -72,7 +72,7 @@ struct WriterState: @unchecked Sendable {
         return best
     }
 
-    /// Returns whether the caller must start writing: a packet can be written, and no one writes yet.
+    /// Returns whether the caller must start writing: a packet can be written, and no drain is running.
     mutating func beginDrain() -> Bool {
         guard !isDraining, nextInput != nil else { return false }
         isDraining = true
