@@ -75,7 +75,7 @@ struct AVCHeaders: Hashable {
         return taken
     }
 
-    /// Returns both headers' parameter sets, its own first.
+    /// Returns the parameter sets of both headers, those of `self` first.
     func joined(with other: AVCHeaders) -> AVCHeaders {
         var headers = self
         headers.sequences += other.sequences

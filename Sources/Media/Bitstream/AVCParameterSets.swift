@@ -1,29 +1,30 @@
 internal import LibAV
 
-/// What of H.264's parameter sets says how a slice's header is read.
+/// The fields of H.264 parameter sets that are required to parse slice headers.
 struct AVCParameterSets: Hashable {
-    /// Of a sequence.
+    /// Fields of a sequence parameter set.
     struct Sequence: Hashable {
         var id = 0
         var chromaFormat = 1
         var frameNumberBits = 4
-        /// Of the picture order count's low part; nil where it follows from decoding order (type 2).
+        /// Number of bits of the picture order count's low part; nil if the count follows from decoding order (type
+        /// 2).
         var orderBits: Int?
         var isFramesOnly = true
-        /// Where `gaps_in_frame_num_value_allowed_flag` stands, in bits behind the unit's first byte.
+        /// Position of `gaps_in_frame_num_value_allowed_flag`, in bits after the unit's first byte.
         var gapsPosition = 0
-        /// Frames a second, where it says that.
+        /// Frames per second; nil if not coded.
         var frameRate: Rational?
         /// What it says of its frames; nil where that isn't all that a decoder would find out.
         var headers: PictureHeaders?
     }
 
-    /// Of frames.
+    /// Fields of a picture parameter set.
     struct Picture: Hashable {
         var sequence = 0
         var isCABAC = false
         var hasBottomOrder = false
-        /// Of the first list and the second, where a slice doesn't say.
+        /// Default number of references of the first and the second list.
         var references = [1, 1]
         var isWeighted = false
         var isExplicitlyWeighted = false
@@ -32,11 +33,11 @@ struct AVCParameterSets: Hashable {
 
     private(set) var sequences: [Int: Sequence] = [:]
     private(set) var pictures: [Int: Picture] = [:]
-    /// The sequences' sets themselves.
+    /// The sequence parameter sets as NAL units.
     private var units: [Int: [UInt8]] = [:]
 
-    /// Nil where there is one whose slices aren't read here (colour planes apart, slice groups, picture order of type 1),
-    /// or two of one id.
+    /// Nil if a set is malformed or uses an unsupported feature (separate colour planes, slice groups, picture order
+    /// count type 1), or if two different sets have the same id.
     init?(_ headers: AVCHeaders) {
         for unit in headers.sequences {
             guard let sequence = Self.sequence(unit), units[sequence.id] == nil || isKnown(unit), take(unit)
@@ -45,7 +46,7 @@ struct AVCParameterSets: Hashable {
         for unit in headers.pictures where !take(unit) { return nil }
     }
 
-    /// A set of the stream's own takes the place of the one of its kind and id. False where it can't be read.
+    /// Adds a set from the stream, replacing the one of the same kind and id. Returns false if it can't be parsed.
     mutating func take(_ unit: some Collection<UInt8>) -> Bool {
         switch unit.first.map({ $0 & 0x1f }) {
         case 7:
@@ -62,13 +63,13 @@ struct AVCParameterSets: Hashable {
         return true
     }
 
-    /// What they say of all frames, where there is one sequence's set.
+    /// Properties of all frames; nil unless there is exactly one sequence parameter set.
     var pictureHeaders: PictureHeaders? { sequences.count == 1 ? sequences.first?.value.headers : nil }
 
-    /// A sequence's set is one of those that are known.
+    /// Returns whether a sequence parameter set is one of those added.
     func isKnown(_ unit: some Collection<UInt8>) -> Bool { units.values.contains { unit.elementsEqual($0) } }
 
-    /// A known sequence's set that allows gaps in the count of frames.
+    /// Returns a known sequence parameter set with gaps in frame numbers allowed; nil for an unknown set.
     func allowingGaps(_ unit: some Collection<UInt8>) -> [UInt8]? {
         guard let id = units.first(where: { unit.elementsEqual($0.value) })?.key,
             let place = sequences[id]?.gapsPosition
@@ -120,8 +121,8 @@ struct AVCParameterSets: Hashable {
         return sequence
     }
 
-    /// What stands behind `frame_mbs_only_flag`. False where it isn't said how frames are reordered: libavformat
-    /// counts decoded ones then.
+    /// Parses the fields after `frame_mbs_only_flag`. Returns false if the reorder depth isn't coded: libavformat
+    /// then derives it from decoded frames.
     private static func readUsability(_ bits: inout NALBits, into sequence: inout Sequence) -> Bool {
         guard bits.bits(sequence.isFramesOnly ? 1 : 2) != nil, let isCropped = bits.bits(1) else {
             return false
@@ -154,7 +155,7 @@ struct AVCParameterSets: Hashable {
                 return false
             }
             if (1...0x3fff_ffff).contains(unit), (1...0x7fff_ffff).contains(scale) {
-                // A unit is a field's.
+                // The time unit is that of a field.
                 sequence.frameRate = Rational(Int32(scale), Int32(2 * unit))
             }
         }
@@ -179,7 +180,7 @@ struct AVCParameterSets: Hashable {
         guard let left = bits.number(), let right = bits.number(), let top = bits.number(),
             let bottom = bits.number()
         else { return false }
-        // More than the rest of a macroblock: the decoder knows how much is too much.
+        // A larger crop than the rest of a macroblock: its validity depends on the decoder.
         guard [left, right, top, bottom].allSatisfy({ $0 < 32 }) else {
             sequence.headers = nil
             return true
@@ -207,7 +208,7 @@ struct AVCParameterSets: Hashable {
         return true
     }
 
-    /// Passes the parameters of a hypothetical decoder's buffers (`hrd_parameters`).
+    /// Skips `hrd_parameters`.
     private static func skipBuffers(_ bits: inout NALBits) -> Bool {
         guard let count = bits.number(), count < 32, bits.bits(8) != nil else { return false }
         for _ in 0...count {

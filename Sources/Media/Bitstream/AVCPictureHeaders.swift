@@ -1,8 +1,9 @@
 internal import LibAV
 
-/// What H.264's headers say of all frames of a track, as far as its first packet bears it out.
+/// Properties of all H.264 frames of a track from its headers, confirmed by the first packet.
 enum AVCPictureHeaders {
-    /// Nil where the packet has sets of its own or a message about colour, or isn't what the sets say: it is decoded then.
+    /// Returns the properties; nil if the packet contains parameter sets of its own or a colour message, or
+    /// contradicts the headers: the packet must then be decoded.
     static func read(_ headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
         guard let headers = AVCHeaders(headers), case .lengths(let size) = headers.framing,
             let sets = AVCParameterSets(headers), let told = sets.pictureHeaders
@@ -12,7 +13,7 @@ enum AVCPictureHeaders {
             let length = opening.bytes[position..<position + size].reduce(0) { $0 << 8 | Int($1) }
             position += size
             guard length > 0, length <= opening.size - position else { return nil }
-            // The last one may lack its end here.
+            // The last unit may be cut off here.
             let unit = opening.bytes[position..<min(position + length, opening.bytes.count)]
             switch unit[position] & 0x1f {
             case 1, 5: return AVCSliceHeader(unit, sets) == nil ? nil : told
@@ -27,7 +28,8 @@ enum AVCPictureHeaders {
         return nil
     }
 
-    /// A message names another transfer function for who knows it (`alternative_transfer_characteristics`).
+    /// Returns whether an SEI message contains a preferred transfer function
+    /// (`alternative_transfer_characteristics`).
     private static func saysTransfer(_ unit: some Collection<UInt8>) -> Bool {
         var isThere = false
         SEIMessages.forEach(in: NALBits.payload(unit.dropFirst())) { type, _ in

@@ -1,37 +1,37 @@
-/// The header of an H.264 slice, as far as a cut must know it; places are in bits behind the unit's first byte, without
-/// the bytes that keep start codes away.
+/// The fields of an H.264 slice header that a cut requires; positions are in bits after the unit's first byte,
+/// without emulation prevention bytes.
 struct AVCSliceHeader {
-    /// How decoded frames are marked that others refer to.
+    /// Reference picture marking (`dec_ref_pic_marking`).
     struct Marking {
-        /// Where it stands.
+        /// Position of the syntax structure.
         var place: Range<Int>
-        /// Memory management's operations with what they are about; nil where the oldest goes.
+        /// Memory management operations and their operands; nil for the sliding window.
         var operations: [(code: Int, values: [Int])]?
     }
 
-    /// What it begins with.
+    /// The first fields of the header.
     let start: AVCSliceStart
-    /// The low part of the picture order count, and where it stands; nil where there is none.
+    /// The low part of the picture order count, and its position; nil if it isn't coded.
     let order: (value: Int, place: Int)?
-    /// How much earlier the bottom field of a frame is.
+    /// Offset of the bottom field's picture order count.
     let bottomOrder: Int
-    /// Where an IDR frame's id would stand.
+    /// Position at which `idr_pic_id` is coded in an IDR slice.
     let identifierPlace: Int
     let marking: Marking?
-    /// Where the header ends.
+    /// Position after the header.
     let end: Int
 
     var isIDR: Bool { start.isIDR }
     var isReference: Bool { start.isReference }
     var beginsPicture: Bool { start.beginsPicture }
-    /// Nothing in it refers to other frames.
+    /// Whether the slice is an I slice.
     var isIntra: Bool { start.kind == 2 }
-    /// Its lists of references go by the order of presentation.
+    /// Whether the slice is a B slice, whose reference lists follow presentation order.
     var isBidirectional: Bool { start.kind == 1 }
     var isField: Bool { start.isField }
     var isCABAC: Bool { start.picture.isCABAC }
 
-    /// Nil where it can't be read.
+    /// Nil if the header can't be parsed.
     init?(_ unit: some Collection<UInt8>, _ sets: AVCParameterSets) {
         var bits = NALBits(unit, skipping: 1, most: 4096)
         guard let start = AVCSliceStart(unit, &bits, sets) else { return nil }
@@ -68,7 +68,7 @@ struct AVCSliceHeader {
         end = bits.position
     }
 
-    /// Lists of references and their weights. `kind`: 0 for P, 1 for B, 2 for I.
+    /// Skips the reference lists and their weights. `kind`: 0 for P, 1 for B, 2 for I.
     private static func skipReferences(
         _ kind: Int, _ picture: AVCParameterSets.Picture, _ sequence: AVCParameterSets.Sequence,
         _ bits: inout NALBits

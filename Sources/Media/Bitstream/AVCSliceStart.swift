@@ -1,26 +1,26 @@
-/// The beginning of an H.264 slice's header: which frame it is part of.
+/// The first fields of an H.264 slice header, which identify the slice's frame.
 struct AVCSliceStart {
-    /// So many bytes are enough for it.
+    /// Sufficient number of bytes for these fields.
     static let most = 24
 
-    /// It is part of an IDR frame.
+    /// Whether the slice belongs to an IDR frame.
     let isIDR: Bool
-    /// Others refer to its frame.
+    /// Whether the slice belongs to a reference frame.
     let isReference: Bool
-    /// A frame or a field begins with it.
+    /// Whether the slice is the first of a frame or field.
     let beginsPicture: Bool
-    /// Its type: 0 for P, 1 for B, 2 for I.
+    /// Slice type: 0 for P, 1 for B, 2 for I.
     let kind: Int
     let sequence: AVCParameterSets.Sequence
     let picture: AVCParameterSets.Picture
     let frameNumber: Int
-    /// Where the frame's number stands, in bits behind the unit's first byte.
+    /// Position of `frame_num`, in bits after the unit's first byte.
     let frameNumberPlace: Int
     let isField: Bool
-    /// It is part of the bottom field.
+    /// Whether the slice belongs to a bottom field.
     let isBottom: Bool
 
-    /// Nil where it can't be read. `bits` are those behind the unit's first byte; they are left where it ends.
+    /// Nil if the fields can't be parsed. `bits` starts after the unit's first byte, and ends after the fields.
     init?(_ unit: some Collection<UInt8>, _ bits: inout NALBits, _ sets: AVCParameterSets) {
         guard let first = unit.first, first & 0x1f == 1 || first & 0x1f == 5,
             let macroblock = bits.number(), let kind = bits.number().map({ $0 % 5 }), kind < 3,
@@ -43,7 +43,7 @@ struct AVCSliceStart {
         self.isBottom = isBottom == 1
     }
 
-    /// Both are fields of one frame, this one's the first.
+    /// Returns whether both belong to fields of one frame, `self` to the first one.
     func isCompleted(by other: AVCSliceStart) -> Bool {
         isField && other.isField && frameNumber == other.frameNumber && isBottom != other.isBottom
             && isReference == other.isReference && !other.isIDR

@@ -1,17 +1,17 @@
-/// The beginning of a FLAC frame (RFC 9639, 9.1).
+/// The header of a FLAC frame (RFC 9639, 9.1).
 struct FLACFrameHeader {
-    /// How many bytes of it say which frame or sample it is.
+    /// Number of bytes of the coded frame or sample number.
     let numberSize: Int
-    /// Where its checksum stands.
+    /// Position of the header's checksum.
     let end: Int
-    /// Samples of each channel.
+    /// Samples per channel.
     let samples: Int
-    /// The number of the frame, or of its first sample where `numbersSamples`.
+    /// Number of the frame, or of its first sample if `numbersSamples`.
     let number: Int64
-    /// Frames differ in size, and their numbers count samples.
+    /// Whether frames have variable sizes, so that numbers count samples.
     let numbersSamples: Bool
 
-    /// Nil where it is none.
+    /// Nil if the bytes aren't a frame header.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 10, bytes[0] == 0xff, bytes[1] & 0xfe == 0xf8 else { return nil }
         numberSize = Self.numberSize(bytes[4])
@@ -33,7 +33,7 @@ struct FLACFrameHeader {
         }
     }
 
-    /// Numbers are written as UTF-8 writes characters, with up to seven bytes.
+    /// Returns the size of a coded number, which is like UTF-8 with up to seven bytes.
     private static func numberSize(_ first: UInt8) -> Int {
         let ones = (~first).leadingZeroBitCount
         return ones == 0 ? 1 : ones == 1 || ones == 8 ? 0 : ones

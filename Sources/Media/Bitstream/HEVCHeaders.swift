@@ -1,15 +1,15 @@
-/// Parameter sets of HEVC with what the container says beside them (`hvcC`, ISO/IEC 14496-15).
+/// Parameter sets and other contents of an HEVC configuration record (`hvcC`, ISO/IEC 14496-15).
 struct HEVCHeaders: Hashable {
-    /// Bytes of a unit's length.
+    /// Size of a NAL unit's length field in bytes.
     let lengthSize: Int
-    /// Video, sequence and picture parameter sets, in the order they must come in.
+    /// Video, sequence and picture parameter sets, in the required order.
     let sets: [[UInt8]]
-    /// The record, which says that more sets come in band.
+    /// The record, with `array_completeness` cleared: more sets may be in band.
     let configurationRecord: [UInt8]
-    /// How the units of packets stand beside such headers.
+    /// Framing of NAL units in packets with these headers.
     let framing: NALFraming
 
-    /// The record, which states that it has all parameter sets (`array_completeness`).
+    /// The record with `array_completeness` set: all parameter sets are in it.
     var completeRecord: [UInt8] {
         var record = configurationRecord
         var position = 23
@@ -25,7 +25,7 @@ struct HEVCHeaders: Hashable {
         return record
     }
 
-    /// Reads `hvcC`, or parameter sets behind start codes; nil where there are none.
+    /// Parses `hvcC`, or parameter sets with start codes; nil if there are none.
     init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {
             self.init(record: extradata)
@@ -54,14 +54,14 @@ struct HEVCHeaders: Hashable {
         configurationRecord = record
     }
 
-    /// A record of a sequence's profile, level and sampling. Nil where the set can't be read.
+    /// Returns a record with the profile, level and sampling of a sequence parameter set; nil if it can't be parsed.
     private static func record(_ byType: [UInt8: [[UInt8]]], of sequence: [UInt8]) -> [UInt8]? {
         var bits = NALBits(sequence, skipping: 2, most: 256)
         guard bits.bits(4) != nil, let layers = bits.bits(3), layers < 7, let isNested = bits.bits(1) else {
             return nil
         }
         var record: [UInt8] = [1]
-        // General profile, tier, compatibility, constraints and level stand there as they do in a record.
+        // General profile, tier, compatibility, constraints and level have the same layout as in the record.
         for _ in 0..<12 {
             guard let byte = bits.bits(8) else { return nil }
             record.append(UInt8(byte))
@@ -80,7 +80,7 @@ struct HEVCHeaders: Hashable {
         guard bits.number() != nil, bits.number() != nil, let isCropped = bits.bits(1) else { return nil }
         for _ in 0..<(4 * isCropped) where bits.number() == nil { return nil }
         guard let luma = bits.number(), let depth = bits.number(), luma <= 7, depth <= 7 else { return nil }
-        // Nothing is said of segments, parallel decoding and the rate of frames; lengths have 4 bytes.
+        // Segmentation, parallelism and frame rate are unspecified; lengths have 4 bytes.
         record += [0xf0, 0, 0xfc, 0xfc | UInt8(chroma), 0xf8 | UInt8(luma), 0xf8 | UInt8(depth), 0, 0]
         record += [UInt8(layers + 1) << 3 | UInt8(isNested) << 2 | 3]
         let types = byType.keys.sorted()
@@ -104,7 +104,7 @@ struct HEVCHeaders: Hashable {
         for _ in 0..<extradata[22] {
             guard position + 3 <= extradata.count else { return nil }
             let type = extradata[position] & 0x3f
-            // Cleared: "all of them are here".
+            // Clears `array_completeness`.
             record[position] &= 0x7f
             let count = Int(extradata[position + 1]) << 8 | Int(extradata[position + 2])
             position += 3

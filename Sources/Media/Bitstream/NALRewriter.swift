@@ -1,13 +1,13 @@
-/// A unit of H.264 whose first bits are changed; places are in bits behind its first byte. The bytes behind them are taken
-/// over as they are, where they stay in place.
+/// Changes the first bits of an H.264 NAL unit; positions are in bits after its first byte. Later bytes are copied
+/// unchanged unless they must be shifted by bits.
 struct NALRewriter {
-    /// The beginning, without the bytes that keep start codes away.
+    /// The beginning, without emulation prevention bytes.
     private var beginning: [UInt8] = []
     private let unit: [UInt8]
-    /// Where in the unit what follows begins.
+    /// Position in the unit of the bytes after the beginning.
     private var split: Int
 
-    /// Bits up to `end` may change.
+    /// Creates a rewriter; bits up to `end` may change.
     init(_ unit: some Collection<UInt8>, through end: Int) {
         self.unit = Array(unit)
         split = self.unit.count
@@ -20,7 +20,7 @@ struct NALRewriter {
             }
             zeros = byte == 0 ? zeros + 1 : 0
             beginning.append(byte)
-            // What follows a byte that isn't 0 reads the same whatever came before.
+            // After a nonzero byte, emulation prevention doesn't depend on earlier bytes.
             if beginning.count > needed, byte != 0 {
                 split = index + 1
                 break
@@ -28,10 +28,10 @@ struct NALRewriter {
         }
     }
 
-    /// It becomes a slice of an IDR frame.
+    /// Changes the unit's type to a slice of an IDR frame.
     mutating func becomeIDR() { beginning[0] = beginning[0] & 0xe0 | 5 }
 
-    /// Writes a number over another of as many bits.
+    /// Replaces `count` bits with a number.
     mutating func replace(_ place: Int, count: Int, with value: Int) {
         for bit in 0..<count {
             let at = 8 + place + bit
@@ -44,15 +44,16 @@ struct NALRewriter {
         }
     }
 
-    /// Takes something off a number that goes around.
+    /// Subtracts a value from a number of `count` bits, modulo its range.
     mutating func subtract(_ value: Int, at place: Int, count: Int) {
         var number = 0
         for bit in 0..<count { number = number << 1 | Int(self.bit(place + bit)) }
         replace(place, count: count, with: (number - value) & (1 << count - 1))
     }
 
-    /// Puts other bits into a slice's header, in ascending order. What follows the header begins with a byte
-    /// (`isAligned`), or moves by bits: by whole bytes where it can, since uncompressed macroblocks begin with one.
+    /// Replaces ranges of bits in a slice header, in ascending order. The data after the header is byte-aligned
+    /// (`isAligned`), or is shifted by bits; a shift by whole bytes is preferred, because PCM macroblocks are
+    /// byte-aligned.
     mutating func splice(_ changes: [(place: Range<Int>, bits: [UInt8])], headerEnd: Int, isAligned: Bool) {
         var header: [UInt8] = []
         var position = 0
@@ -70,7 +71,7 @@ struct NALRewriter {
             beginning += NALBits.payload(unit[split...])
             split = unit.count
             header += (headerEnd..<(beginning.count - 1) * 8).map(bit)
-            // Behind the last 1 there is nothing but what fills the last byte.
+            // The last 1 bit is followed by padding only.
             while header.last == 0 { header.removeLast() }
             while header.count % 8 != 0 { header.append(0) }
             beginning = [beginning[0]] + Self.packed(header)
@@ -79,7 +80,7 @@ struct NALRewriter {
         beginning = [beginning[0]] + Self.packed(header) + beginning[(1 + nextByte)...]
     }
 
-    /// The unit as it is now.
+    /// The changed unit.
     var finished: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(unit.count + 16)
@@ -92,12 +93,12 @@ struct NALRewriter {
             result.append(byte)
             zeros = byte == 0 ? zeros + 1 : 0
         }
-        // Zeros at the end would be taken for a start code's.
+        // Trailing zeros could be taken for part of a start code.
         if split == unit.count, result.last == 0 { result.append(3) }
         return result + unit[split...]
     }
 
-    /// An Exp-Golomb number's bits.
+    /// Returns the bits of an Exp-Golomb number.
     static func number(_ value: Int) -> [UInt8] {
         let written = value + 1
         let length = Int.bitWidth - written.leadingZeroBitCount

@@ -1,12 +1,12 @@
-/// How the units of H.264 and HEVC stand in a packet.
+/// Framing of the NAL units of H.264 and HEVC in a packet.
 enum NALFraming: Hashable, Sendable {
-    /// Each after its length in so many bytes (mp4, Matroska).
+    /// A length field of this many bytes before each unit (mp4, Matroska).
     case lengths(Int)
-    /// Each after a start code (transport and raw streams, encoders).
+    /// A start code before each unit (transport and raw streams, encoders).
     case startCodes
 
-    /// Calls `body` with every unit, without its length or start code, as long as `goesOn`. False where the packet is
-    /// malformed.
+    /// Calls `body` for each unit, without length or start code, as long as `goesOn` returns true. Returns false for
+    /// a malformed packet.
     func forEach(
         in bytes: UnsafeRawBufferPointer, while goesOn: () -> Bool = { true },
         _ body: (UnsafeRawBufferPointer) throws -> Void
@@ -37,7 +37,7 @@ enum NALFraming: Hashable, Sendable {
     private static func byStartCode(
         _ bytes: UnsafeRawBufferPointer, _ goesOn: () -> Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) rethrows -> Bool {
-        /// Where the next `00 00 01` begins.
+        /// Returns the position of the next `00 00 01`.
         func next(_ from: Int) -> Int? {
             var position = from
             while position + 2 < bytes.count {
@@ -55,7 +55,7 @@ enum NALFraming: Hashable, Sendable {
         while goesOn() {
             let following = next(start + 3)
             var end = following ?? bytes.count
-            // Zeros before a start code belong to nobody.
+            // Zeros before a start code are padding.
             while end > start + 3, bytes[end - 1] == 0 { end -= 1 }
             if end > start + 3 { try body(UnsafeRawBufferPointer(rebasing: bytes[(start + 3)..<end])) }
             guard let following else { return true }
@@ -65,18 +65,18 @@ enum NALFraming: Hashable, Sendable {
     }
 }
 
-/// Reads the bits of a unit's header: Exp-Golomb numbers, with the bytes that keep start codes away left out.
+/// Reads bits and Exp-Golomb numbers of a NAL unit, without emulation prevention bytes.
 struct NALBits {
     private let bytes: [UInt8]
-    /// The next bit, of those behind the header.
+    /// Position of the next bit, after the unit's header.
     private(set) var position = 0
 
-    /// The first bytes of a unit, at most `most`, are enough for what is read here.
+    /// Creates a reader of at most `most` bytes of a unit.
     init(_ unit: some Collection<UInt8>, skipping header: Int, most: Int = 64) {
         bytes = Self.payload(unit.dropFirst(header).prefix(most))
     }
 
-    /// Bytes without those that keep start codes away.
+    /// Returns bytes without emulation prevention bytes.
     static func payload(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -102,7 +102,7 @@ struct NALBits {
         return value
     }
 
-    /// An unsigned Exp-Golomb number.
+    /// Reads an unsigned Exp-Golomb number; nil at the end of the data.
     mutating func number() -> Int? {
         var zeros = 0
         while let bit = bits(1) {
@@ -113,7 +113,7 @@ struct NALBits {
         return nil
     }
 
-    /// A signed Exp-Golomb number.
+    /// Reads a signed Exp-Golomb number; nil at the end of the data.
     mutating func signedNumber() -> Int? {
         number().map { $0 & 1 == 1 ? ($0 + 1) / 2 : -($0 / 2) }
     }

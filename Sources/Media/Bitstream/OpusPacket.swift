@@ -1,13 +1,13 @@
 internal import LibAV
 
-/// How long a packet of Opus is, by its first bytes (RFC 6716, 3.1).
+/// Duration of an Opus packet from its first bytes (RFC 6716, 3.1).
 enum OpusPacket {
-    /// Samples at 48 kHz; nil where it isn't one.
+    /// Returns the number of samples at 48 kHz; nil for an invalid packet.
     static func samples(of packet: borrowing Packet) -> Int64? {
         packet.withBytes { samples(of: $0) }
     }
 
-    /// The same of the packet's bytes, or of its first ones.
+    /// Returns the number of samples at 48 kHz; `bytes` is the packet, or its beginning.
     static func samples(of bytes: UnsafeRawBufferPointer) -> Int64? {
         guard let first = bytes.first else { return nil }
         let configuration = Int(first >> 3)

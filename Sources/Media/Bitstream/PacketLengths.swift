@@ -1,19 +1,20 @@
 internal import LibAV
 
-/// How many samples packets of audio decode to, as they say themselves: containers say it in units of their own.
+/// Number of samples that audio packets decode to, from the packets themselves: containers store durations in other
+/// units.
 struct PacketLengths {
     private enum Kind {
         case opus
         case vorbis(VorbisPackets)
         case flac
-        /// With as many as a packet has that says nothing of its own.
+        /// The default number of samples per packet.
         case alac(Int)
         case enhancedAC3
         case dts
         case trueHD
-        /// The codec's own number, or by the size in bytes.
+        /// The codec's frame size, or a number derived from the packet's size.
         case usual
-        /// Of some codecs libavcodec guesses, by bit rate and size.
+        /// Unknown: for some codecs, libavcodec only estimates it from bit rate and size.
         case unknown
     }
     private let kind: Kind
@@ -35,19 +36,19 @@ struct PacketLengths {
             }
     }
 
-    /// The next packet doesn't follow on the one before.
+    /// Resets the state: the next packet doesn't follow the previous one.
     func restart() {
         if case .vorbis(let packets) = kind { packets.restart() }
     }
 
-    /// What the lengths of all packets are multiples of; nil where that depends on the packets.
+    /// A common divisor of all packet durations; nil if it depends on the packets.
     var unit: Int64? {
         guard case .vorbis(let packets) = kind, let blocks = packets.blockSizes else { return nil }
-        // A quarter of two blocks each.
+        // Half of the smallest overlap of two blocks.
         return Int64(max(1, blocks.lowerBound / 4))
     }
 
-    /// Samples at the codec's rate; nil where it isn't known.
+    /// Returns the number of samples at the codec's rate; nil if it is unknown.
     func samples(of packet: borrowing Packet) -> Int64? {
         switch kind {
         case .opus: return OpusPacket.samples(of: packet)
@@ -56,7 +57,7 @@ struct PacketLengths {
         case .alac(let usual): return packet.withBytes { Self.alacSamples($0, usual: usual) }
         case .enhancedAC3: return packet.withBytes { Self.enhancedAC3Samples($0) }
         case .dts: return packet.withBytes { Self.dtsSamples($0) }
-        // 40 at 44.1 and 48 kHz, and as long at their multiples.
+        // 40 samples at 44.1 and 48 kHz, and proportionally more at multiples.
         case .trueHD: return 40 * max(1, Int64(parameters.sampleRate) / 44_100)
         case .usual:
             let count = parameters.sampleCount(ofBytes: packet.size)
@@ -67,7 +68,7 @@ struct PacketLengths {
 
     private static let alacBox = Array("alac".utf8)
 
-    /// Its header is a box of a movie, or what is in one.
+    /// Returns ALAC's frame size; the header is a box of a movie, or its contents.
     private static func alacFrameSize(_ header: [UInt8]) -> Int? {
         let at = header.count >= 36 && Array(header[4..<8]) == alacBox ? 12 : 0
         guard header.count >= at + 24 else { return nil }
@@ -75,24 +76,25 @@ struct PacketLengths {
         return (1...1 << 20).contains(size) ? size : nil
     }
 
-    /// A packet of ALAC has as many as others, unless a bit of it says that it has a number of its own.
+    /// Returns the number of samples of an ALAC packet: the default, unless a flag announces another number.
     private static func alacSamples(_ bytes: UnsafeRawBufferPointer, usual: Int) -> Int64? {
         guard bytes.count > 7 else { return nil }
         guard bytes[2] & 0x10 != 0 else { return Int64(usual) }
-        // 23 bits stand before the number.
+        // The number is preceded by 23 bits.
         let bits = (2..<7).reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[$1]) }
         let count = Int64(bits >> 1 & 0xffff_ffff)
         return count > 0 && count <= usual ? count : nil
     }
 
-    /// Frames of the first programme follow one another; those that depend on one last as long as it (ETSI TS 102 366, E.1.3.1).
+    /// Returns the number of samples of an E-AC-3 packet: frames of the first program are consecutive, dependent
+    /// frames have the same time (ETSI TS 102 366, E.1.3.1).
     private static func enhancedAC3Samples(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         var (at, blocks) = (0, 0)
         while at + 5 < bytes.count {
             guard bytes[at] == 0x0b, bytes[at + 1] == 0x77 else { return nil }
             let (kind, programme) = (bytes[at + 2] >> 6, bytes[at + 2] >> 3 & 7)
             if kind != 1, programme == 0 {
-                // Half rates have no number of blocks: there it stands for the rate.
+                // With reduced sample rates, the block count is replaced by the rate, and is 6.
                 blocks += bytes[at + 4] >> 6 == 3 ? 6 : [1, 2, 3, 6][Int(bytes[at + 4] >> 4 & 3)]
             }
             at += 2 * ((Int(bytes[at + 2] & 7) << 8 | Int(bytes[at + 3])) + 1)
@@ -100,7 +102,7 @@ struct PacketLengths {
         return blocks > 0 ? Int64(blocks) * 256 : nil
     }
 
-    /// Blocks of 32 samples (ETSI TS 102 114, 5.3.1); nil of packets without a core.
+    /// Returns the number of samples: blocks of 32 (ETSI TS 102 114, 5.3.1); nil for packets without a core.
     private static func dtsSamples(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count > 5, bytes.prefix(4).elementsEqual([0x7f, 0xfe, 0x80, 0x01]) else { return nil }
         let blocks = Int64(bytes[4] & 1) << 6 | Int64(bytes[5] >> 2)

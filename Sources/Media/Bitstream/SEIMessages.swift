@@ -1,7 +1,7 @@
-/// Supplemental messages of H.264 and HEVC, which stand in units of their own.
+/// SEI messages of H.264 and HEVC.
 enum SEIMessages {
-    /// Calls `body` with the type and the bytes of each, as long as they are whole. `payload` is a unit behind its header,
-    /// without the bytes that keep start codes away.
+    /// Calls `body` with the type and the bytes of each complete message. `payload` is an SEI unit without its header
+    /// and emulation prevention bytes.
     static func forEach(in payload: [UInt8], _ body: (_ type: Int, _ message: [UInt8]) -> Void) {
         var at = 0
         func number() -> Int? {
