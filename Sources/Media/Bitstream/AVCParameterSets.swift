@@ -15,7 +15,7 @@ struct AVCParameterSets: Hashable {
         var gapsPosition = 0
         /// Frames per second; nil if not coded.
         var frameRate: Rational?
-        /// What it says of its frames; nil where that isn't all that a decoder would find out.
+        /// Properties of all frames; nil if the set lacks some that a decoder would determine.
         var headers: PictureHeaders?
     }
 
