@@ -1,30 +1,32 @@
 internal import LibAV
 
-/// Counts the times of a track's packets in samples, where the container's clock is too coarse to say them: Matroska and
-/// FLV count milliseconds, transport streams 90,000ths. Packets follow one another at their own lengths, as long as
-/// that agrees with what the container says; where it doesn't, there was a pause, and the count begins anew.
+/// Computes the times of a track's packets in samples, if the container's time base is coarser: Matroska and FLV have
+/// milliseconds, transport streams 1/90000 s. Packets are consecutive, with their own durations, as long as the
+/// container's times agree; otherwise there was a gap, and counting restarts.
 struct AudioTimestampCorrector {
     /// One sample.
     let unit: Rational
     private let source: Rational
     private let lengths: PacketLengths
-    /// How far the container's rounding may be from the count.
+    /// Maximum deviation due to the container's rounding.
     private let tolerance: Int64
-    /// What strays further is a pause or a leap. Real files stray by 10 ms and come back; where they don't, the count follows.
+    /// Maximum deviation that isn't a gap or a jump. Real files deviate by up to 10 ms and return; if they don't, the
+    /// computed times follow.
     private let limit: Int64
     private let isCoarse: Bool
     private var astray: (packets: Int, least: Int64) = (0, 0)
     private static let patience = 32
-    /// What the container's clock made of the codec's delay, and what it is.
+    /// The codec's delay in the container's time base, and in samples.
     private let delay: (told: Int64, samples: Int64)
     private var expected: Int64?
-    /// Where the track begins, and what its packets' lengths are multiples of: somewhere in its middle, one begins at such.
+    /// Start of the track, and the common divisor of its packet durations: after a seek, packets begin at multiples
+    /// of it.
     private var grid: (start: Int64, step: Int64)?
-    /// What packets that are looked at before they are counted say of where they begin.
+    /// Evidence from packets read ahead of counting, on the position of the first one.
     private var sight: Sight? = Sight()
     private struct Sight {
         var packets = 0
-        /// The first one lies before zero: Matroska can't say when, and libavformat guesses.
+        /// Whether the first packet is before zero, which Matroska can't store; libavformat then guesses its time.
         var isGuessed = false
         var samples: Int64 = 0
         var least = Int64.max
@@ -32,14 +34,14 @@ struct AudioTimestampCorrector {
     }
     private static let sightPackets = 16
 
-    /// Nil for frames, and where the container's clock can say every sample's time.
+    /// Nil for video, and if the container's time base is exact to the sample.
     init?(_ track: AssetTrack) {
         guard let unit = track.sampleTimeBase else { return nil }
         let parameters = track.format.parameters
         self.unit = unit
         source = track.timeBase
         lengths = PacketLengths(parameters)
-        // Half a tick of rounding, or a whole one where fractions are cut off, and as much again for the start.
+        // Half a tick of rounding, or a whole one of truncation, and the same again for the start.
         tolerance = 1 + (source.rescale(3, to: unit) + 1) / 2
         isCoarse = source.double >= 0.000_5
         limit = max(tolerance, Int64(unit.den) * (isCoarse ? 15 : 2) / 1000)
@@ -47,36 +49,36 @@ struct AudioTimestampCorrector {
         delay = (unit.rescale(padding, to: source), padding)
     }
 
-    /// The packets that follow come from another place.
+    /// Resets the state after a seek.
     mutating func restart() {
         (expected, second, astray) = (nil, nil, (0, 0))
         sight = grid != nil && lengths.unit != nil ? Sight() : nil
         lengths.restart()
     }
 
-    /// A packet is missing.
+    /// Resets the state after a lost packet.
     mutating func lose() {
         (expected, astray) = (nil, (0, 0))
         lengths.restart()
     }
 
-    /// In the middle of a track whose packets are short, one of them doesn't tell which sample it begins with: some are to be
-    /// looked at first.
+    /// Whether more packets must be observed before counting: after a seek in a track with short packets, a single
+    /// packet doesn't determine the sample position.
     var wantsSight: Bool { sight.map { $0.packets < Self.sightPackets } ?? false }
 
-    /// Looks at a packet before the first one is counted.
+    /// Observes a packet before counting starts.
     mutating func see(_ packet: borrowing Packet) {
         guard var seen = sight else { return }
         let length = lengths.samples(of: packet)
         if seen.packets == 0 {
             seen.isGuessed = packet.pts != noTimestamp && packet.pts + delay.told < 0
-            // A track that begins with a time that was written needs no more.
+            // A track whose first time is stored in the file needs no more packets.
             if grid == nil, !seen.isGuessed {
                 sight = nil
                 return
             }
         }
-        // The first one of Vorbis doesn't know how long it is.
+        // The duration of the first Vorbis packet is unknown.
         if seen.packets > 0, let told = told(packet), let length {
             seen.least = min(seen.least, told - seen.samples)
             seen.most = max(seen.most, told - seen.samples)
@@ -86,7 +88,7 @@ struct AudioTimestampCorrector {
         sight = seen
     }
 
-    /// Ends the look: what was seen is counted next.
+    /// Ends the observation; the same packets are counted next.
     mutating func settle() {
         defer { sight = nil }
         lengths.restart()
@@ -100,7 +102,7 @@ struct AudioTimestampCorrector {
     }
     private var second: Int64?
 
-    /// Takes note of the track's first packet.
+    /// Registers the track's first packet.
     mutating func begin(with packet: borrowing Packet) {
         if let start = told(packet) { begin(at: start, length: lengths.samples(of: packet)) }
     }
@@ -110,7 +112,7 @@ struct AudioTimestampCorrector {
         grid = (start, lengths.unit ?? length)
     }
 
-    /// Puts the count in place of the container's times.
+    /// Replaces a packet's times by counted ones.
     mutating func count(_ packet: borrowing Packet) {
         let length = lengths.samples(of: packet)
         if let told = told(packet) {
@@ -151,14 +153,14 @@ struct AudioTimestampCorrector {
         return expected + astray.least
     }
 
-    /// What the container says, in samples; the codec's delay, which it rounds as well, as it is.
+    /// Returns the container's time in samples, with the exact codec delay in place of the rounded one.
     private func told(_ packet: borrowing Packet) -> Int64? {
         let time = packet.pts != noTimestamp ? packet.pts : packet.dts
         guard time != noTimestamp else { return nil }
         return source.rescale(time + delay.told, to: unit) - delay.samples
     }
 
-    /// The nearest time at which a packet may begin.
+    /// Returns the nearest time at which a packet may begin.
     private func likely(_ told: Int64, step: Int64) -> Int64 {
         guard let grid, step > 0 else { return told }
         let steps = Double(told - grid.start) / Double(step)

@@ -2,26 +2,26 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// One demuxer and the packets that wait behind it, on a queue of its own.
+/// One demuxer and its queued packets, on a dispatch queue of its own.
 ///
-/// Each of its consumers gets every packet of its stream, those of one stream each a reference to the same data. One that
-/// wants a packet makes the demuxer read until one comes; what it meets on the way waits for the others, bounded in
-/// bytes. Where a source's tracks lie so far apart, or two consumers of one track so far, that the bound is reached,
-/// the waiting one is *moved*: it gets a lane of its own, which reads the file from its own place. So nothing ever
-/// waits for another output, and memory stays bounded.
+/// Each consumer gets every packet of its stream; consumers of the same stream get references to the same data. A
+/// request reads from the demuxer until a packet of the stream arrives; packets of other streams are queued, up to a
+/// limit in bytes. If a source's tracks, or two consumers of a track, are so far apart that the limit is reached, the
+/// slow consumer is *moved*: it gets a lane of its own, which reads the file independently. So no output ever waits
+/// for another, and memory use is bounded.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
+/// Unchecked `Sendable`: all mutable state is used on `queue` only.
 final class DemuxLane: @unchecked Sendable {
-    /// What a lane answers.
+    /// Result of a request for packets.
     enum Answer {
-        /// Some packets.
+        /// At least one packet was returned.
         case packets
         case ended
-        /// Open a lane of your own and skip so many packets.
+        /// The consumer was moved: it must open a lane of its own and skip this many packets.
         case moved(after: Int)
     }
 
-    /// Who reads a stream, and the packets that wait for it; a class because arrays hold no noncopyable values.
+    /// A reader of a stream with its queued packets. A class because arrays can't hold noncopyable values.
     private final class Consumer {
         let stream: Int
         var isClaimed = false
@@ -49,19 +49,21 @@ final class DemuxLane: @unchecked Sendable {
     private let consumers: [Consumer]
     private var isAtEnd = false
     private var failure: AVError?
-    /// Packets read of each stream since the beginning or the last seek: each carries its number, by which a consumer sees
-    /// that it gets all of them.
+    /// Number of packets read of each stream since the beginning or the last seek. Packets carry these numbers, so
+    /// that a consumer detects a lost packet.
     private var counts: [Int: Int] = [:]
 
-    /// Bytes that may wait for one track before it is moved.
+    /// Maximum size of a consumer's queued packets before it is moved.
     static let byteLimit = 16 << 20
-    /// Below this many packets bytes don't count: a few huge frames are no sign of bad interleaving.
+    /// Minimum number of queued packets before the byte limit applies: a few very large frames don't indicate bad
+    /// interleaving.
     static let packetFloor = 16
-    /// So many packets and bytes are handed over at a time: a change of queue costs more than a packet.
+    /// Maximum number of packets and bytes returned at a time: a switch of queues costs more than a packet.
     private static let (batchPackets, batchBytes) = (32, 256 << 10)
 
-    /// `streams` names the stream of each consumer: one that two read stands there twice, since who comes later would lack what was
-    /// read before. `container` is what the file was found to be before. `origins` are `Demuxer.origins`. `damage` decides about what the container's reader can't understand, for each track that may miss something.
+    /// Opens a demuxer. `streams` contains the stream of each consumer; a stream with two consumers is listed twice,
+    /// so that the later one doesn't miss packets. `damage` handles container errors, for each track that may be
+    /// affected. `container` is the format found before. `origins` are `Demuxer.origins`.
     init(
         path: String, streams: [Int], environment: SourceEnvironment, interrupt: InterruptFlag,
         damage: [DamageTally],
@@ -77,7 +79,7 @@ final class DemuxLane: @unchecked Sendable {
         consumers = streams.map(Consumer.init)
     }
 
-    /// A place among the consumers of a stream, which nobody has yet; nil where all are taken.
+    /// Claims a free consumer of a stream and returns its index; nil if there is none.
     func claim(_ stream: Int) -> Int? {
         queue.sync {
             let free = consumers.firstIndex { $0.stream == stream && !$0.isClaimed }
@@ -86,7 +88,7 @@ final class DemuxLane: @unchecked Sendable {
         }
     }
 
-    /// The next packets of a consumer, at least one where there is any. Call on any queue but this one.
+    /// Returns the next packets of a consumer, at least one unless the stream ended. Don't call on `queue`.
     func next(_ consumer: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> Answer {
         var answer: Answer = .ended
         var thrown: AVError?
@@ -105,7 +107,7 @@ final class DemuxLane: @unchecked Sendable {
                     answer = .packets
                 }
             } catch {
-                // What came before is handed over first; the failure stays.
+                // Packets read before the error are returned first; the error is thrown by the next call.
                 if batch.isEmpty { thrown = error }
             }
         }
@@ -113,7 +115,7 @@ final class DemuxLane: @unchecked Sendable {
         return answer
     }
 
-    /// Goes to a key frame of a stream before a time; everything that waits is dropped.
+    /// Seeks to a keyframe of a stream before a time; all queued packets are dropped.
     func seek(stream: Int, before timestamp: Int64) throws(AVError) {
         var thrown: AVError?
         queue.sync {
@@ -134,7 +136,8 @@ final class DemuxLane: @unchecked Sendable {
         queue.sync { demuxer.indexedKey(of: stream, notAfter: timestamp) }
     }
 
-    /// Every track may miss something; when, the packet after it tells.
+    /// Returns whether the damage policies accept an error. Every track may be affected; the following packet gives
+    /// the time.
     private func isTolerated(_ error: AVError, before packet: borrowing Packet) -> Bool {
         var time: MediaTime?
         if error.isPartial, packet.dts != noTimestamp || packet.pts != noTimestamp,
@@ -163,14 +166,13 @@ final class DemuxLane: @unchecked Sendable {
                     break
                 }
             } catch  where isTolerated(error, before: packet) {
-                // A container that can't be read on ends here; where only a part of it was left out, the packet after
-                // that is there.
+                // An unreadable container ends here; if only a part was skipped, `packet` follows it.
                 if !error.isPartial {
                     isAtEnd = true
                     break
                 }
             } catch {
-                // Every track learns of it, each after what it still has.
+                // Every consumer gets the error after its queued packets.
                 failure = error
                 throw error
             }

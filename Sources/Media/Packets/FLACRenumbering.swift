@@ -1,33 +1,34 @@
 internal import LibAV
 
-/// Makes a stream of its own of some frames of a FLAC stream: frames count from 0 again, and the header says how long
-/// the part is. The whole's length, checksum and numbers would be wrong, and readers go by them. Confined to one queue.
+/// Turns a section of a FLAC stream into a stream of its own: frame numbers restart at 0, and the header contains the
+/// section's length. Readers rely on length, checksum and numbers, which would be wrong otherwise. Confined to one
+/// queue.
 final class FLACRenumbering: PacketStage {
     private var header: [UInt8]
     private var frames: UInt64 = 0
     private var samples: UInt64 = 0
 
-    /// Where the last frame ends, in its packet's ticks.
+    /// End of the last frame, in its packet's time base.
     private var end: (pts: Int64, dts: Int64) = (0, 0)
 
     private static let headerSize = 34
 
-    /// Nil where the stream's header is not what it should be. It is the codec's STREAMINFO.
+    /// Creates a stage; `header` is the codec's STREAMINFO. Nil if it is malformed.
     init?(header: [UInt8]) {
         guard header.count == Self.headerSize else { return nil }
         self.header = header
-        // Sizes of frames, number of samples, checksum: 0 says that they are not known.
+        // Frame sizes, number of samples, and checksum: 0 means unknown.
         for index in 4..<10 { self.header[index] = 0 }
         self.header[13] &= 0xf0
         for index in 14..<Self.headerSize { self.header[index] = 0 }
     }
 
-    /// The header says how many samples there are; Ogg's often doesn't.
+    /// Returns whether the header contains the number of samples; in Ogg it is often 0.
     static func saysLength(_ header: [UInt8]) -> Bool {
         header.count != headerSize || header[13] & 0x0f != 0 || header[14..<18].contains { $0 != 0 }
     }
 
-    /// The header as long as nobody knows how many frames there will be.
+    /// Returns parameters with a header that is valid before the number of frames is known.
     func parameters(of input: CodecParameters) throws -> CodecParameters {
         try input.with(extradata: header, level: nil, codecTag: nil)
     }
@@ -37,7 +38,7 @@ final class FLACRenumbering: PacketStage {
         try next(try self.next(packet))
     }
 
-    /// Brings the finished header.
+    /// Sends the final header.
     func finish(into next: (consuming Packet) throws -> Void) throws {
         let packet = try Packet.bringing(header: finishedHeader)
         (packet.pts, packet.dts) = end
@@ -54,7 +55,7 @@ final class FLACRenumbering: PacketStage {
         return header
     }
 
-    /// The next frame with its new number. What is no frame stays as it is.
+    /// Returns the next frame with its new number; other data is unchanged.
     private func next(_ packet: consuming Packet) throws(AVError) -> Packet {
         guard let (bytes, length) = packet.withBytes({ rewritten($0) }) else { return packet }
         frames += 1
@@ -64,7 +65,7 @@ final class FLACRenumbering: PacketStage {
         return fresh
     }
 
-    /// The frame's bytes with another number, and how many samples it has.
+    /// Returns the frame's bytes with another number, and its number of samples; nil if the bytes aren't a frame.
     private func rewritten(_ bytes: UnsafeRawBufferPointer) -> (bytes: [UInt8], samples: Int)? {
         guard let header = FLACFrameHeader(bytes) else { return nil }
         let (numberSize, end, length) = (header.numberSize, header.end, header.samples)
@@ -82,7 +83,7 @@ final class FLACRenumbering: PacketStage {
 
     // MARK: Numbers and checksums
 
-    /// As UTF-8 writes characters, with up to seven bytes.
+    /// Encodes a number like UTF-8, with up to seven bytes.
     private static func number(_ value: UInt64) -> [UInt8] {
         if value < 0x80 { return [UInt8(value)] }
         var size = 2

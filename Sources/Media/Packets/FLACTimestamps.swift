@@ -1,10 +1,10 @@
 internal import LibAV
 
-/// The times of FLAC in Ogg, counted from the sizes of its frames. libavformat begins at 0 whatever the first page's position is, and takes
-/// the later ones as they are: what was cut from a stream has a hole of hours in it. A frame's own number says how many are missing
-/// where some are; numbers that go back, of files that were joined, count for nothing.
+/// Computes times of FLAC in Ogg from frame sizes. libavformat starts at 0 regardless of the first page's position,
+/// but uses later positions, so that a section of a stream has a gap of hours. A frame's number reveals how many
+/// frames are missing before it; numbers that decrease, in concatenated files, are ignored.
 final class FLACTimestamps: PacketStage {
-    /// The track's first frame: its time, its place by its number, and how long it is.
+    /// The track's first frame: time, position according to its number, and duration.
     private var first: (time: Int64, place: Int64, samples: Int64)?
     private var expected: Int64 = 0
     private let unit: Rational
@@ -36,6 +36,6 @@ final class FLACTimestamps: PacketStage {
         (packet.pts, packet.dts, packet.duration) = (time, time, unit.rescale(samples, to: timeBase))
     }
 
-    /// Only what is read from its beginning is counted.
+    /// Resets the state; counting starts with the next packet.
     func reset() { (first, expected) = (nil, 0) }
 }

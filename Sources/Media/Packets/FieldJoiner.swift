@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Makes one packet of the two fields of a frame; a field that has lost its first one is left out. See `FieldPairs`.
+/// Joins the two fields of a frame into one packet; a field whose first one is missing is dropped. See `FieldPairs`.
 final class FieldJoiner: PacketStage {
     private var pairs: FieldPairs
-    /// A first field, whose other one may come.
+    /// A first field that waits for its second one.
     private var held: Packet?
 
-    /// Nil where the track has no such packets.
+    /// Nil unless the track may have fields in separate packets.
     init?(_ track: AssetTrack) {
         guard
             let pairs = FieldPairs(

@@ -1,30 +1,30 @@
 internal import LibAV
 
-/// Puts the two fields of a frame back together: libavformat's parser gives each field of H.264 from transport streams as
-/// a packet of its own, mostly the second one without times. Where a packet has both, there is nothing to do.
+/// Pairs the two fields of a frame: in transport streams, libavformat's parser returns each field of H.264 as a
+/// packet of its own, mostly without times for the second one. Packets with both fields are unchanged.
 ///
-/// Values of it follow a stream's packets in decoding order.
+/// An instance processes a stream's packets in decoding order.
 struct FieldPairs {
-    /// What a packet is.
+    /// Role of a packet.
     enum Role: Hashable {
-        /// A frame, or what may be the first field of one.
+        /// A frame, or possibly the first field of one.
         case own
-        /// The other field of the packet before: when their frame is shown and how long.
+        /// The second field of the previous packet's frame, with the frame's presentation time and duration.
         case second(start: Int64, length: Int64)
-        /// The first one that there is, without times and without the field before it: captures begin so.
+        /// A second field without times at the start of a capture, whose first field is missing.
         case torn
     }
 
     private var sets: AVCParameterSets
-    /// A whole frame at the container's rate; 0 where nobody says.
+    /// Duration of a frame at the container's rate; 0 if unknown.
     private let frameLength: Int64
-    /// The stream itself says that rate: libavformat has the length of a field from it.
+    /// Whether the stream's headers contain that rate: libavformat then derives the duration of a field from it.
     private let isSaid: Bool
-    /// A packet came, and a key frame among them.
+    /// Whether a packet was processed, and whether a keyframe was.
     private var (hasBegun, isFollowing) = (false, false)
     private var first: (slice: AVCSliceStart, time: Int64, length: Int64)?
 
-    /// Nil where the stream has no such packets.
+    /// Nil unless the stream may have fields in separate packets.
     init?(_ parameters: CodecParameters, frameRate: Rational?, timeBase: Rational) {
         guard parameters.traits.parameterSets == .avc, let headers = AVCHeaders(parameters.extradata),
             headers.framing == .startCodes, let sets = AVCParameterSets(headers),
@@ -38,14 +38,14 @@ struct FieldPairs {
         }
     }
 
-    /// The last packet was a first field: its other one may come.
+    /// Whether the last packet was a first field, whose second one may follow.
     var isWaiting: Bool { first != nil }
 
-    /// Takes note of the next packet.
+    /// Processes the next packet.
     mutating func take(_ packet: borrowing Packet) -> Role {
         let slice = firstSlice(packet)
         isFollowing = isFollowing || packet.isKey
-        // Before a key frame, only a second field without times is one for sure.
+        // Before a keyframe, only a field without times is reliably a second field.
         if let first, let slice, first.slice.isCompleted(by: slice),
             isFollowing || packet.pts == noTimestamp,
             let length = length(first.time, first.length, packet)
@@ -63,7 +63,7 @@ struct FieldPairs {
 
     private mutating func firstSlice(_ packet: borrowing Packet) -> AVCSliceStart? {
         packet.withBytes { bytes in
-            // Most often it is near the beginning; where a slice ends, nobody needs to know.
+            // The slice is usually near the beginning; its end isn't required.
             for length in [min(1024, bytes.count), bytes.count] {
                 var slice: AVCSliceStart?
                 var isFound = false
@@ -84,16 +84,16 @@ struct FieldPairs {
         }
     }
 
-    /// How long both are shown; nil where they are too far from one another.
+    /// Returns the duration of both fields; nil if they are too far apart.
     private func length(_ start: Int64, _ length: Int64, _ second: borrowing Packet) -> Int64? {
         if second.pts != noTimestamp {
             let (distance, isOver) = second.pts.subtractingReportingOverflow(start)
             return !isOver && distance > 0 && distance <= frameLength ? 2 * distance : nil
         }
-        // Where the stream says its rate, libavformat says the length of a field, else that of a frame.
+        // If the stream contains its rate, libavformat reports the duration of a field, otherwise that of a frame.
         return isSaid ? frameLength : length
     }
 
-    /// After a seek nothing is known of the packets before.
+    /// Resets the state after a seek.
     mutating func forget() { (first, hasBegun, isFollowing) = (nil, false, false) }
 }

@@ -1,22 +1,23 @@
 internal import LibAV
 
-/// Makes copied HEVC a track whose parameter sets are in its sample entry (`hvc1`, ISO/IEC 14496-15), the only form that Apple's players
-/// accept. Packets of a transport stream get length prefixes. Sets that the packets repeat stay there.
+/// Converts copied HEVC to a track with parameter sets in its sample entry (`hvc1`, ISO/IEC 14496-15), the only form
+/// that Apple's players accept. Packets of a transport stream get length prefixes. Parameter sets repeated in packets
+/// stay there.
 ///
-/// A set that the sample entry doesn't have makes it a track with sets in its packets after all: `hasOtherSets`, upon which the writer
-/// changes the sample entry to `hev1`.
+/// If a packet contains a set that the sample entry lacks, `hasOtherSets` becomes true, and the writer changes the
+/// sample entry to `hev1`.
 final class HEVCSampleEntry: PacketStage {
-    /// The codec tag of a track whose parameter sets are in its sample entry.
+    /// Codec tag of a track whose parameter sets are all in its sample entry.
     static let tag = "hvc1"
-    /// The codec tag of a track whose packets have parameter sets that its sample entry lacks.
+    /// Codec tag of a track whose packets contain parameter sets that its sample entry lacks.
     static let inBandTag = "hev1"
 
-    /// Whether a packet had a parameter set that isn't in the sample entry.
+    /// Whether a packet contained a parameter set that isn't in the sample entry.
     private(set) var hasOtherSets = false
     private let headers: HEVCHeaders
     private let known: Set<[UInt8]>
 
-    /// Nil of another codec, of headers that can't be read, and where the source's tag is one of Dolby Vision (`dvh1`).
+    /// Nil for other codecs, for headers that can't be parsed, and for Dolby Vision tags (`dvh1`).
     init?(_ parameters: CodecParameters) {
         guard parameters.traits.parameterSets == .hevc, parameters.codecTag?.hasPrefix("dv") != true,
             let headers = HEVCHeaders(parameters.extradata)

@@ -1,11 +1,12 @@
 internal import LibAV
 
-/// Puts the headers of MPEG-4 part 2 (video object layer, ISO/IEC 14496-2) into keyframes that lack them. mp4 and Matroska keep them beside the
-/// packets; a transport stream has no other place for them, and libavformat doesn't move them.
+/// Inserts the headers of MPEG-4 part 2 (video object layer, ISO/IEC 14496-2) into keyframes that lack them. mp4 and
+/// Matroska store them out of band; a transport stream can store them in band only, and libavformat doesn't insert
+/// them.
 final class InBandHeaders: PacketStage {
     private let headers: [UInt8]
 
-    /// Nil for other codecs, and where the headers are in the packets already.
+    /// Nil for other codecs, and if the headers are already in band.
     init?(_ parameters: CodecParameters) {
         guard parameters.traits.olderVideo == .mpeg4, !parameters.extradata.isEmpty else { return nil }
         headers = parameters.extradata

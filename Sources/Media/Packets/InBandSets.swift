@@ -1,13 +1,13 @@
 internal import LibAV
 
-/// Puts H.264's parameter sets into packets at which decoding may begin. In a transport stream they stand nowhere else, and
-/// libavformat 5.1 puts them before IDR frames alone: not where an open group begins.
+/// Inserts H.264 parameter sets into keyframes. A transport stream can store them in band only, and libavformat 5.1
+/// inserts them before IDR frames only, not at the start of an open GOP.
 final class InBandSets: PacketStage {
     private let sets: [UInt8]
     private let lengthSize: Int
     private var hasBegun = false
 
-    /// Nil where the stream has them in its packets already.
+    /// Nil if the stream has its parameter sets in band.
     init?(_ parameters: CodecParameters) {
         guard parameters.traits.parameterSets == .avc, let headers = AVCHeaders(parameters.extradata),
             case .lengths(let size) = headers.framing
@@ -22,7 +22,7 @@ final class InBandSets: PacketStage {
         try next(try inserted(into: packet))
     }
 
-    /// The packet, with them where they are missing.
+    /// Returns the packet, with parameter sets if they were missing.
     private func inserted(into packet: consuming Packet) throws(AVError) -> Packet {
         let isFirst = !hasBegun
         hasBegun = true
@@ -33,7 +33,7 @@ final class InBandSets: PacketStage {
             _ = NALFraming.lengths(lengthSize).forEach(in: bytes) { unit in
                 let kind = unit[0] & 0x1f
                 if kind == 5 || kind == 7 { needsThem = false }
-                // A delimiter comes before everything else.
+                // An access unit delimiter must come first.
                 if isAtStart, kind == 9 { delimiter = lengthSize + unit.count }
                 isAtStart = false
             }

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Puts the header of an access unit before metadata that belong to a time (SMPTE KLV, carried as MISB ST 1402 says for
-/// synchronous metadata). libavformat 5.1 takes the header off when it reads, and doesn't put it back when it writes.
+/// Inserts the header of an access unit before metadata with a time (SMPTE KLV, carried as synchronous metadata, MISB
+/// ST 1402). libavformat 5.1 removes the header when it reads, and doesn't insert it when it writes.
 final class KLVFraming: PacketStage {
     private let track: String
     private var sequence: UInt8 = 0
@@ -14,14 +14,14 @@ final class KLVFraming: PacketStage {
         try next(try framed(packet))
     }
 
-    /// The packet's bytes behind a header.
+    /// Returns the packet's data with a header.
     private func framed(_ packet: borrowing Packet) throws -> Packet {
         let size = packet.size
         guard size <= Int(UInt16.max) else {
             throw MediaError.misuse(
                 "\(track): an access unit of metadata has at most 65535 bytes, not \(size)")
         }
-        // Service 0; a whole cell that can be understood by itself.
+        // Service 0; one complete cell, independently decodable.
         let header: [UInt8] = [0, sequence, 0xdf, UInt8(size >> 8), UInt8(size & 0xff)]
         sequence &+= 1
         let bytes = packet.withBytes { header + $0 }

@@ -1,11 +1,11 @@
 internal import LibAV
 
-/// Behind a seek the first packet is a key frame: what a transport stream has before it belongs to frames, and maybe to
-/// parameter sets, that weren't read.
+/// Drops packets after a seek until the first keyframe: in a transport stream, earlier packets depend on frames, and
+/// possibly parameter sets, that weren't read.
 final class KeyFrameGate: PacketStage {
     private(set) var isClosed = false
 
-    /// Lets nothing through before the next key frame.
+    /// Drops all packets before the next keyframe.
     func close() { isClosed = true }
 
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {

@@ -1,8 +1,10 @@
 internal import LibAV
 
-/// Packets of a movie that reorders frames and has no composition offsets (`ctts`): each claims to be shown when it is decoded.
+/// Corrects packets of a movie with reordered frames but no composition offsets (`ctts`): their presentation times
+/// equal their decoding times.
 ///
-/// An edit list that made up for the lost offsets hides the first frames. They are shown again, and all packets move by as much.
+/// An edit list that compensates for the missing offsets hides the first frames. They are presented again, and all
+/// packets are shifted by the same time.
 final class LostCompositionTimes: PacketStage {
     private let shift: Int64
 
@@ -22,20 +24,20 @@ final class LostCompositionTimes: PacketStage {
 struct SortedTimes {
     private var pending: [Int64] = []
 
-    /// Notes the time of a packet that is given to the decoder.
+    /// Registers the time of a packet that is sent to the decoder.
     mutating func note(_ time: Int64) {
         guard time != noTimestamp else { return }
         let position = pending.lastIndex { $0 <= time }.map { $0 + 1 } ?? 0
         pending.insert(time, at: position)
     }
 
-    /// Forgets a packet that gives no frame.
+    /// Removes a packet that yields no frame.
     mutating func lose(_ time: Int64) {
         if let index = pending.firstIndex(of: time) { pending.remove(at: index) }
     }
 
-    /// The presentation time of the next frame, whose packet has the time `own`. Packets before a keyframe that gave no frame by then
-    /// never will.
+    /// Returns the presentation time of the next frame, whose packet has the time `own`. Packets before a keyframe
+    /// whose frames are still missing yield none.
     mutating func next(own: Int64, isKey: Bool) -> Int64 {
         if isKey, own != noTimestamp { pending.removeAll { $0 < own } }
         return pending.isEmpty ? own : pending.removeFirst()

@@ -1,12 +1,11 @@
 internal import DequeModule
 internal import LibAV
 
-/// Presentation times for frames of MPEG's older codecs in containers that say decoding times alone (AVI), or not of all
-/// of them (program streams leave out the last reference's).
+/// Generates presentation times for the older MPEG codecs in containers that store decoding times only (AVI), or omit
+/// some presentation times (in program streams, that of the last reference frame).
 ///
-/// There reordering is one frame deep: a B-frame is shown when it is decoded, any other one when the next of
-/// its kind is. Packets that hold two frames, one of them for later (DivX's packed streams), are taken apart
-/// first.
+/// The reorder depth is one frame: a B-frame is presented at its decoding time, any other frame at the decoding time
+/// of the next non-B-frame. Packets with two frames (DivX's packed B-frames) are split first.
 ///
 /// Confined to its source's queue.
 final class PTSGenerator: PacketStage {
@@ -14,21 +13,21 @@ final class PTSGenerator: PacketStage {
     private let codec: BitstreamTraits.OlderVideo
     private var isMPEG4: Bool { codec == .mpeg4 }
 
-    /// Whether the packets need it shows with the first one.
+    /// Whether packets require generated times; determined by the first packet.
     private enum Phase {
         case unknown, idle, working
     }
     private var phase = Phase.unknown
     private var unpack: BitstreamFilter?
-    /// The frame whose time the next one tells, and those that come after it meanwhile.
+    /// The frame whose time is determined by the next one, and the frames received after it.
     private var held: Packet?
     private var isHolding = false
     private var waiting = UniqueDeque<Packet>()
     private var ready = UniqueDeque<Packet>()
-    /// The latest decoding time, and when the frame after it would be decoded.
+    /// The latest decoding time, and the decoding time that would follow it.
     private var (latest, following) = (Int64.min, Int64.min)
 
-    /// Nil where the track's packets need no such thing, whatever they are.
+    /// Nil if the track's codec never requires generated times.
     init?(_ track: AssetTrack) {
         guard track.mediaType == .video, let codec = track.format.parameters.traits.olderVideo else {
             return nil
@@ -95,7 +94,7 @@ final class PTSGenerator: PacketStage {
         if isTold, !isHolding { return ready.append(packet) }
         if packet.dts == noTimestamp || isBidirectional(packet) {
             if !isTold { packet.pts = packet.dts }
-            // It comes after the held one in decoding order.
+            // B-frames follow the held frame in decoding order.
             if isHolding { waiting.append(packet) } else { ready.append(packet) }
             return
         }
@@ -116,7 +115,7 @@ final class PTSGenerator: PacketStage {
 }
 
 extension BitstreamTraits.OlderVideo {
-    /// The first frame of a packet is shown between its neighbours and referred to by none.
+    /// Returns whether the first frame of a packet is a B-frame.
     func isBidirectional(_ packet: borrowing Packet) -> Bool {
         packet.withBytes { bytes in
             var position = 0

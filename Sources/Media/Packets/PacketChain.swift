@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import LibAV
 
-/// Stages one behind another, out of which packets are taken one by one. Confined to one queue.
+/// A sequence of stages from which packets are pulled one by one. Confined to one queue.
 final class PacketChain {
     private let stages: [any PacketStage]
     private var ready = UniqueDeque<Packet>()
@@ -10,8 +10,8 @@ final class PacketChain {
 
     init(_ stages: [any PacketStage]) { self.stages = stages }
 
-    /// The next packet that comes out of the last stage, or nil at the end; `source` gives those that go into the first one.
-    /// What a failing source gave before comes first.
+    /// Returns the next packet from the last stage, or nil at the end; `source` returns the packets for the first
+    /// stage. Packets that were read before an error of `source` are returned before the error is thrown.
     func next(from source: () throws -> Packet?) throws -> Packet? {
         if stages.isEmpty { return try source() }
         while true {
@@ -49,10 +49,10 @@ final class PacketChain {
         }
     }
 
-    /// See `PacketStage`.
+    /// Reports a lost packet to all stages.
     func lose() { for stage in stages { stage.lose() } }
 
-    /// Begins anew with packets of another place.
+    /// Resets all stages after a seek.
     func reset() {
         ready = UniqueDeque()
         (isAtEnd, failure) = (false, nil)

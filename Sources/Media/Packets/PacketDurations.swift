@@ -1,10 +1,10 @@
 internal import LibAV
 
-/// A packet of a movie lasts until the next one: libavformat doesn't say it of fragmented ones and some others, and guesses where
-/// frames are reordered.
+/// Sets the duration of a movie's packet from the next packet's time: libavformat doesn't report it for fragmented
+/// files and some others, and guesses it for reordered frames.
 final class PacketDurations: PacketStage {
     private let track: AssetTrack
-    /// The packet whose duration the next one tells.
+    /// The packet whose duration is determined by the next one.
     private var held: Packet?
     private var last: Int64 = 0
 
@@ -16,7 +16,7 @@ final class PacketDurations: PacketStage {
             held.duration = last
             try next(held)
         }
-        // Where frames are reordered, libavformat has it from the rate that the stream claims.
+        // For reordered frames, libavformat derives the duration from the frame rate in the stream.
         if packet.duration == 0 || track.mediaType == .video, packet.dts != noTimestamp {
             held = consume packet
         } else {
@@ -25,7 +25,7 @@ final class PacketDurations: PacketStage {
         }
     }
 
-    /// The last one lasts no longer than the one before it, nor than its track.
+    /// The last packet lasts no longer than the previous one, and ends with its track.
     func finish(into next: (consuming Packet) throws -> Void) throws {
         guard let held = held.take() else { return }
         if track.mediaType != .subtitle, held.pts != noTimestamp {

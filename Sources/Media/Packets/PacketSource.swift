@@ -1,11 +1,11 @@
 internal import DequeModule
 internal import LibAV
 
-/// The packets of one track, from whichever lane has them; confined to its output's queue.
+/// The packets of one track, from a shared or separate demuxer lane; confined to its output's queue.
 final class PacketSource {
     let track: AssetTrack
     private var lane: DemuxLane
-    /// Its place among the lane's consumers.
+    /// Index among the lane's consumers.
     private var place: Int
     private let path: String
     private let environment: SourceEnvironment
@@ -15,18 +15,19 @@ final class PacketSource {
     let damage: DamageTally
     let container: SourceContainer
 
-    /// Where a seek begins.
+    /// Drops packets before the first keyframe after a seek.
     private let gate = KeyFrameGate()
-    /// What the container makes of packets.
+    /// Stages that the container requires.
     private let stages: PacketChain
-    /// What puts counted times in place of the container's; empty where they stay.
+    /// Stage that replaces the container's times by counted ones; empty if they stay.
     private let counting: PacketChain
     private let correction: TimestampCorrection?
-    /// Counts packets of Vorbis in Ogg from the track's first one: the pages between don't tell.
+    /// Counts packets of Vorbis in Ogg from the track's first one, because the positions of pages in between are
+    /// unreliable.
     private let counted: VorbisTimestamps?
 
-    /// Reads from the file's beginning through a lane shared with others.
-    /// `countsSamples` has the times of audio counted where the container's clock can't say every sample's.
+    /// Creates a source that reads from the file's beginning, through a lane shared with others. `countsSamples`:
+    /// whether audio times are counted in samples if the container's time base is coarser.
     init(
         track: AssetTrack, of container: SourceContainer, lane: DemuxLane, path: String,
         environment: SourceEnvironment,
@@ -51,7 +52,7 @@ final class PacketSource {
         flagsComeEarly = container.flagsComeEarly && track.mediaType == .video
     }
 
-    /// Reads a track through a lane of its own.
+    /// Creates a source with a lane of its own.
     convenience init(
         track: AssetTrack, of container: SourceContainer, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
@@ -74,33 +75,32 @@ final class PacketSource {
     }
 
     private var isSearching = false
-    /// Packets come from the middle of the source.
+    /// Whether packets come from after a seek.
     private(set) var hasSought = false
-    /// Time zero on the file's own clock, for what is told of a time.
+    /// Position of time zero on the file's own time line, to convert times for messages.
     var timeZero = MediaTime.zero
-    /// Behind a seek, what lies clearly before it only helps to decode what follows.
+    /// Start of the range after a seek; packets clearly before it only serve decoding.
     var heardFrom = MediaTime.zero
-    /// The unit of the times that packets come with.
+    /// Time base of the packets' times.
     var timeBase: Rational { correction?.unit ?? track.timeBase }
     private let flagsComeEarly: Bool
     private var wasFlagged = false
 
-    /// The next packet, or nil at the end.
+    /// Returns the next packet, or nil at the end.
     func next() throws -> Packet? { try counting.next { try nextUncounted() } }
 
-    /// The same, with the container's times.
+    /// Returns the next packet, with the container's times.
     private func nextUncounted() throws -> Packet? { try stages.next { try read() } }
 
-    /// What users call a moment of the file's own clock.
+    /// Converts ticks of the file's own time line to a time on the asset's time line.
     func told(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: timeBase) - timeZero }
 
-    /// What the lane handed over.
+    /// Packets that the lane returned and that weren't taken yet.
     private var batch = UniqueDeque<Packet>()
-    /// The number of the last packet that was taken out of it.
+    /// Number of the last packet that was taken.
     private var taken = 0
 
-    /// The next packet of what the lane handed over. None may be missing: this is where a loss between the demuxer and a
-    /// track would be seen, whoever makes it.
+    /// Takes the next packet of the batch. Throws if a packet between the demuxer and this track was lost.
     private func take() throws -> Packet? {
         guard let packet = batch.popFirst() else { return nil }
         movement.count()
@@ -117,7 +117,7 @@ final class PacketSource {
                 let isDamaged = flagsComeEarly ? wasFlagged : packet.isCorrupt
                 wasFlagged = packet.isCorrupt
                 guard TimeBounds.holds(packet, timeBase: track.timeBase), !isDamaged else {
-                    // On the way to the first key frame it is nothing that would be shown.
+                    // Before the first keyframe, damage has no effect on the output.
                     if isSearching || gate.isClosed { continue }
                     let time =
                         packet.pts == noTimestamp || !TimeBounds.holds(packet, timeBase: track.timeBase)
@@ -136,7 +136,7 @@ final class PacketSource {
                 return nil
             case .moved(let count):
                 try reopenLane()
-                // The same file from the same beginning gives the same packets.
+                // The same file returns the same packets again.
                 while taken < count {
                     if case .packets = try lane.next(place, into: &batch) {} else { return nil }
                     while taken < count, try take() != nil {}
@@ -145,8 +145,9 @@ final class PacketSource {
         }
     }
 
-    /// A track that has a length and not one packet: its index points past the file's end, or the container's reader finds no
-    /// frame of this form of the codec (FLAC of 32 bits in 5.1). Those of cues and data may be empty.
+    /// Reports a track with a declared duration but no packets: its index points past the file's end, or the demuxer
+    /// doesn't find frames of this variant of the codec (FLAC of 32 bits in FFmpeg 5.1). Subtitle and data tracks may
+    /// be empty.
     private func checkEnd() throws {
         let isExpected = track.mediaType == .video || track.mediaType == .audio
         guard taken == 0, isExpected, !hasSought, !isSearching, track.timeRange.duration > .zero else {
@@ -164,7 +165,8 @@ final class PacketSource {
         place = try Self.place(in: lane, of: track)
     }
 
-    /// Begins with packets from which everything from `target` on can be decoded; what comes before them is left out. See `seek`.
+    /// Starts with packets from which everything from `target` on can be decoded; earlier packets are dropped. See
+    /// `seek`.
     func begin(before target: Int64) throws {
         if let counted {
             counted.wantedFrom = target
@@ -173,11 +175,11 @@ final class PacketSource {
         }
     }
 
-    /// Goes to a random-access point from which everything from `target` on can be decoded; `target` is in
-    /// the track's time base, on the file's own clock. Only for a source with a lane of its own.
+    /// Seeks to a random-access point from which everything from `target` on can be decoded; `target` is in the
+    /// track's time base, on the file's own time line. Only for a source with a lane of its own.
     ///
-    /// Index time stamps are decoding times, which run ahead of presentation: the key frame found may lie
-    /// after the target, and then the search begins again earlier.
+    /// Index timestamps are decoding times, which are ahead of presentation times: the keyframe found may be after
+    /// the target, and the search is then repeated from earlier times.
     func seek(before target: Int64) throws {
         guard ownsLane, target > 0 else { return }
         noteFirst()
@@ -187,7 +189,7 @@ final class PacketSource {
             do {
                 try restart(before: probe)
             } catch {
-                // A file that can't be searched is read from its beginning.
+                // A file without support for seeking is read from its beginning.
                 try reopen()
                 return
             }
@@ -203,7 +205,7 @@ final class PacketSource {
         try reopen()
     }
 
-    /// From the track's first packet on it is known where one in the middle begins.
+    /// Reads the track's first packet, which serves as reference for times after a seek.
     private func noteFirst() {
         guard let correction else { return }
         isSearching = true
@@ -211,7 +213,7 @@ final class PacketSource {
         do {
             if let packet = try nextUncounted() { correction.begin(with: packet) }
         } catch {
-            // Whoever reads it for its own sake will be told.
+            // The error is thrown again when the packet is read for its data.
         }
     }
 
@@ -235,7 +237,7 @@ final class PacketSource {
         counting.reset()
     }
 
-    /// The presentation time of the first packet that can be decoded by itself.
+    /// Returns the presentation time of the first packet that can be decoded independently.
     private func nextKeyTime() throws -> Int64? {
         isSearching = true
         defer { isSearching = false }
@@ -249,7 +251,8 @@ final class PacketSource {
         return nil
     }
 
-    /// The time of the last key frame that the file's index has not after `target`, as the index counts; nil where it has none.
+    /// Returns the time of the last keyframe in the file's index not after `target`, in the index's times; nil if
+    /// there is none.
     func indexedKey(notAfter target: Int64) -> Int64? {
         let shift = track.lostTimesShift ?? 0
         return lane.indexedKey(of: track.index, notAfter: target - shift).map { $0 + shift }

@@ -1,19 +1,20 @@
 internal import LibAV
 
-/// A step that a track's packets go through, between the demuxer and who reads them or on their way to a muxer. What a codec or
-/// a container needs of them is a stage, put in its place when the reader or the writer is opened. Confined to one queue.
+/// A step that processes a track's packets, between the demuxer and their reader, or before a muxer. Requirements of
+/// a codec or a container are implemented as stages, which are selected when the reader or writer is opened. Confined
+/// to one queue.
 protocol PacketStage: AnyObject {
-    /// What comes out, told as the muxer is told it.
+    /// Returns the codec parameters of the output packets, for the muxer.
     func parameters(of input: CodecParameters) throws -> CodecParameters
-    /// Takes a packet, and hands on what comes of it.
+    /// Processes a packet, and passes the resulting packets to `next`.
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws
-    /// No more comes: hands on what is left.
+    /// Ends the packets, and passes the remaining ones to `next`.
     func finish(into next: (consuming Packet) throws -> Void) throws
-    /// Reading failed: hands on what only waited to see the next packet.
+    /// Passes packets that were held back for the next one to `next`, after a read error.
     func interrupt(into next: (consuming Packet) throws -> Void) throws
-    /// A packet is missing before the next one.
+    /// Reports that a packet is missing before the next one.
     func lose()
-    /// The packets that follow come from another place of the source.
+    /// Resets the state after a seek.
     func reset()
 }
 

@@ -1,67 +1,68 @@
 package import LibAV
 
-/// What the container of a source means for who reads it, stated once for each of libavformat's demuxers. Of what isn't named,
-/// nothing is known.
+/// Properties of a source's container, for each of libavformat's demuxers. Containers without a specific property
+/// have the default.
 package struct SourceContainer: Sendable {
     /// libavformat's name of the demuxer, which may be a list (`mov,mp4,m4a,3gp,3g2,mj2`).
     package let name: String
     private let names: Set<String>
 
-    /// What is known of a container by libavformat's name of its demuxer.
+    /// Creates the properties for libavformat's name of a demuxer.
     package init(_ name: String) {
         self.name = name
         names = Set(name.split(separator: ",").map(String.init))
     }
 
-    /// Of packets about whose container nothing is to be assumed.
+    /// A container without any assumptions.
     static let unknown = SourceContainer("")
-    /// What a generator gives: no packets.
+    /// A generator, which has no packets.
     static let pattern = SourceContainer("pattern")
-    /// Images that are shown one after the other.
+    /// An image sequence.
     static let images = SourceContainer("images")
-    /// Several sources on one time line.
+    /// A composition.
     static let composition = SourceContainer("composition")
 
-    /// MP4 and QuickTime: edit lists, an index that says everything of a packet but how long it lasts.
+    /// Whether the container is MP4 or QuickTime: it has edit lists, and an index with all properties of packets
+    /// except for their durations.
     package var isMovie: Bool { names.contains("mov") }
-    /// Matroska and WebM.
+    /// Whether the container is Matroska or WebM.
     package var isMatroska: Bool { names.contains("matroska") }
-    /// libavformat takes what is not heard of the last packet off its duration by itself.
+    /// Whether libavformat subtracts the padding of the last packet from its duration.
     var shortensLastPacket: Bool { names.contains("ogg") }
-    /// Its data are in numbered pages (Ogg), which state where their audio ends, counted from any origin. One stream may follow another, and
-    /// nothing but the numbers shows that a page is missing.
+    /// Whether data is in numbered pages (Ogg), with the positions of their audio counted from any origin. Streams
+    /// may be chained, and only page numbers reveal a missing page.
     var hasPages: Bool { names.contains("ogg") }
-    /// The tags of its one track are the file's.
+    /// Whether metadata of the only track is that of the file.
     package var hasTagsInStream: Bool { names.contains("ogg") }
-    /// libavformat's parser ends a frame when it sees the next one, and gives it the flags of the packets that brought that
-    /// one.
+    /// Whether libavformat's parser ends a frame at the start of the next one, and gives it the flags of that one's
+    /// packets.
     var flagsComeEarly: Bool { beginsAnywhere }
-    /// Its tags say an encoder's delay, and its chapters count from where audio is heard, not from where that begins.
+    /// Whether tags contain the encoder delay, and chapter times count from the presented start of the audio.
     var saysDelayInTags: Bool { names.contains("mp3") }
-    /// It says when packets are decoded, and not when they are shown.
+    /// Whether packets have decoding times but no presentation times.
     var saysDecodingTimesAlone: Bool { names.contains("avi") }
-    /// Its clock begins anywhere.
+    /// Whether timestamps may start at any value.
     package var beginsAnywhere: Bool { names.contains("mpegts") }
-    /// Nothing in it says how long it is, which is guessed from its last times or from its bit rate.
+    /// Whether the container declares no duration, so that it is estimated from the last timestamps or the bit rate.
     package var guessesLengths: Bool {
         beginsAnywhere
             || !names.isDisjoint(with: [
                 "aac", "mp3", "ac3", "eac3", "dts", "h264", "hevc", "mpegvideo", "mpeg",
             ])
     }
-    /// Every packet of that kind of track says when it is shown, whatever the codec. A transport stream says it of frames,
-    /// but maybe not of data.
+    /// Returns whether every packet of tracks of this type has a presentation time, whatever the codec. A transport
+    /// stream has them for video, but not always for data.
     package func saysPresentationTimes(of type: MediaType) -> Bool {
         isMovie || type != .data && (isMatroska || beginsAnywhere)
     }
-    /// After a seek libavformat guesses the times of that codec: it is read from the beginning.
+    /// Returns whether libavformat guesses a codec's times after a seek; such a track is read from its beginning.
     func guessesTimes(ofCodec codec: String) -> Bool { names.contains("ogg") && codec == "flac" }
-    /// A frame is as long as every other, and each comes.
+    /// Whether all frames have the same duration, without gaps.
     package var hasConstantFrameRate: Bool {
         ["pattern", "images", "composition"].contains(where: names.contains)
     }
 
-    /// What its packets go through before anything is known of the range that is read; `gate` is where a seek begins.
+    /// Returns the stages that a track's packets require regardless of the range; `gate` drops packets after a seek.
     func stages(of track: AssetTrack, gate: KeyFrameGate) -> [any PacketStage] {
         var stages: [any PacketStage] = []
         if isMovie {
@@ -79,7 +80,7 @@ package struct SourceContainer: Sendable {
         return stages
     }
 
-    /// Pages say one position for all of their packets.
+    /// Returns a counter of Vorbis packets, because an Ogg page has one position for all of its packets.
     private func vorbis(_ track: AssetTrack) -> VorbisTimestamps? {
         guard names.contains("ogg"), track.format.codec == "vorbis" else { return nil }
         return VorbisTimestamps(track.format.parameters)

@@ -1,22 +1,22 @@
 internal import DequeModule
 internal import LibAV
 
-/// Puts times that are counted in samples in place of the container's. See `AudioTimestampCorrector`.
+/// Replaces the container's times by times counted in samples. See `AudioTimestampCorrector`.
 final class TimestampCorrection: PacketStage {
     private var corrector: AudioTimestampCorrector
-    /// Packets that were looked at to find out where the first of them begins.
+    /// Packets observed to determine the position of the first one.
     private var seen = UniqueDeque<Packet>()
 
-    /// One sample: the unit of the times that come out.
+    /// Time base of the output: one sample.
     var unit: Rational { corrector.unit }
 
-    /// Nil for frames of video, and where the container's clock can say every sample's time.
+    /// Nil for video, and if the container's time base is exact to the sample.
     init?(_ track: AssetTrack) {
         guard let corrector = AudioTimestampCorrector(track) else { return nil }
         self.corrector = corrector
     }
 
-    /// Takes note of the track's first packet.
+    /// Registers the track's first packet.
     func begin(with packet: borrowing Packet) { corrector.begin(with: packet) }
 
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {

@@ -1,16 +1,17 @@
 internal import LibAV
 
-/// The times of Vorbis in Ogg, counted from the sizes of its blocks: a page says one position for all of its packets, and
-/// old encoders say it of another packet than libavformat takes it for. Positions count at the ends alone: the first page's
-/// says where the track begins, the last one's where it ends. One that is away by more than a block is a pause.
+/// Computes times of Vorbis in Ogg from block sizes: a page has one position for all of its packets, and old encoders
+/// assign it to another packet than libavformat expects. Only the positions at the ends matter: the first page's
+/// position determines the start of the track, the last one's its end. A position that deviates by more than a block
+/// is a gap.
 final class VorbisTimestamps: PacketStage {
     private let lengths: VorbisPackets
     private let longestBlock: Int64
     private var expected: Int64?
-    /// What ends before it is left out: nobody asked for it, and it was read only to count it.
+    /// Packets that end before this time are dropped; they are read for counting only.
     var wantedFrom = Int64.min
 
-    /// Nil of headers that make no sense.
+    /// Nil for malformed headers.
     init?(_ parameters: CodecParameters) {
         guard let lengths = VorbisPackets(parameters), let blocks = lengths.blockSizes else { return nil }
         (self.lengths, longestBlock) = (lengths, Int64(blocks.upperBound))
@@ -27,7 +28,7 @@ final class VorbisTimestamps: PacketStage {
         lengths.restart()
     }
 
-    /// Puts the count in place of the container's times; false where the packet is before what is wanted.
+    /// Replaces a packet's times by counted ones; returns false if the packet is before `wantedFrom`.
     private func count(_ packet: borrowing Packet) throws(AVError) -> Bool {
         guard let length = lengths.samples(of: packet).map(Int64.init) else {
             reset()
@@ -37,7 +38,7 @@ final class VorbisTimestamps: PacketStage {
         guard var start = expected ?? (told == noTimestamp ? nil : told) else { return true }
         if told != noTimestamp, abs(told - start) > longestBlock { start = told }
         expected = start + length
-        // libavformat shortens the last one by what its page says isn't heard.
+        // libavformat shortens the last packet by the padding that its page declares.
         if packet.duration > 0, packet.duration < length {
             let end = (told == noTimestamp ? start : told) + packet.duration
             let heard = max(0, min(length, end - start))
