@@ -1,42 +1,42 @@
 internal import LibAV
 internal import Locking
 
-/// A frame of an asset as a still.
+/// A still image from an asset.
 public struct StillImage: Sendable {
-    /// The frame in the form that was asked for.
+    /// The frame, converted as the generator's settings require.
     public let image: PixelBuffer
-    /// The time that was asked for, on the asset's time line.
+    /// The requested time, on the asset's time line.
     public let requestedTime: MediaTime
-    /// When the frame comes on screen.
+    /// Presentation time of the frame.
     public let actualTime: MediaTime
-    /// It is the same frame as the still before it.
+    /// Whether the frame is the same as that of the previous still image.
     public let isRepeated: Bool
 }
 
-/// Makes stills of moments of a track (AVFoundation's `AVAssetImageGenerator`).
+/// Generates still images of a video track (AVFoundation's `AVAssetImageGenerator`).
 ///
-/// Times that increase are found in one read: what lies between two of them is decoded only as far as the later one needs it.
-/// A generator may be used from any queue, by one caller at a time.
+/// Increasing times are found in one pass: frames between two of them are decoded only as far as the later one
+/// requires. A generator may be used from any queue, by one caller at a time.
 public final class AssetImageGenerator: Sendable {
     private let asset: Asset
     /// Nil for the first video track.
     private let track: AssetTrack?
-    /// Nil for frames as they are looked at.
+    /// Nil for display settings: upright, square pixels, standard dynamic range.
     private let settings: VideoOutputSettings?
     private let maximumSize: PixelSize?
     private let isGivenUp: @Sendable () -> Bool
     private let interrupt = InterruptFlag()
     private let movement = MovementCounter()
 
-    /// How far from the time that is asked for a still may lie.
+    /// Maximum deviation from the requested time.
     public let tolerance: ImageTolerance
     private let tally = DamageTally()
 
-    /// What was left out because it is damaged.
+    /// Counts of what was skipped because of damage.
     public var damage: DamageTally.Count { tally.count }
 
-    /// A generator for a track of frames of an asset. `settings` say what becomes of each: size, rotation, colour. Frames that are
-    /// damaged are an error, or with `.skip` the one before them stands in their place. `isCancelled` is asked while it works.
+    /// Creates a generator for a video track of an asset. `settings`: conversion of each frame. Damaged frames are an
+    /// error, or with `.skip` are replaced by the previous frame. `isCancelled` is called during the work.
     public init(
         asset: Asset, track: AssetTrack, settings: VideoOutputSettings = VideoOutputSettings(),
         tolerance: ImageTolerance = .exact, damagePolicy: DamagePolicy = .fail,
@@ -51,8 +51,8 @@ public final class AssetImageGenerator: Sendable {
         tally.follow(damagePolicy)
     }
 
-    /// A generator for the first video track of an asset, whose stills are RGB as they are looked at: upright
-    /// (`appliesPreferredTrackTransform`), with square pixels, of standard dynamic range, and none larger than `maximumSize`.
+    /// Creates a generator for the first video track of an asset, with RGB images for display: upright
+    /// (`appliesPreferredTrackTransform`), square pixels, standard dynamic range, no larger than `maximumSize`.
     public init(asset: Asset, maximumSize: PixelSize? = nil, tolerance: ImageTolerance = .exact) {
         self.asset = asset
         self.maximumSize = maximumSize
@@ -62,13 +62,14 @@ public final class AssetImageGenerator: Sendable {
         tally.follow(.fail)
     }
 
-    /// Ends what is under way with `CancellationError`, from any queue; nothing can be asked for after that
+    /// Ends work in progress with `CancellationError`, from any queue; the generator can't be used afterwards
     /// (`cancelAllCGImageGeneration`).
     public func cancel() { interrupt.raise() }
 
-    /// Makes a still of each time, in the order in which they are given: increasing times are the quickest. Before the first frame
-    /// there is the first one to be seen, behind the last the last.
-    /// - Throws: `MediaError` where the source can't be read, `CancellationError` after a cancel, and what `body` throws.
+    /// Generates a still image for each time, in the given order; increasing times are the fastest. Times before the
+    /// first frame get the first frame, times after the end the last one.
+    /// - Throws: `MediaError` if the source can't be read, `CancellationError` after a cancel, and the errors of
+    ///   `body`.
     public func images(at times: [MediaTime], _ body: (StillImage) throws -> Void) throws {
         do {
             try make(times, body)
@@ -77,15 +78,16 @@ public final class AssetImageGenerator: Sendable {
         }
     }
 
-    /// The still of one time, made on a queue of the generator's own (`image(at:)`). Where the task is cancelled, so is this still.
+    /// Returns the still image for one time, generated on the generator's own queue (`image(at:)`). Cancelling the
+    /// task cancels the image.
     public func image(at time: MediaTime) async throws -> StillImage {
         var iterator = images(for: [time]).makeAsyncIterator()
         guard let still = try await iterator.next() else { throw CancellationError() }
         return still
     }
 
-    /// The stills of some times, one after the other as they are asked for (`images(for:)`): what is not asked for is not made.
-    /// Increasing times are the quickest. Each sequence reads by itself.
+    /// Returns the still images for some times, each generated when it is requested (`images(for:)`). Increasing
+    /// times are the fastest. Each sequence reads the source independently.
     public func images(for times: [MediaTime]) -> StillSequence {
         StillSequence(generator: self, times: times)
     }
@@ -96,10 +98,10 @@ public final class AssetImageGenerator: Sendable {
         for time in times { try body(search.still(at: time)) }
     }
 
-    /// Several searches at once, where stills lie so far apart that hardly two of them need the same frames; nil otherwise.
+    /// Returns concurrent searches, if still images are so far apart that they rarely share frames; otherwise nil.
     private func lanes(for times: [MediaTime], beside search: StillSearch) throws -> StillLanes? {
         let most = min(activeProcessorCount, Self.mostLanes)
-        // Filters may remember the still before.
+        // Filters may keep state from the previous still image.
         guard most > 1, times.count > 3, tolerance.isExact, settings?.filters == nil,
             zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 })
         else { return nil }
@@ -122,10 +124,10 @@ public final class AssetImageGenerator: Sendable {
         return StillLanes(times: times, groups: groups, searches: searches)
     }
 
-    /// Decoders at once: more of them take memory, and what they read comes from one disk.
+    /// Maximum number of concurrent decoders: more of them require more memory, and they read from one disk.
     private static let mostLanes = 8
 
-    /// What finds stills, one after the other, from one queue.
+    /// Returns a search for still images, for use on one queue.
     func search(
         threads: Int? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> StillSearch {
@@ -153,9 +155,9 @@ public final class AssetImageGenerator: Sendable {
         return PixelFormat(named: name).flatMap { VideoOutputSettings.still(of: track, as: $0, within: box) }
     }
 
-    /// What went wrong, as it is told.
+    /// Converts an error for the caller.
     func told(_ error: any Error, of track: String?) -> any Error {
-        // A read that is interrupted fails in its own way.
+        // An interrupted read fails with an error of its own.
         if interrupt.isRaised { return CancellationError() }
         switch error {
         case let error as InputError: return MediaError.input(error)
@@ -199,8 +201,8 @@ public final class AssetImageGenerator: Sendable {
             }
         case .file(let path):
             let container = SourceContainer(contents.container)
-            // Key frames alone are decoded one by one: threads would only hold them back. Otherwise nothing else wants the processors
-            // while what lies between two stills is decoded.
+            // Single keyframes are decoded without threads, which would delay output. Otherwise the frames between
+            // two still images may use all processors.
             let threads = wanted ?? (tolerance.before == nil ? 1 : activeProcessorCount)
             return try StillReader(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled

@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// How an image is to be rotated for display, as a camera writes it into the image itself (EXIF). libavcodec tells of it with the decoded
-/// image alone, and whoever plans must know it before.
+/// Orientation of an image for display, as cameras store it in the image (EXIF). libavcodec reports it only with the
+/// decoded image, but planning requires it before.
 enum ImageOrientation {
-    /// What stands before such words in JPEG, PNG and WebP.
+    /// Bytes that precede EXIF data in JPEG, PNG and WebP.
     private static let marks: [[UInt8]] = ["Exif", "eXIf", "EXIF"].map { Array($0.utf8) }
 
-    /// An image by itself that may say something, and of which its container says nothing.
+    /// Returns whether an image file may contain an orientation that its container doesn't report.
     static func isAskedFor(
         _ stream: StreamInfo, in container: SourceContainer, of file: any ByteSource
     ) -> Bool {
@@ -14,7 +14,8 @@ enum ImageOrientation {
             && stream.displayMatrix == nil && saysSomething(file)
     }
 
-    /// Of the first image. Nothing where it says nothing, or can't be decoded.
+    /// Decodes the first image and returns its orientation. Returns an empty array if it has none, or can't be
+    /// decoded.
     static func read(
         path: String, stream: StreamInfo, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> [StreamSideData] {
@@ -30,7 +31,7 @@ enum ImageOrientation {
         return [.displayMatrix(matrix)]
     }
 
-    /// It stands near the beginning, or behind the pixels of PNG and WebP.
+    /// Searches the beginning and the end of the file, because PNG and WebP may store EXIF data after the pixels.
     private static func saysSomething(_ file: any ByteSource) -> Bool {
         let part = min(file.size, 1 << 16)
         let offsets = file.size > part ? [0, file.size - part] : [0]

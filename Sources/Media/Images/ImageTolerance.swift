@@ -1,22 +1,22 @@
-/// How far from the time that is asked for a still may lie (AVFoundation's `requestedTimeToleranceBefore` and
+/// Maximum deviation of a still image from the requested time (AVFoundation's `requestedTimeToleranceBefore` and
 /// `requestedTimeToleranceAfter`).
 public struct ImageTolerance: Hashable, Codable, Sendable {
-    /// How much earlier it may have come on screen; nil for as much as there is to the key frame before.
+    /// Maximum time by which the frame may begin earlier; nil for any time, up to the keyframe before.
     public var before: MediaTime?
-    /// How much later it may come on screen.
+    /// Maximum time by which the frame may begin later.
     public var after: MediaTime
 
-    /// Makes one.
+    /// Creates a tolerance.
     public init(before: MediaTime?, after: MediaTime) {
         self.before = before
         self.after = after
     }
 
-    /// The frame that is on screen at the time.
+    /// The frame on screen at the time.
     public static let exact = ImageTolerance(before: .zero, after: .zero)
-    /// The key frame that is on screen at the time or was before it: one frame is decoded.
+    /// The last keyframe not after the time; a single frame is decoded.
     public static let keyFrame = ImageTolerance(before: nil, after: .zero)
 
-    /// Nothing but the frame itself.
+    /// Whether only the frame on screen at the time is accepted.
     public var isExact: Bool { self == .exact }
 }

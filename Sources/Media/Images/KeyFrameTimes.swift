@@ -1,9 +1,9 @@
 package import LibAV
 
 extension AssetContents {
-    /// When key frames of a track of video are shown, in order: of all its packets, or of the first that hold so many. Before time zero nothing
-    /// is shown.
-    /// - Throws: `MediaError` or `InputError` where the source can't be read.
+    /// Returns presentation times of a video track's keyframes, in order, at most `limit`. Frames before time zero
+    /// are excluded. Reads the track's packets until the limit is reached.
+    /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func keyFrameTimes(
         of track: AssetTrack, path: String, environment: SourceEnvironment, limit: Int
     ) throws -> [MediaTime] {

@@ -1,20 +1,20 @@
 internal import LibAV
 
-/// Finds where the scenes of a track begin: where a frame differs from the one before by more than some amount, as libavfilter's `select`
-/// measures it (`scene`).
+/// Detects scene changes of a track: frames that differ from the previous frame by more than a threshold, as
+/// libavfilter's `select` measures it (`scene`).
 package struct SceneDetector: Sendable {
     private let asset: Asset
     private let track: AssetTrack
 
-    /// A detector for a track of video.
+    /// Creates a detector for a video track.
     package init(asset: Asset, track: AssetTrack) {
         self.asset = asset
         self.track = track
     }
 
-    /// When the first frames of scenes are shown, in order, without the track's first frame; at most `limit`. `difference` is from 0 to 1.
-    /// Frames that are damaged are left out.
-    /// - Throws: `MediaError` where the source can't be read.
+    /// Returns the presentation times of the scenes' first frames, in order, without the track's first frame; at most
+    /// `limit`. `difference` is the threshold from 0 to 1. Damaged frames are skipped.
+    /// - Throws: `MediaError` if the source can't be read.
     package func times(difference: Double, limit: Int) throws -> [MediaTime] {
         var settings = VideoOutputSettings()
         settings.filters = FilterChain([

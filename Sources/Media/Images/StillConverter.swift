@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Brings stills into the form that is asked for, one by one. Confined to one queue.
+/// Converts still images one by one. Confined to one queue.
 final class StillConverter {
     private let settings: VideoOutputSettings
     private let context: ProducerContext
     private var converter: VideoConverter
     private var lastTime = Int64.min
-    /// Filters that look at more than one frame are made for each still alone.
+    /// Whether the filter graph was drained: filters that need several frames get a new graph for each still image.
     private var isSpent = false
 
     init(settings: VideoOutputSettings, context: ProducerContext) {

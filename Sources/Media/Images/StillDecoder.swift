@@ -1,20 +1,20 @@
 internal import LibAV
 
-/// Decodes files of one frame each. Confined to one queue.
+/// Decodes image files with one frame each. Confined to one queue.
 final class StillDecoder {
     private let parameters: CodecParameters
     private let limits: InputLimits
     private let isReduced: Bool
     private var decoder: PacketDecoder?
 
-    /// A decoder of files of a codec; `isReduced`: in the smallest size that it has.
+    /// Creates a decoder for a codec; `isReduced`: whether to decode at the codec's lowest resolution.
     init(_ parameters: CodecParameters, limits: InputLimits, isReduced: Bool = false) {
         self.parameters = parameters
         self.limits = limits
         self.isReduced = isReduced
     }
 
-    /// What is wrong with a file; nil where it decodes to a frame of the size.
+    /// Returns what is wrong with a file; nil if it decodes to a frame of this size.
     func problem(in bytes: [UInt8], size: PixelSize) -> String? {
         do throws(AVError) {
             if decoder == nil {

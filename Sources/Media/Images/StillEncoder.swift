@@ -1,6 +1,6 @@
 package import LibAV
 
-/// Encodes stills, each into a file of its own (`avcodec_send_frame`). Confined to one queue.
+/// Encodes still images, each to a file of its own (`avcodec_send_frame`). Confined to one queue.
 package final class StillEncoder {
     private let encoder: FrameEncoder
     private let packet: Packet
@@ -12,13 +12,14 @@ package final class StillEncoder {
     private var converter: EncoderFormConverter
     private var count: Int64 = 0
 
-    /// Opens the encoder. All stills have the size and the pixel format of the configuration. `limits` hold for what is read back.
+    /// Opens the encoder. All still images must have the size and the pixel format of the configuration. `limits`
+    /// apply to decoding for verification.
     package init(_ configuration: EncoderConfiguration, limits: InputLimits) throws(MediaError) {
         (width, height, format) = (configuration.width, configuration.height, configuration.pixelFormat)
         self.limits = limits
         do throws(AVError) {
             var configuration = configuration
-            // Frame threads would hold stills back.
+            // Frame threads would delay output.
             configuration.threads = 1
             encoder = try FrameEncoder.open(configuration, globalHeaders: false)
             converter = EncoderFormConverter(configuration)
@@ -28,11 +29,11 @@ package final class StillEncoder {
         }
     }
 
-    /// Encodes a still; `body` gets its bytes, which are gone when it returns.
+    /// Encodes a frame; `body` receives the bytes, which are valid only during the call.
     package func encode<Result>(
         _ frame: borrowing Frame, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        // An encoder reads as many rows and columns as it was opened for.
+        // The encoder reads as many rows and columns as it was opened for.
         guard frame.width == width, frame.height == height, frame.pixelFormat == format else {
             throw MediaError.misuse(
                 "a still is \(frame.width)x\(frame.height) \(frame.pixelFormat) instead of \(width)x\(height) \(format)"
@@ -53,7 +54,7 @@ package final class StillEncoder {
         return try packet.withBytes { try body($0) }
     }
 
-    /// The same of pixels in any format, which are brought to the encoder's.
+    /// Encodes pixels in any format; they are converted to the encoder's format.
     package func encode<Result>(
         _ image: PixelBuffer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
@@ -66,10 +67,10 @@ package final class StillEncoder {
         }
     }
 
-    /// What is wrong with a file that was made; nil where it decodes to a frame of the size.
+    /// Returns what is wrong with an encoded file; nil if it decodes to a frame of the right size.
     package func problem(in bytes: [UInt8]) -> String? {
         if reader == nil {
-            // All of its bits are read; how it looks in every pixel needs not be computed.
+            // A reduced decode parses all of the data without computing every pixel.
             reader = StillDecoder(encoder.parameters, limits: limits, isReduced: true)
         }
         return reader?.problem(in: bytes, size: PixelSize(width: width, height: height))

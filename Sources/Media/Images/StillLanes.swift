@@ -1,27 +1,29 @@
 internal import Dispatch
 internal import Locking
 
-/// Finds stills on several queues at once and hands them over in their order. Between two key frames one lane decodes, with a decoder of its
-/// own: frames that need each other keep a decoder's threads waiting, those of different groups don't.
+/// Finds still images on several queues concurrently, and returns them in order. The frames after a keyframe are
+/// decoded by a single lane with a decoder of its own: dependencies between frames limit a decoder's threads, but
+/// different GOPs are independent.
 ///
-/// A lane that is a few stills ahead of who takes them pauses until they are taken, so that memory doesn't grow with their number.
+/// A lane that is a few still images ahead of the consumer pauses until they are taken, so that memory use is
+/// bounded.
 final class StillLanes: Sendable {
-    /// One queue with a decoder. Unchecked `Sendable`: all of it is touched on the queue alone.
+    /// One queue with a decoder. Unchecked `Sendable`: used on the queue only.
     private final class Lane: @unchecked Sendable {
         let queue = DispatchQueue(label: "tandem.stills")
         let search: StillSearch
-        /// Stills that are to be made of the group at hand.
+        /// Remaining still images of the current group.
         var rest: Range<Int> = 0..<0
-        /// A still could not be made: those behind it are wanted by nobody.
+        /// Whether a still image failed; later ones are then not needed.
         var hasFailed = false
 
         init(_ search: StillSearch) { self.search = search }
     }
 
     private struct State {
-        /// By their place among the times: made, or why not, and by which lane.
+        /// Results and their lanes, by index of the time.
         var made: [Int: (lane: Int, result: Result<StillImage, any Error>)] = [:]
-        /// How many each lane has made that nobody has taken.
+        /// Number of results per lane that weren't taken yet.
         var waiting: [Int]
         /// Lanes that have work and pause.
         var paused: Set<Int> = []
@@ -35,20 +37,21 @@ final class StillLanes: Sendable {
     private let state: Guarded<State>
     private let arrived = DispatchSemaphore(value: 0)
 
-    /// Stills that a lane is ahead.
+    /// Maximum number of still images that a lane is ahead.
     private static let ahead = 4
 
-    /// `groups` are places of `times`, in order, each decoded from a key frame of its own; `searches` one for each lane.
+    /// Creates lanes. `groups` are ranges of indices of `times`, in order, each decoded from a keyframe of its own;
+    /// `searches` has one search per lane.
     init(times: [MediaTime], groups: [Range<Int>], searches: [StillSearch]) {
         (self.times, self.groups) = (times, groups)
         lanes = searches.map(Lane.init)
         state = Guarded(State(waiting: Array(repeating: 0, count: searches.count)))
     }
 
-    /// Hands the stills over one after the other; on the caller's queue, which waits for them.
+    /// Calls `body` with the still images in order, on the caller's queue, which waits for them.
     func run(_ body: (StillImage) throws -> Void) throws {
         for index in lanes.indices { work(index) }
-        // What is under way ends by itself, and is taken by nobody.
+        // Work in progress ends by itself, and its results are dropped.
         defer { state.withLock { $0.isOver = true } }
         for place in times.indices {
             try body(take(place).get())
@@ -70,7 +73,7 @@ final class StillLanes: Sendable {
         }
     }
 
-    /// Makes a lane's stills as long as it may.
+    /// Starts generating a lane's still images until it pauses or has no more.
     private func work(_ index: Int) {
         let lane = lanes[index]
         lane.queue.async { @Sendable [self] in
@@ -86,11 +89,11 @@ final class StillLanes: Sendable {
         }
     }
 
-    /// The place of the still that a lane is to make now; nil where it pauses or has nothing to do.
+    /// Returns the index of the next still image of a lane; nil if it pauses or has nothing to do.
     private func next(of lane: Lane, _ index: Int) -> Int? {
         state.withLock { state in
             guard !state.isOver, !lane.rest.isEmpty || state.nextGroup < groups.count else { return nil }
-            // Who pauses takes no group: nobody else would make it.
+            // A paused lane claims no group, because no other lane would process it.
             guard state.waiting[index] < Self.ahead else {
                 state.paused.insert(index)
                 return nil

@@ -1,12 +1,13 @@
 internal import LibAV
 
-/// Finds the frames that are on screen at single moments of a track. Confined to one queue.
+/// Finds the frames on screen at single times of a track. Confined to one queue.
 ///
-/// What lies between two moments is decoded only as far as the later one needs it: a key frame between them, as the file's index
-/// tells it, is gone to; frames that no other is decoded from are passed over. Where one of these turns out to be the one that was
-/// asked for (it stays on screen longer than its packet says), the way there is decoded again as a whole.
+/// Frames between two times are decoded only as far as the later one requires: the reader seeks to a keyframe between
+/// them if the file's index contains one, and skips frames that no other frame refers to. If a skipped frame turns
+/// out to be the requested one (because it stays on screen longer than its packet's duration), the frames are decoded
+/// again without skipping.
 final class StillReader {
-    /// A frame, and when it comes on screen on the asset's time line.
+    /// A frame and its presentation time on the asset's time line.
     struct Still: ~Copyable {
         let frame: Frame
         let time: MediaTime
@@ -19,25 +20,25 @@ final class StillReader {
     private let isCancelled: @Sendable () -> Bool
 
     private var frames: any FrameStream
-    /// Of what can be searched; nil of a generator.
+    /// The packets of a seekable source; nil for a generator.
     private var packets: PacketSource?
     private var unit: Rational
-    /// The latest frame that was decoded and is not after what was asked for, and the one after it.
+    /// The latest decoded frame not after the requested time, and the frame after it.
     private var held: Frame?
     private var next: Frame?
     private var heldTime: Int64?
     private var nextTime: Int64?
-    /// When the track's first frame comes on screen, where it stands for the time before it.
+    /// Time of the track's first frame, if that frame stands for the time before it.
     private var firstTime: Int64?
     private var hasEnded = false
-    /// Nothing was read yet.
+    /// Whether nothing was read yet.
     private var isAtStart = true
-    /// The decoder was told that no more comes, after one frame.
+    /// Whether the decoder was drained after a single frame.
     private var isSpent = false
-    /// A way without an index is searched when it is longer than this, in the track's time base.
+    /// Distance, in the track's time base, above which the reader seeks if there is no index.
     private var unindexedGap: Int64
 
-    /// `open` begins to read the track at its beginning.
+    /// Creates a reader; `open` starts reading the track from its beginning.
     init(
         track: AssetTrack, timeZero: MediaTime, tolerance: ImageTolerance,
         isCancelled: @escaping @Sendable () -> Bool,
@@ -56,8 +57,8 @@ final class StillReader {
     private var zero: Int64 { timeZero.ticks(in: unit) }
     private var decoded: DecodedFrames? { frames as? DecodedFrames }
 
-    /// The frame on screen at a time, within the tolerance: the first one before there is any, the last one after the end. Nil where
-    /// the track shows nothing at all.
+    /// Returns the frame on screen at a time, within the tolerance: the first frame for earlier times, the last one
+    /// after the end. Nil if the track has no frames.
     func still(at time: MediaTime) throws -> Still? {
         let goal = Goal(time: timeZero + time, tolerance: tolerance, unit: unit)
         if !fits(goal) { try find(goal) }
@@ -65,7 +66,8 @@ final class StillReader {
         return Still(frame: frame, time: MediaTime(ticks: heldTime, timeBase: unit) - timeZero)
     }
 
-    /// When the key frame comes from which a moment is decoded, in the track's time base; nil where the file's index doesn't tell all of them.
+    /// Returns the time of the keyframe from which a time's frame is decoded, in the track's time base; nil if the
+    /// file's index doesn't contain all keyframes.
     func keyFrame(for time: MediaTime) -> Int64? {
         guard let packets, packets.container.isMovie else { return nil }
         return packets.indexedKey(notAfter: (timeZero + time).ticks(in: unit, rounding: .down))
@@ -78,10 +80,10 @@ final class StillReader {
         return copy
     }
 
-    /// What is looked for, in the track's time base.
+    /// The requested time, in the track's time base.
     private struct Goal {
         let target: Int64
-        /// The bounds of the tolerance: what lies between two ticks is outside.
+        /// Bounds of the tolerance, rounded inward.
         let earliest: Int64
         let latest: Int64
 
@@ -94,7 +96,7 @@ final class StillReader {
         }
     }
 
-    /// What is held is what is asked for.
+    /// Returns whether the held frame is the requested one.
     private func fits(_ goal: Goal) -> Bool {
         guard let time = heldTime else { return false }
         if tolerance.before != nil, !tolerance.isExact, time >= goal.earliest, time <= goal.latest {
@@ -115,7 +117,7 @@ final class StillReader {
         if let position, isAtStart || position <= target || heldTime.map({ $0 <= target }) == true {
             if isWorthSeeking(from: position, to: target) {
                 let landed = try seekAndRead(goal)
-                // The same key frame as before: there are few.
+                // The seek landed on the same keyframe: keyframes are sparse.
                 if let landed, landed <= position { unindexedGap &*= 2 }
             } else {
                 decoded?.want(from: target)
@@ -124,7 +126,8 @@ final class StillReader {
         } else {
             try seekAndRead(goal)
         }
-        // What a seek came to can't be decoded, or is later than it said: the way there is read from its beginning.
+        // The seek landed on frames that can't be decoded, or later than reported: the track is read from its
+        // beginning.
         if packets?.hasSought == true, heldTime.map({ $0 > target }) ?? true {
             try begin(wantedFrom: target)
             try read(to: goal)
@@ -136,26 +139,26 @@ final class StillReader {
         try read(to: goal)
     }
 
-    /// A key frame is within the tolerance.
+    /// Returns whether a keyframe is within the tolerance.
     private func takesKeyFrame(_ goal: Goal) -> Bool {
         guard !tolerance.isExact, let packets else { return false }
         if tolerance.before == nil { return true }
         return packets.indexedKey(notAfter: goal.latest).map { $0 >= goal.earliest } ?? false
     }
 
-    /// There is a key frame on the way, so far ahead that going there costs less than decoding what is before it.
+    /// Returns whether seeking to a keyframe before the target costs less than decoding the frames up to it.
     private func isWorthSeeking(from position: Int64, to target: Int64) -> Bool {
         guard let packets, !packets.container.guessesTimes(ofCodec: track.format.codec) else { return false }
-        // To begin anew costs about as much as a few frames.
+        // A restart costs about as much as decoding a few frames.
         let few = max(1, Rational(1, 1).rescale(1, to: unit) / 4)
-        // An index that grows while a file is read knows nothing of what is ahead.
+        // An index that is built while reading doesn't contain later frames.
         if let key = packets.indexedKey(notAfter: target), key > position || packets.container.isMovie {
             return key - position > few
         }
         return target - position > unindexedGap
     }
 
-    /// The time of the first frame behind the seek.
+    /// Seeks and decodes up to the target; returns the time of the first frame after the seek.
     @discardableResult
     private func seekAndRead(_ goal: Goal) throws -> Int64? {
         try seek(to: goal.target, wantedFrom: goal.target)
@@ -174,21 +177,22 @@ final class StillReader {
         }
     }
 
-    /// At the beginning of the file.
+    /// Restarts at the beginning of the file.
     private func begin(wantedFrom wanted: Int64) throws {
         forget()
         (frames, packets) = try open()
         decoded?.restart(wantedFrom: wanted)
     }
 
-    /// What was found says nothing of what comes from elsewhere.
+    /// Drops held frames before a seek.
     private func forget() {
         (heldTime, nextTime, hasEnded, isSpent, isAtStart) = (nil, nil, false, false, false)
         held = nil
         next = nil
     }
 
-    /// Decodes a key frame alone; false where there is none within the tolerance, or it can't be decoded by itself.
+    /// Decodes a single keyframe; returns false if there is none within the tolerance, or if it can't be decoded
+    /// independently.
     private func readKeyFrame(for goal: Goal) throws -> Bool {
         guard let decoded else { return false }
         isSpent = true
@@ -205,7 +209,7 @@ final class StillReader {
         held = consume frame
     }
 
-    /// What is asked for is the key frame at which reading begins, which needs no other one.
+    /// Decodes the first frame after a seek if it is the requested keyframe; returns false otherwise.
     private func readFirst(for goal: Goal) throws -> Bool {
         guard tolerance.isExact, let decoded else { return false }
         let frame = try Frame()
@@ -217,7 +221,7 @@ final class StillReader {
         return true
     }
 
-    /// Decodes up to a moment; tells when the first frame on the way is shown.
+    /// Decodes up to the requested time; returns the time of the first decoded frame.
     @discardableResult
     private func read(to goal: Goal) throws -> Int64? {
         let target = goal.target
@@ -239,12 +243,12 @@ final class StillReader {
                 break
             }
             let time = frame.pts
-            // Before time zero nothing is shown: an edit list hides it.
+            // Frames before time zero are hidden by an edit list.
             guard time != noTimestamp, time >= zero else { continue }
             first = first ?? time
             if time > target {
                 if heldTime == nil {
-                    // Nothing is on screen yet: the first frame stands for it.
+                    // Before the first frame, the first frame is used.
                     if isFromStart { firstTime = time }
                     heldTime = time
                     held = try frame.reference()
@@ -254,7 +258,7 @@ final class StillReader {
                 break
             }
             hold(frame)
-            // Whatever comes is later.
+            // Later frames can't be closer.
             if time >= early || time == target { break }
         }
         return first

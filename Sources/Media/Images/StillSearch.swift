@@ -1,7 +1,6 @@
 internal import LibAV
 
-/// Finds stills one after the other and brings them into their form; one that is asked for again is not made again. Confined to one
-/// queue.
+/// Finds still images in order and converts them; a repeated frame is converted once. Confined to one queue.
 final class StillSearch {
     private let track: AssetTrack
     private let reader: StillReader
@@ -19,10 +18,10 @@ final class StillSearch {
         self.isCancelled = isCancelled
     }
 
-    /// When the key frame comes from which a time's frame is decoded; nil where no index tells it.
+    /// Returns the time of the keyframe from which a time's frame is decoded; nil without a complete index.
     func keyFrame(for time: MediaTime) -> Int64? { reader.keyFrame(for: time) }
 
-    /// The still of a time.
+    /// Returns the still image for a time.
     func still(at time: MediaTime) throws -> StillImage {
         if isCancelled() { throw CancellationError() }
         guard let still = try reader.still(at: time) else {

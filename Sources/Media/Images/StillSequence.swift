@@ -2,32 +2,33 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// The stills of some times, made one by one as they are asked for (AVFoundation's `AVAssetImageGenerator.Images`).
+/// The still images for some times, generated when they are requested (AVFoundation's
+/// `AVAssetImageGenerator.Images`).
 public struct StillSequence: AsyncSequence, Sendable {
-    /// What it has.
+    /// Element type of the sequence.
     public typealias Element = StillImage
 
     let generator: AssetImageGenerator
     let times: [MediaTime]
 
-    /// Begins at the first time.
+    /// Creates an iterator that starts at the first time.
     public func makeAsyncIterator() -> Iterator { Iterator(StillLane(generator, times)) }
 
-    /// Goes from one time to the next.
+    /// Iterator over the still images, in the order of their times.
     public struct Iterator: AsyncIteratorProtocol {
         private let lane: StillLane
 
         init(_ lane: StillLane) { self.lane = lane }
 
-        /// The still of the next time; nil after the last. Throws `MediaError` where the source can't be read, `CancellationError`
-        /// where the generator or the task was cancelled.
+        /// Returns the still image for the next time; nil after the last one. Throws `MediaError` if the source can't
+        /// be read, `CancellationError` if the generator or the task was cancelled.
         public mutating func next() async throws -> StillImage? { try await lane.next() }
     }
 }
 
-/// Makes the stills of a sequence on a queue of its own.
+/// Generates the still images of a sequence on a queue of its own.
 ///
-/// Unchecked `Sendable`: what changes is touched on `queue` only.
+/// Unchecked `Sendable`: mutable state is used on `queue` only.
 final class StillLane: @unchecked Sendable {
     private let generator: AssetImageGenerator
     private let times: [MediaTime]
@@ -60,7 +61,7 @@ final class StillLane: @unchecked Sendable {
             if position == times.count { search = nil }
             return still
         } catch {
-            // Nothing comes after an error.
+            // An error ends the sequence.
             (position, search) = (times.count, nil)
             throw interrupt.isRaised ? CancellationError() : generator.told(error, of: nil)
         }

@@ -1,19 +1,19 @@
 package import LibAV
 
-/// Puts stills of one size beside and above each other (libavfilter's `tile`). Confined to one queue.
+/// Tiles still images of one size (libavfilter's `tile`). Confined to one queue.
 package final class StillSheet {
     private let columns: Int
     private let rows: Int
     private var graph: FilterGraph?
     private var count: Int64 = 0
 
-    /// A sheet of so many columns and rows; where fewer stills come, the rest stays black.
+    /// Creates a sheet with this number of columns and rows; unused tiles stay black.
     package init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
     }
 
-    /// Adds a still, from left to right and from top to bottom.
+    /// Adds a still image, from left to right and from top to bottom.
     package func add(_ frame: borrowing Frame) throws {
         let copy = try frame.reference()
         do throws(AVError) {
@@ -30,7 +30,7 @@ package final class StillSheet {
         }
     }
 
-    /// The whole sheet.
+    /// Returns the complete sheet.
     package func finish() throws -> Frame {
         do throws(AVError) {
             let frame = try Frame()

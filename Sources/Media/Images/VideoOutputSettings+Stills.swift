@@ -1,8 +1,8 @@
 internal import LibAV
 
 extension VideoOutputSettings {
-    /// Frames of a track as they are looked at: upright, with square pixels, none larger than `box`, and high dynamic range brought to
-    /// the standard one. Nil where the track says no size.
+    /// Returns settings that convert a track's frames for display: upright, square pixels, no larger than `box`, HDR
+    /// tone-mapped to standard dynamic range. Nil if the track has no size.
     static func still(
         of track: AssetTrack, as pixelFormat: PixelFormat, within box: PixelSize?
     ) -> VideoOutputSettings? {
@@ -15,7 +15,7 @@ extension VideoOutputSettings {
         guard width >= 1, height >= 1 else { return nil }
         settings.convertColor(of: track)
         let scale = box.map { min(Double($0.width) / width, Double($0.height) / height, 1) } ?? 1
-        // Two pixels share a colour in most formats, and colours are converted for two at a time.
+        // Chroma is subsampled in most formats, and colors are converted for pairs of pixels.
         let step = pixelFormat.isRGB && settings.color == nil ? 1.0 : 2.0
         func side(_ length: Double, most: Int?) -> Int {
             let nearest = max(step, (length * scale / step).rounded() * step)
@@ -41,7 +41,7 @@ extension VideoOutputSettings {
             return
         }
         guard !isRGB else { return }
-        // JPEG has one matrix alone.
+        // JPEG has a single matrix.
         matrix = "bt470bg"
         if !track.format.pixelFormat.isRGB, ColorDescription.scaleName(ofMatrix: own) != nil,
             !ColorDescription.isSameMatrix(own, matrix)
