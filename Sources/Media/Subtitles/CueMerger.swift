@@ -1,11 +1,11 @@
 internal import DequeModule
 
-/// Turns cues that overlap into ones that follow one another: where several are shown at once, their lines are in one
-/// sample of mov_text, which can't say it otherwise (3GPP TS 26.245).
+/// Merges overlapping subtitle events: mov_text can't represent overlaps, so the lines of events that are shown at
+/// the same time share a sample (3GPP TS 26.245).
 ///
-/// Cues come as they begin; times are in any one unit.
+/// Events are added in order of their start; times may be in any unit, the same for all.
 struct CueMerger {
-    /// A sample that is ready.
+    /// A finished sample.
     struct Sample {
         var start: Int64
         var end: Int64
@@ -13,26 +13,26 @@ struct CueMerger {
     }
 
     private struct Cue {
-        /// Nil where it is shown until the next one.
+        /// Nil if the event is shown until the next one.
         var end: Int64?
         var bytes: [UInt8]
-        /// It was left out of a sample.
+        /// Whether the event was omitted from a sample.
         var isDropped = false
     }
 
-    /// So many at once are more than anybody can read.
+    /// Maximum number of events shown at the same time.
     private static let most = 16
 
     private var shown: [Cue] = []
     private var position = Int64.min
     private var ready = Deque<Sample>()
-    /// Cues that were left out, at least for a while.
+    /// Number of events that were omitted, at least for a part of their time.
     private(set) var droppedCues = 0
 
-    /// The next sample; nil until more cues, or their end, are told.
+    /// Returns the next sample; nil until later events, or the end, are known.
     mutating func next() -> Sample? { ready.popFirst() }
 
-    /// Takes a cue. `end`: nil where it is shown until the next one begins.
+    /// Adds an event; `end` is nil if it is shown until the next one begins.
     mutating func take(start: Int64, end: Int64?, bytes: [UInt8]) {
         advance(to: start)
         shown.removeAll { $0.end == nil }
@@ -44,7 +44,7 @@ struct CueMerger {
         shown.append(Cue(end: end, bytes: bytes))
     }
 
-    /// There are no more cues: those that are left end, or last as long as the muxer likes.
+    /// Ends the events: the remaining ones end at their own ends, or have a duration that the muxer chooses.
     mutating func finish() {
         advance(to: Int64.max)
         if let last = shown.last { ready.append(Sample(start: position, end: position, bytes: last.bytes)) }
@@ -54,7 +54,7 @@ struct CueMerger {
     private mutating func advance(to time: Int64) {
         while !shown.isEmpty, position < time {
             let end = min(time, shown.lazy.compactMap(\.end).min() ?? time)
-            // Nobody knows how long the last one is.
+            // The duration of the last event is unknown.
             guard end < Int64.max else { return }
             if end > position {
                 let bytes = merged()
@@ -65,14 +65,14 @@ struct CueMerger {
         }
     }
 
-    /// The lines of all that are shown, with their styles.
+    /// Returns the lines of all shown events, with their styles.
     private mutating func merged() -> [UInt8] {
         guard shown.count > 1 else { return shown[0].bytes }
         var text: [UInt8] = []
         var styles: [UInt8] = []
         var (characters, styleCount) = (0, 0)
         for index in shown.indices {
-            // A sample says the length of its text in 16 bits; text in UTF-16 can't stand beside UTF-8.
+            // The length of a sample's text has 16 bits, and UTF-16 text can't be combined with UTF-8.
             guard let sample = TimedText(shown[index].bytes), text.count + sample.text.count < 0xffff else {
                 if !shown[index].isDropped { droppedCues += 1 }
                 shown[index].isDropped = true
@@ -99,14 +99,14 @@ struct CueMerger {
     }
 }
 
-/// A sample of mov_text.
+/// A mov_text sample.
 private struct TimedText {
     let text: [UInt8]
-    /// As styles count them.
+    /// Number of characters, in the unit of style records.
     let characters: Int
     private let boxes: [UInt8]
 
-    /// Nil where it is malformed or in UTF-16.
+    /// Nil if the sample is malformed or in UTF-16.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2 else { return nil }
         let length = Int(bytes[0]) << 8 | Int(bytes[1])
@@ -117,8 +117,8 @@ private struct TimedText {
         boxes = Array(bytes[(2 + length)...])
     }
 
-    /// Records of `styl`, of 12 bytes each, that begin with the characters from which and to which they hold. Other boxes
-    /// are about a sample as a whole, and are left out.
+    /// Returns the `styl` records (12 bytes each), with their character ranges shifted by `offset`. Other boxes apply
+    /// to a whole sample, and are dropped.
     func styles(movedBy offset: Int) -> [[UInt8]] {
         var found: [[UInt8]] = []
         var start = 0

@@ -1,12 +1,11 @@
-/// What DVB subtitles (ETSI EN 300 743) show after some display sets, as one set that needs none before it.
+/// State of a DVB subtitle page (ETSI EN 300 743), as a display set that doesn't depend on earlier ones.
 ///
-/// Regions keep what was drawn into them until a set begins anew, so that all that was drawn since then comes again, in
-/// the order in which it came.
+/// Regions keep their contents until an acquisition point, so all segments since then are repeated in order.
 struct DVBDisplay: DisplaySets {
     private var definition: [UInt8] = []
-    /// The last composition of the page, whole.
+    /// The last page composition segment.
     private var composition: [UInt8] = []
-    /// All segments of regions, colours and objects since the last set that began anew.
+    /// All region, CLUT and object segments since the last acquisition point or mode change.
     private var drawn: [UInt8] = []
     private(set) var hasBegun = false
     private var isReadable = true
@@ -49,7 +48,7 @@ struct DVBDisplay: DisplaySets {
         if drawn.count > DisplaySetLimit.bytes { isReadable = false }
     }
 
-    /// 0 for an update, 1 for a point to begin at, 2 for a page that changes wholly.
+    /// Returns the page state: 0 for an update, 1 for an acquisition point, 2 for a mode change.
     private static func state(of composition: [UInt8]) -> UInt8 {
         composition[Segment.headerLength + 1] >> 2 & 3
     }

@@ -1,28 +1,28 @@
 internal import LibAV
 
-/// What subtitles that are frames show after some of their display sets.
+/// State of a bitmap subtitle stream after some of its display sets.
 ///
-/// A set may be an update, which builds on the sets since the last one that began anew. Whoever begins with it must have
-/// those too.
+/// A display set may be an update, which depends on the sets since the last self-contained one; a section that begins
+/// with it requires those too.
 protocol DisplaySets {
-    /// Takes a packet in, one set or a part of it.
+    /// Processes a packet, which is a display set or a part of one.
     mutating func take(_ bytes: UnsafeRawBufferPointer)
-    /// A set that began anew was seen.
+    /// Whether a self-contained set was processed.
     var hasBegun: Bool { get }
-    /// The last set needs others.
+    /// Whether the last set depends on earlier ones.
     var isUpdate: Bool { get }
-    /// All that the last set shows as one set, which begins anew.
+    /// The state after the last set, as one self-contained set.
     var wholeSet: [UInt8] { get }
 }
 
-/// The bounds of them all.
+/// Limits of all implementations.
 enum DisplaySetLimit {
-    /// More than any decoder keeps.
+    /// Maximum size of the state, larger than any decoder's.
     static let bytes = 16 << 20
 }
 
 extension AssetTrack {
-    /// What follows the track's display sets; nil where each packet stands by itself.
+    /// A new state for the track's display sets; nil if its packets are independent.
     var displaySets: (any DisplaySets)? {
         switch format.parameters.traits.displaySets {
         case .pgs: PGSDisplay()
@@ -31,7 +31,7 @@ extension AssetTrack {
         }
     }
 
-    /// A packet that begins anew, where others build on those before them.
+    /// Returns whether a packet is self-contained, in a track whose packets may depend on earlier ones.
     func beginsDisplay(_ packet: borrowing Packet) -> Bool {
         guard var display = displaySets else { return true }
         packet.withBytes { display.take($0) }

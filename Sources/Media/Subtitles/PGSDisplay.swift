@@ -1,12 +1,12 @@
-/// What Blu-ray's subtitles (PGS) show after some display sets, as one set that needs none before it.
+/// State of a PGS (Blu-ray) subtitle stream, as a display set that doesn't depend on earlier ones.
 ///
-/// An update changes a palette or what is on screen, and uses windows, palettes and objects of the sets before it.
+/// An update changes a palette or the composition, and uses windows, palettes and objects of earlier sets.
 struct PGSDisplay: DisplaySets {
     private var composition: [UInt8] = []
     private var windows: [UInt8] = []
-    /// Entries by their number, of each palette.
+    /// Entries by number, for each palette.
     private var palettes: [UInt8: [UInt8: ArraySlice<UInt8>]] = [:]
-    /// The segments of each object, as they came.
+    /// The segments of each object, in order.
     private var objects: [UInt16: [[UInt8]]] = [:]
     private var size = 0
     private var isReadable = true
@@ -65,7 +65,7 @@ struct PGSDisplay: DisplaySets {
             result += [type, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)] + payload
         }
         var start = composition
-        // An epoch's start that changes more than a palette.
+        // An epoch start that isn't a palette update only.
         (start[7], start[8]) = (0x80, 0)
         add(Segment.composition, start)
         if !windows.isEmpty { add(Segment.windows, windows) }

@@ -1,29 +1,29 @@
 internal import LibAV
 
-/// Codecs that subtitles can be written in.
+/// Codecs for writing subtitles.
 public enum SubtitleCodec: String, Codable, Hashable, Sendable, CaseIterable {
-    /// 3GPP timed text, as mp4 and mov hold it.
+    /// 3GPP timed text, for mp4 and mov.
     case movText = "mov_text"
-    /// WebVTT.
+    /// Web Video Text Tracks.
     case webvtt
     /// SubRip.
     case srt
     /// Advanced SubStation Alpha.
     case ass
 
-    /// The codec and its encoder as libav names them.
+    /// Name of the codec and of its encoder in libavcodec.
     public var libavName: String { self == .srt ? "subrip" : rawValue }
 
-    /// This build has it.
+    /// Whether the encoder is available in this build.
     public var isAvailable: Bool { EncoderInfo(named: libavName) != nil }
 
-    /// Cues follow one another and never overlap.
+    /// Whether events can't overlap.
     var isSequential: Bool { self == .movText }
 
-    /// Subtitles of a libav codec are text and can become another text.
+    /// Returns whether a codec, by libavcodec's name, is text that can be converted to another codec.
     public static func canConvert(from codec: String) -> Bool { SubtitleConverter.isText(codec: codec) }
 
-    /// What a track is after its cues were turned into this codec.
+    /// Returns the format of a track whose events were converted to this codec.
     public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
         do {
             let converter = try SubtitleConverter.open(

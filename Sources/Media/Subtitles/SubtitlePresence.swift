@@ -1,9 +1,9 @@
 internal import LibAV
 
 extension AssetContents {
-    /// Whether a text subtitle track has an event in some ranges of the asset; in the whole track where `ranges` is empty. Reading stops at the
-    /// first one. A track of images counts as one that has.
-    /// - Throws: `MediaError` or `InputError` where the source can't be read.
+    /// Returns whether a text subtitle track has an event in some ranges of the asset, or in the whole track if
+    /// `ranges` is empty. Reading stops at the first event. Returns true for tracks with bitmap subtitles.
+    /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func hasSubtitleEvents(
         _ track: AssetTrack, in ranges: [TimeRange], path: String, environment: MediaEnvironment
     ) throws -> Bool {

@@ -1,15 +1,15 @@
 internal import LibAV
 
-/// Cues one after the other, as they begin, with what becomes of damaged ones. Confined to one queue.
+/// Subtitle events in order of their start, with a damage tally. Confined to one queue.
 protocol CueSource: AnyObject {
     var damage: DamageTally { get }
-    /// The next one, in the track's unit; nil behind the last.
+    /// Returns the next event, in the track's time base; nil after the last one.
     func next() throws -> Packet?
 }
 
 extension PacketSource: CueSource {}
 
-/// A track's cues of a range, as they are or in another codec: both ends of a cue are cut to the range.
+/// A track's subtitle events of a range, unchanged or converted; both ends of an event are cut to the range.
 final class SubtitleProducer: SampleProducer {
     private let packets: any CueSource
     private let track: AssetTrack
@@ -18,16 +18,16 @@ final class SubtitleProducer: SampleProducer {
     private let end: Int64?
     private let converter: SubtitleConverter?
     private let converts: Bool
-    /// Where the codec can't say that two cues are shown at once.
+    /// Merges overlapping events; nil if the codec supports overlaps.
     private var merger: CueMerger?
     private var isFinished = false
-    /// Cues that are frames are shown until the next one: what is on screen when the range begins.
+    /// The bitmap subtitle on screen when the range begins; it is shown until the next one.
     private var onScreen: Packet?
     private var waiting: SampleBuffer?
-    /// What is known of the sets before the first one that is given out, where they may build on each other.
+    /// State of the display sets before the first returned one, if they may depend on each other.
     private var display: (any DisplaySets)?
     private let isShownUntilNext: Bool
-    /// Cues that were left out where too many are shown at once.
+    /// Number of events dropped because too many are shown at the same time.
     var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
     init(packets: any CueSource, context: ProducerContext, codec: SubtitleCodec?) throws {
@@ -87,7 +87,7 @@ final class SubtitleProducer: SampleProducer {
             let pts = time - zero
             if let end, pts >= end { break }
             if pts <= start || onScreen == nil { packet.withBytes { display?.take($0) } }
-            // Where no length is said, a cue is shown until the next one.
+            // An event without a duration is shown until the next one.
             var until = pts + max(0, packet.duration)
             if packet.duration <= 0, pts <= start, isShownUntilNext {
                 onScreen = consume packet
@@ -114,7 +114,7 @@ final class SubtitleProducer: SampleProducer {
             packet: try whole(packet), pts: start, dts: start, duration: 0, timeBase: track.timeBase)
     }
 
-    /// The first set that is given out, with what it builds on.
+    /// Returns the first display set, merged with the sets that it depends on.
     private func whole(_ packet: consuming Packet) throws -> Packet {
         guard let known = display.take(), known.isUpdate else { return packet }
         do throws(AVError) {
@@ -126,7 +126,8 @@ final class SubtitleProducer: SampleProducer {
         }
     }
 
-    /// Nil for packets that show nothing: mov_text fills the time between cues with them, and muxers do so anew.
+    /// Returns an event's packet, converted if needed. Nil for empty mov_text packets, which fill the time between
+    /// events; muxers generate them.
     private func content(of packet: consuming Packet, at pts: Int64) throws -> Packet? {
         do throws(AVError) {
             guard converts else {
