@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Encodes audio, decodes that again and measures it, without a file in between: codecs with loss change loudness
-/// (LAME makes it 0.3 to 0.4 LU less below 192 kbit/s) and overshoot peaks.
+/// Measures the loudness of encoded audio by encoding, decoding and measuring without a file: lossy codecs change
+/// loudness (LAME reduces it by 0.3 to 0.4 LU below 192 kbit/s) and overshoot peaks.
 final class EncodedLoudness {
     private let samples: TrackSamples
     private let stage: AudioEncoderStage
@@ -14,14 +14,14 @@ final class EncodedLoudness {
     init(samples: TrackSamples, configuration: EncoderConfiguration, container: ContainerType) throws {
         self.samples = samples
         let encoder = try FrameEncoder.open(configuration, globalHeaders: true)
-        // What it decodes is of our own making.
+        // Input limits are unnecessary, because the packets are produced here.
         decoder = try PacketDecoder.open(
             encoder.parameters, timeBase: encoder.timeBase, threads: 1, limits: InputLimits())
         stage = AudioEncoderStage(
             encoder: encoder, configuration: configuration, container: container, isFedByReader: true)
     }
 
-    /// Reads everything and tells what comes of it. Blocks; a cancel makes it throw `CancellationError`.
+    /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` after a cancel.
     func measure() throws -> Loudness {
         try samples.start()
         while let sample = try samples.next() {
@@ -53,7 +53,7 @@ final class EncodedLoudness {
         while true {
             let frame = try Frame()
             guard case .ready = try decoder.receive(into: frame) else { return }
-            // Its time says nothing here.
+            // Times are irrelevant for the measurement.
             frame.pts = 0
             try filter.push(frame, in: Rational(1, 1))
             try takeReadings()

@@ -1,12 +1,12 @@
 package import LibAV
 internal import Synchronization
 
-/// Measures the loudness of a range of audio after a chain of filters (libavfilter's `ebur128`).
+/// Measures the loudness of a range of audio behind a chain of filters (libavfilter's `ebur128`).
 package final class LoudnessMeter: Sendable {
     private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)
 
-    /// A meter for a track or a mix; `filters` come before it.
+    /// Creates a meter for a track or a mix; `filters` are applied before it.
     package init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         filters: FilterChain?,
@@ -21,7 +21,7 @@ package final class LoudnessMeter: Sendable {
 
     init(samples: TrackSamples) { self.samples = samples }
 
-    /// Reads everything and tells what it was. Blocks; a cancel makes it throw `CancellationError`.
+    /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` after a cancel.
     package func measure() throws -> Loudness {
         try samples.start()
         var reading = LoudnessReading()
@@ -32,7 +32,7 @@ package final class LoudnessMeter: Sendable {
         return reading.loudness
     }
 
-    /// Gives up, from any thread.
+    /// Cancels the measurement, from any thread.
     package func cancel() {
         isCancelled.store(true, ordering: .releasing)
         samples.cancel()

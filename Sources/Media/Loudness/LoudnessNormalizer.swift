@@ -2,14 +2,13 @@ package import LibAV
 internal import Locking
 internal import Synchronization
 
-/// Finds the filters that bring audio to a loudness, by measuring it first.
+/// Determines the filters that normalize audio to a target loudness, by measuring it first.
 ///
-/// Where the peaks allow, that is a gain alone, and the audio is otherwise untouched. Where they don't, a limiter
-/// follows that works on four times as many samples, so that true peaks are seen; what it takes away is measured and
-/// given back. Dynamics are only made smaller where a range is asked for. What an encoder with loss makes of it is
-/// measured too, and made up for.
+/// If the peaks allow it, the only filter is a gain. Otherwise a limiter follows, at four times the sample rate to
+/// catch true peaks; the loss in loudness is measured and compensated. Dynamics are reduced only if a loudness range
+/// is requested. The effect of a lossy encoder is measured and compensated too.
 ///
-/// Unchecked `Sendable`: what runs is behind a lock, the rest never changes.
+/// Unchecked `Sendable`: the running measurement is protected by a lock, the rest is immutable.
 package final class LoudnessNormalizer: @unchecked Sendable {
     private let asset: Asset
     private let track: AssetTrack
@@ -20,16 +19,16 @@ package final class LoudnessNormalizer: @unchecked Sendable {
     private let running = Guarded<TrackSamples?>(nil)
     private let isCancelled = Atomic<Bool>(false)
 
-    /// An encoder whose output is heard in place of its input.
+    /// A lossy encoder, whose decoded output is normalized rather than its input.
     package struct LossyEncoding: Sendable {
-        /// How it is opened.
+        /// Configuration of the encoder.
         package var configuration: EncoderConfiguration
-        /// The form of what it takes; without filters.
+        /// Format of the encoder's input; without filters.
         package var input: AudioOutputSettings
-        /// Where its packets go.
+        /// Container of the packets.
         package var container: ContainerType
 
-        /// Notes them.
+        /// Creates a description from given values.
         package init(
             configuration: EncoderConfiguration, input: AudioOutputSettings, container: ContainerType
         ) {
@@ -39,7 +38,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         }
     }
 
-    /// A normaliser for a range of a track, or of a mix; `encoding` where the output has losses.
+    /// Creates a normalizer for a range of a track or of a mix; `encoding` is set if the output is lossy.
     package init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         target: LoudnessTarget, encoding: LossyEncoding? = nil
@@ -52,24 +51,24 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         self.encoding = encoding
     }
 
-    /// What was found.
+    /// Filters and loudness values.
     package struct Result: Sendable {
-        /// The whole chain, those before included.
+        /// The complete chain, including the given filters.
         package var filters: FilterChain?
-        /// As it was.
+        /// Loudness before normalization.
         package var before: Loudness
-        /// As it will be, encoded.
+        /// Predicted loudness after normalization and encoding.
         package var after: Loudness
     }
 
-    /// Measures, and tells the chain. `filters` come first, then audio is mixed to `layout`, so that the loudness
-    /// is that of what is heard. Blocks.
+    /// Measures the audio and returns the chain. `filters` come first, then audio is mixed to `layout`, so that the
+    /// output's channels are measured. Blocks.
     package func chain(after filters: FilterChain?, layout: ChannelLayout, sampleRate: Int32) throws -> Result
     {
         var steps = filters?.steps ?? []
         let own = mix?.layout ?? track.format.channelLayout
         if own?.specified != layout.specified {
-            // In floating point a mix can exceed full scale without harm; the gain brings it back.
+            // In floating point, a mix can exceed full scale without clipping; the gain reduces it.
             steps.append(
                 FilterStep("aformat", ["sample_fmts": "dblp", "channel_layouts": "\(layout.specified)"]))
         }
@@ -95,7 +94,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return Result(filters: Self.joined(reached.steps), before: before, after: reached.loudness)
     }
 
-    /// Audio after everything but gain and limiter.
+    /// Audio behind all filters except gain and limiter.
     private struct Prepared {
         var steps: [FilterStep]
         var loudness: Loudness
@@ -103,7 +102,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
     }
     private typealias Reached = (steps: [FilterStep], loudness: Loudness)
 
-    /// The gain, and the limiter if there must be one.
+    /// Adds the gain, and the limiter if it is required.
     private func reach(_ target: LoudnessTarget, from stretch: Prepared) throws -> Reached {
         var now = stretch.loudness
         var gain = target.integrated - now.integrated
@@ -112,7 +111,8 @@ package final class LoudnessNormalizer: @unchecked Sendable {
             now.truePeak += gain
             return (stretch.steps + [Self.volume(gain)], now)
         }
-        // What the limiter takes is given back before it; a few rounds come near enough, or can't.
+        // The loudness lost in the limiter is compensated before it; a few rounds converge, or the target can't be
+        // reached.
         var ceiling = target.truePeak - 0.1
         for _ in 1...8 {
             let limiter = FilterStep(
@@ -130,15 +130,15 @@ package final class LoudnessNormalizer: @unchecked Sendable {
             let missing = target.integrated - now.integrated
             let excess = now.truePeak - target.truePeak
             if abs(missing) <= Self.tolerance && excess <= 0 { return (limited, now) }
-            // The harder the limiter works, the less of a gain comes through.
+            // The more the limiter attenuates, the smaller is the effect of a gain.
             if abs(missing) > Self.tolerance { gain += missing * (missing > 0 ? 1.5 : 1) }
             if excess > 0 { ceiling -= excess + 0.05 }
         }
         throw MediaError.loudnessOutOfReach(target: target.integrated, reached: now.integrated)
     }
 
-    /// The same for what comes out of the encoder: aims beside the target by what the encoder misses it. The nearest of
-    /// a few rounds, where none is near enough.
+    /// Adjusts the target by the encoder's error, in a few rounds; returns the closest result if none is within the
+    /// tolerance.
     private func correct(
         _ first: Reached, from stretch: Prepared, for encoding: LossyEncoding
     ) throws -> Reached {
@@ -151,7 +151,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
             if best.map({ miss(made) < miss($0.loudness) }) ?? true { best = candidate }
             if miss(made) <= Self.tolerance { return candidate }
             aim.integrated += target.integrated - made.integrated
-            // Below full scale: an encoder takes nothing louder.
+            // At most full scale, because encoders clip louder samples.
             aim.truePeak = min(0, target.truePeak - (made.truePeak - planned.loudness.truePeak) - 0.05)
             do {
                 planned = try reach(aim, from: stretch)
@@ -162,7 +162,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return best ?? first
     }
 
-    /// How near is near enough, in LU and dB.
+    /// Accepted deviation, in LU and dB.
     private static let tolerance = 0.1
 
     private func miss(_ loudness: Loudness) -> Double {
@@ -202,7 +202,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return samples
     }
 
-    /// Gives up, from any thread.
+    /// Cancels the measurement, from any thread.
     package func cancel() {
         isCancelled.store(true, ordering: .releasing)
         running.withLock { $0 }?.cancel()

@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// What libavfilter's `ebur128` has written into the frames that came out of it.
+/// Values that libavfilter's `ebur128` writes to the metadata of its output frames.
 struct LoudnessReading {
-    /// The filter, to be the last of a chain.
+    /// The filter, to be appended to a chain.
     static let step = FilterStep("ebur128", ["peak": "true", "metadata": "1"])
 
     private(set) var loudness = Loudness(integrated: -70, truePeak: -120, range: 0)
@@ -11,7 +11,7 @@ struct LoudnessReading {
         if let integrated = Self.value("I", of: frame) { loudness.integrated = integrated }
         if let range = Self.value("LRA", of: frame) { loudness.range = range }
         for channel in 0..<frame.channelLayout.channels {
-            // The filter gives the peak as a factor.
+            // The filter reports the peak as an amplitude factor.
             guard let peak = Self.value("true_peaks_ch\(channel)", of: frame), peak > 0 else { continue }
             loudness.truePeak = max(loudness.truePeak, Decibels.of(factor: peak))
         }

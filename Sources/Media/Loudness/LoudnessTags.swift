@@ -1,16 +1,16 @@
 internal import Glibc
 package import LibAV
 
-/// Tags from which players compute the level of a file.
+/// Metadata from which players determine playback volume.
 package enum LoudnessTags {
-    /// The loudness to which ReplayGain 2.0 brings audio, in LUFS, and that of Opus (RFC 7845, 5.2.1).
+    /// Reference loudness of ReplayGain 2.0, and of Opus (RFC 7845, 5.2.1), in LUFS.
     private static let (reference, opusReference) = (-18.0, -23.0)
 
-    /// The tags of audio of that loudness in a codec, by libav's name; none where it has no loudness.
+    /// Returns the tags for audio with this loudness in a codec, by libavcodec's name; empty for silence.
     package static func of(_ loudness: Loudness, codec: String) -> [MetadataEntry] {
         guard loudness.isMeasured, loudness.integrated.isFinite else { return [] }
         if BitstreamTraits.of(codec).hasOwnLoudnessTags {
-            // In 256ths of a decibel. Decoders apply the gain in its header by themselves, which is 0 here.
+            // In 1/256 dB. Decoders also apply the gain in the Opus header, which is 0 here.
             let gain = max(-32_768, min(32_767, ((opusReference - loudness.integrated) * 256).rounded()))
             return [MetadataEntry(key: "R128_TRACK_GAIN", value: "\(Int(gain))")]
         }
@@ -27,7 +27,7 @@ package enum LoudnessTags {
         return tags
     }
 
-    /// A decimal number, whatever the language of the process.
+    /// Formats a decimal number independently of the locale.
     private static func fixed(_ value: Double, digits: Int) -> String {
         let scale = (0..<digits).reduce(1) { power, _ in power * 10 }
         let whole = Int((min(1e6, abs(value)) * Double(scale)).rounded())
@@ -36,11 +36,11 @@ package enum LoudnessTags {
             + String(repeating: "0", count: digits - fraction.count) + fraction
     }
 
-    /// The tag describes levels: ReplayGain's, those of Opus, iTunes' Sound Check, and what MP3Gain keeps. It is about the source's levels,
-    /// and a player would apply it a second time to an output whose levels have been changed already.
+    /// Returns whether a tag describes levels: ReplayGain, Opus' R128 tags, iTunes' Sound Check, and MP3Gain. Such a
+    /// tag describes the source; after the levels were changed, players would apply it a second time.
     package static func contain(_ key: String) -> Bool {
         let name = key.lowercased()
-        // iTunes' comments come with their language in ID3 (`iTunNORM-eng`).
+        // In ID3, iTunes' comments have a language suffix (`iTunNORM-eng`).
         return name.hasPrefix("replaygain_") || name.hasPrefix("mp3gain_") || name.hasPrefix("itunnorm")
             || name == "r128_track_gain" || name == "r128_album_gain"
     }
