@@ -1,13 +1,14 @@
 internal import FileSystem
 package import LibAV
 
-/// Reads an animation that was written, to the last still.
+/// Verifies a finished animation by decoding all of its still images.
 package struct AnimationCheck {
     private let configuration: EncoderConfiguration
     private let environment: SourceEnvironment
     private let isCancelled: @Sendable () -> Bool
 
-    /// A check of what `configuration` encoded; the file is reached through `environment`. `isCancelled` is asked before every still.
+    /// Creates a check of a file that `configuration` encoded; the file is accessed through `environment`.
+    /// `isCancelled` is called before every still image.
     package init(
         _ configuration: EncoderConfiguration, in environment: SourceEnvironment,
         isCancelled: @escaping @Sendable () -> Bool
@@ -17,9 +18,9 @@ package struct AnimationCheck {
         self.isCancelled = isCancelled
     }
 
-    /// What is wrong with the file at a path; nil where it shows stills of the size when it should. Stills that are alike may be one in
-    /// a WebP.
-    /// - Throws: `CancellationError` after a cancel, and what keeps it from being read.
+    /// Returns what is wrong with the file at a path; nil if it shows still images of the right size at the right
+    /// times. In a WebP, equal consecutive images may be merged.
+    /// - Throws: `CancellationError` after a cancel, and errors of reading the file.
     package func problem(
         inFile path: String, format: AnimationFormat, timing: AnimationTiming
     ) throws -> String? {
@@ -38,7 +39,7 @@ package struct AnimationCheck {
             }
         if found.starts.first != 0 || !isComplete { return "its stills are not shown when they should be" }
         let end = timing.end.ticks(in: format.tick)
-        // A single one is shown for ever.
+        // A single still image has no end.
         if wanted.count > 1, found.starts.count > 1, abs(found.end - end) > 1 {
             return "it is shown for \(found.end) instead of \(end) ticks"
         }

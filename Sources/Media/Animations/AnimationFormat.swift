@@ -3,12 +3,12 @@ package import Publishing
 
 /// Formats of animations, by their names in job files.
 public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
-    /// GIF, with one palette of all stills.
+    /// GIF, with one palette for all still images.
     case gif
-    /// WebP.
+    /// Animated WebP.
     case webp
 
-    /// The unit in which it counts times.
+    /// Time base of the format.
     var tick: Rational {
         switch self {
         case .gif: Rational(1, 100)
@@ -16,7 +16,7 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// How long a still can be shown. Players take a shorter one for a slow one.
+    /// Supported durations of a still image. Players slow down shorter ones.
     public var lengths: ClosedRange<MediaTime> {
         switch self {
         case .gif: MediaTime(value: 2, timescale: 100)...MediaTime(value: 65_535, timescale: 100)
@@ -24,11 +24,12 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// All stills are looked at before the first is added.
+    /// Whether all still images must be passed to `look(at:)` before the first is added.
     public var looksFirst: Bool { self == .gif }
 
-    /// A writer into an empty file. `configuration` is the encoder's, and says the form of the stills.
-    /// - Throws: `MediaError` where the encoder doesn't take it.
+    /// Creates a writer to an empty file. `configuration` is the encoder's, which determines the format of the still
+    /// images.
+    /// - Throws: `MediaError` if the encoder rejects the configuration.
     package func writer(
         _ configuration: EncoderConfiguration, _ timing: AnimationTiming, into file: TemporaryFile
     ) throws -> any AnimationWriter {

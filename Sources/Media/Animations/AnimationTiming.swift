@@ -1,22 +1,22 @@
 internal import LibAV
 
-/// When the stills of an animation are shown.
+/// Times of an animation's still images.
 package struct AnimationTiming: Sendable {
-    /// When each begins: the first one at zero, later ones in order.
+    /// Start of each image: the first one at zero, later ones in order.
     package let starts: [MediaTime]
-    /// When the last one ends.
+    /// End of the last image.
     package let end: MediaTime
 
-    /// Says when stills are shown.
+    /// Creates a timing.
     package init(starts: [MediaTime], end: MediaTime) {
         self.starts = starts
         self.end = end
     }
 
-    /// How long each still is shown.
+    /// Duration of each still image.
     package var lengths: [MediaTime] { zip(starts, starts.dropFirst() + [end]).map { $1 - $0 } }
 
-    /// When each begins as a format counts, no two at once.
+    /// Returns the start of each image in a format's time base; starts are distinct.
     func starts(in tick: Rational) -> [Int64] {
         var last: Int64 = -1
         return starts.map { start in

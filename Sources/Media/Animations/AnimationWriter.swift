@@ -1,11 +1,11 @@
 package import LibAV
 
-/// Writes stills that are shown one after the other into one file. Confined to one queue.
+/// Writes a sequence of still images to one animation file. Confined to one queue.
 package protocol AnimationWriter: AnyObject {
-    /// Looks at a still that is added later.
+    /// Analyzes a still image that is added later.
     func look(at frame: consuming Frame) throws
-    /// Adds the next still.
+    /// Appends the next still image.
     func add(_ frame: consuming Frame) throws
-    /// Ends the file.
+    /// Finishes the file.
     func finish() throws
 }

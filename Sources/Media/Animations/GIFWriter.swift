@@ -1,8 +1,9 @@
 internal import LibAV
 internal import Publishing
 
-/// An animated GIF with one palette of all its stills (libavfilter's `palettegen` and `paletteuse`), which is made of a first look at all
-/// of them; of each still only what differs from the one before is stored. Confined to one queue.
+/// Writes an animated GIF with one palette for all still images (libavfilter's `palettegen` and `paletteuse`), which
+/// is computed in a first pass. Of each image, only the difference from the previous one is stored. Confined to one
+/// queue.
 final class GIFWriter: AnimationWriter {
     private static let tick = AnimationFormat.gif.tick
 
@@ -88,7 +89,7 @@ final class GIFWriter: AnimationWriter {
         return graph
     }
 
-    /// Encodes what has its colours.
+    /// Encodes the frames that the palette was applied to.
     private func paint() throws(AVError) {
         let frame = try Frame()
         while case .ready? = try painter?.receive(into: frame) {

@@ -1,15 +1,15 @@
-/// The chunks of a WebP file: its container is RIFF.
+/// Chunks of a WebP file, a RIFF container.
 enum WebPChunks {
-    /// A still of an animation.
+    /// A still image of an animation.
     struct Still {
-        /// How long it is shown, in milliseconds.
+        /// Duration in milliseconds.
         var length: Int
-        /// The part of the canvas that it covers.
+        /// Size of the covered part of the canvas, in pixels.
         var width: Int
         var height: Int
-        /// The place of its length in the file.
+        /// Position of the duration in the file.
         fileprivate var lengthPlace: Int
-        /// Its own chunks (`ALPH`, `VP8 `, `VP8L`).
+        /// Range of the image's own chunks (`ALPH`, `VP8 `, `VP8L`).
         var data: Range<Int>
     }
 
@@ -17,8 +17,8 @@ enum WebPChunks {
         (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
     }
 
-    /// The size of the canvas and the stills; nil of what is no whole animation. What has one still may be a plain file, whose length
-    /// nobody says.
+    /// Returns the size of the canvas and the still images; nil if the bytes aren't a complete animation. A file with
+    /// one image may be a plain WebP without a duration; its list of images is empty.
     static func animation(in bytes: [UInt8]) -> (width: Int, height: Int, stills: [Still])? {
         guard bytes.count >= 12, bytes[0..<4].elementsEqual("RIFF".utf8),
             bytes[8..<12].elementsEqual("WEBP".utf8),
@@ -46,7 +46,8 @@ enum WebPChunks {
         return (canvas.width, canvas.height, stills)
     }
 
-    /// Sets when the last still ends, in milliseconds; false where the bytes are no WebP. A plain file is shown for ever.
+    /// Sets the end of the last still image, in milliseconds; returns false if the bytes aren't a WebP. A plain WebP
+    /// has no end.
     static func setEnd(to end: Int, in bytes: inout [UInt8]) -> Bool {
         guard let animation = animation(in: bytes) else { return false }
         guard let last = animation.stills.last else { return true }
@@ -56,10 +57,10 @@ enum WebPChunks {
         return true
     }
 
-    /// A still of an animation as a file of its own.
+    /// Returns a still image of an animation as a file of its own.
     static func file(of still: Still, in bytes: [UInt8]) -> [UInt8] {
         var chunks = Array(bytes[still.data])
-        // Alpha beside lossy frames is told in a header of its own.
+        // A lossy frame with alpha requires an extended header.
         if chunks.starts(with: "ALPH".utf8) {
             var header = Array("VP8X".utf8) + [10, 0, 0, 0, 0x10, 0, 0, 0]
             for side in [still.width - 1, still.height - 1] {

@@ -1,7 +1,8 @@
 internal import LibAV
 internal import Publishing
 
-/// An animated WebP (libwebp's encoder of animations, which keeps all of it until the end). Confined to one queue.
+/// Writes an animated WebP with libwebp's animation encoder, which holds the whole animation in memory until the end.
+/// Confined to one queue.
 final class WebPWriter: AnimationWriter {
     private static let tick = AnimationFormat.webp.tick
 
@@ -45,7 +46,7 @@ final class WebPWriter: AnimationWriter {
         } catch {
             throw MediaError.encoding(track: "animation", error)
         }
-        // Of the last still libwebp only guesses how long it is shown; stills that are alike are one.
+        // libwebp estimates the duration of the last still image, and merges equal ones.
         guard WebPChunks.setEnd(to: Int(clamping: end), in: &bytes) else {
             throw MediaError.misuse("the encoder made no animation")
         }
