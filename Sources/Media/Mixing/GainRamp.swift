@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// A volume envelope in samples, asked for from the beginning to the end.
+/// A volume envelope in samples; positions are requested in ascending order.
 struct GainRamp {
-    /// A run of samples over which the gain is one straight line.
+    /// A section over which the gain is linear.
     struct Segment {
         var count: Int64
         var gain: Float
@@ -11,14 +11,14 @@ struct GainRamp {
 
     private let points: [(position: Int64, gain: Double)]
 
-    /// `unit` is one sample; the envelope's times count from `origin`.
+    /// Creates a ramp; `unit` is the duration of a sample, and the envelope's times count from `origin`.
     init(_ envelope: VolumeEnvelope, origin: MediaTime, unit: Rational) {
         points = envelope.points.map {
             ((origin + $0.time).ticks(in: unit), Double($0.billionths) / 1e9)
         }
     }
 
-    /// The gain from a position on, and for how many samples it goes on so; at most `limit`.
+    /// Returns the gain from a position on, and the number of samples for which it is linear, at most `limit`.
     func segment(at position: Int64, limit: Int64) -> Segment {
         guard let first = points.first, let last = points.last else {
             return Segment(count: limit, gain: 1, step: 0)

@@ -1,24 +1,24 @@
 internal import LibAV
 
-/// The sum of several tracks' audio, from where the first of them begins to where the last one ends, on the asset's
-/// time line. Confined to its output's queue.
+/// Mixes the audio of several tracks, from the start of the first one to the end of the last one, on the asset's time
+/// line. Confined to its output's queue.
 final class MixedFrames: FrameStream {
     let timeBase: Rational
     private let format: AudioFormat
     private let inputs: [Input]
     private var position: Int64?
 
-    /// Samples a block has at most.
+    /// Maximum number of samples in a block.
     private static let block: Int64 = 1024
 
     private final class Input {
         let producer: any SampleProducer
         let ramp: GainRamp
-        /// What was read and is not all mixed in yet, with the position of its first sample.
+        /// The frame that isn't completely mixed yet, with the position of its first sample.
         var frame: Frame?
         var start: Int64 = 0
         var isFinished = false
-        /// All that it has of the block is in the sum.
+        /// Whether the input's part of the current block is mixed.
         var isMixed = false
 
         init(_ producer: any SampleProducer, ramp: GainRamp) {
@@ -26,7 +26,7 @@ final class MixedFrames: FrameStream {
             self.ramp = ramp
         }
 
-        /// Reads on where nothing is held; false where nothing can be told yet.
+        /// Reads the next frame if none is held; returns false if none is available yet.
         func fill() throws -> Bool {
             while frame == nil, !isFinished {
                 switch try producer.next() {
@@ -45,7 +45,7 @@ final class MixedFrames: FrameStream {
         var end: Int64 { start + Int64(frame?.sampleCount ?? 0) }
     }
 
-    /// Each producer vends audio of the format; volumes' times count from `origin`.
+    /// Creates a mixer. Each producer vends audio in `format`; the volumes' times count from `origin`.
     init(
         _ inputs: [(producer: any SampleProducer, volume: VolumeEnvelope)], origin: MediaTime,
         format: AudioFormat
@@ -58,7 +58,7 @@ final class MixedFrames: FrameStream {
 
     var formChange: MediaTime? { inputs.compactMap(\.producer.formChange).min() }
 
-    /// The block that is being mixed: inputs may keep it waiting.
+    /// The block that is being mixed; it may wait for inputs.
     private var sum: Frame?
     private var from: Int64 = 0
     private var until: Int64 = 0
@@ -70,7 +70,7 @@ final class MixedFrames: FrameStream {
             guard let first = going.map(\.start).min(), let last = going.map(\.end).max() else {
                 return .ended
             }
-            // Where nobody has anything, nothing is mixed: who reads the sum fills gaps.
+            // Gaps in all inputs aren't mixed: later stages fill them.
             from = max(position ?? first, first)
             until = min(from + Self.block, last)
             sum = try Frame.silence(format, samples: Int32(clamping: until - from))
@@ -90,7 +90,7 @@ final class MixedFrames: FrameStream {
         return .frame
     }
 
-    /// Adds what a track has of the block; false where more of it must come first.
+    /// Mixes an input's part of the current block; returns false if more of the input must be available first.
     private func mix(_ input: Input, into sum: borrowing Frame) throws -> Bool {
         while true {
             guard try input.fill() else { return false }
@@ -101,7 +101,7 @@ final class MixedFrames: FrameStream {
         }
     }
 
-    /// Adds what a track has between two positions.
+    /// Mixes an input's samples between two positions.
     private func add(_ input: Input, to sum: borrowing Frame, from: Int64, until: Int64) throws {
         var at = max(from, input.start)
         let end = min(until, input.end)

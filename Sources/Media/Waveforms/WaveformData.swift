@@ -1,23 +1,24 @@
-/// The lowest and the highest sample of each pixel of a waveform, as audiowaveform has them: samples of 16 bits, so many a pixel.
+/// Minimum and maximum samples for each pixel of a waveform, as in audiowaveform: 16-bit samples, with a fixed number
+/// of samples per pixel.
 public struct WaveformData: Sendable, Equatable {
-    /// Samples a second.
+    /// Sample rate in Hz.
     public var sampleRate: Int
-    /// Channels that are told apart; 1 where they are mixed.
+    /// Number of separate channels; 1 if they are mixed.
     public var channels: Int
-    /// Samples of each channel in a pixel; the last one may have fewer.
+    /// Samples per channel in a pixel; the last pixel may have fewer.
     public var samplesPerPixel: Int
-    /// Samples of each channel.
+    /// Samples per channel in total.
     public var sampleCount = 0
-    /// For each pixel the lowest and the highest sample of each channel.
+    /// For each pixel, the minimum and maximum sample of each channel.
     public var extremes: [Int16] = []
-    /// For each pixel the mean of the squares of each channel's samples, 1 for full scale; empty where they are not asked for.
+    /// For each pixel, the mean square of each channel's samples, 1 for full scale; empty if it wasn't requested.
     public var powers: [Float] = []
 
-    /// Pixels.
+    /// Number of pixels.
     public var length: Int { extremes.count / max(1, 2 * channels) }
 
-    /// What one of `count` columns shows of a channel: the lowest and the highest sample, from -1 to 1, and the mean of the squares, 0
-    /// where powers are not measured. Nil where there are no samples.
+    /// Returns the values of one of `count` columns for a channel: the minimum and maximum sample, from -1 to 1, and
+    /// the mean square, 0 if it wasn't measured. Nil without samples.
     public func column(_ column: Int, of count: Int, channel: Int) -> (
         low: Double, high: Double, power: Double
     )? {
@@ -35,7 +36,7 @@ public struct WaveformData: Sendable, Equatable {
         return (Double(low) / 32_768, Double(high) / 32_768, power / Double(pixels.count))
     }
 
-    /// No samples yet.
+    /// Creates data without samples.
     public init(sampleRate: Int, channels: Int, samplesPerPixel: Int) {
         self.sampleRate = sampleRate
         self.channels = channels

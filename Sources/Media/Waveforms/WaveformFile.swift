@@ -1,21 +1,21 @@
 internal import LibAV
 
-/// A waveform as other programs read it: audiowaveform's data format, version 2.
+/// Serialization in audiowaveform's data format, version 2.
 public enum WaveformFile {
-    /// Sizes of a value.
+    /// Bits per value.
     public enum Bits: Int, Codable, Sendable {
-        /// From -128 to 127.
+        /// Values from -128 to 127.
         case eight = 8
-        /// From -32768 to 32767.
+        /// Values from -32768 to 32767.
         case sixteen = 16
     }
 
-    /// Of 8 bits the upper ones, towards zero, as audiowaveform has them.
+    /// Returns a value with this size; 8-bit values are truncated toward zero, as in audiowaveform.
     private static func value(_ sample: Int16, _ bits: Bits) -> Int {
         bits == .eight ? Int(sample) / 256 : Int(sample)
     }
 
-    /// As JSON.
+    /// Returns the data as JSON.
     public static func json(_ data: WaveformData, bits: Bits) -> [UInt8] {
         var text = Array(
             "{\"version\":2,\"channels\":\(data.channels),\"sample_rate\":\(data.sampleRate),\"samples_per_pixel\":\(data.samplesPerPixel),\"bits\":\(bits.rawValue),\"length\":\(data.length),\"data\":["
@@ -29,7 +29,7 @@ public enum WaveformFile {
         return text
     }
 
-    /// As bytes: a header of six numbers of 32 bits, then the values, all little-endian.
+    /// Returns the data in binary: a header of six 32-bit numbers, then the values, all little-endian.
     public static func dat(_ data: WaveformData, bits: Bits) -> [UInt8] {
         var bytes: [UInt8] = []
         func append<Value: FixedWidthInteger>(_ value: Value) {

@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// Gathers pixels out of runs of samples of 16 bits, interleaved.
+/// Computes waveform pixels from blocks of interleaved 16-bit samples.
 struct WaveformGathering {
     private var data: WaveformData
     private let settings: WaveformReader.Settings
-    /// Channels of the audio.
+    /// Number of channels of the audio.
     private let source: Int
-    /// The pixel that is not full yet.
+    /// Minimum of the current pixel, which isn't complete yet.
     private var low: [Int16]
     private var high: [Int16]
     private var squares: [Double]
     private var filled = 0
-    /// The mean of the channels of a run.
+    /// The mean of a block's channels.
     private var mixed: [Int16] = []
 
     init(_ settings: WaveformReader.Settings, sampleRate: Int, channels: Int) {
@@ -49,7 +49,7 @@ struct WaveformGathering {
         return data
     }
 
-    /// A hole shorter than a moment is none: containers round their times.
+    /// Inserts silence. A gap of up to 10 ms is ignored, because containers round times.
     private mutating func silence(_ count: Int) throws {
         guard count > data.sampleRate / 100 else { return }
         let piece = [Int16](repeating: 0, count: data.channels * min(count, 1 << 16))
@@ -64,17 +64,17 @@ struct WaveformGathering {
         }
     }
 
-    /// Values that are kept at most; what a plan allows has far fewer.
+    /// Maximum number of values; a plan allows far fewer.
     private static let most = 1 << 27
 
-    /// A header may say less than there is.
+    /// Throws if the data exceeds the limit: a header may declare a shorter duration.
     private func checkLength() throws {
         guard data.extremes.count > Self.most else { return }
         throw MediaError.misuse(
             "the audio is far longer than its file says, and makes more than \(Self.most) values")
     }
 
-    /// As audiowaveform does it: the sum over the number of channels, towards zero.
+    /// Mixes channels as audiowaveform does: the sum divided by the number of channels, truncated toward zero.
     private mutating func mix(_ values: UnsafeBufferPointer<Int16>, count: Int) {
         if mixed.count < count { mixed = Array(repeating: 0, count: count) }
         let channels = Int32(source)
@@ -96,7 +96,7 @@ struct WaveformGathering {
         whole.withUnsafeBufferPointer { take(UnsafeBufferPointer(rebasing: $0.prefix(count)), count: count) }
     }
 
-    /// Samples of the channels that are kept, interleaved.
+    /// Adds interleaved samples of the kept channels.
     private mutating func take(_ values: UnsafeBufferPointer<Int16>, count: Int) {
         let channels = data.channels
         var done = 0
@@ -124,7 +124,7 @@ struct WaveformGathering {
     ) -> (Int16, Int16) {
         var (low, high) = (Int16.max, Int16.min)
         if step == 1 {
-            // One after the other, so that several are compared at a time.
+            // A contiguous loop, so that it can be vectorized.
             for value in UnsafeBufferPointer(rebasing: values[start..<(start + count)]) {
                 low = min(low, value)
                 high = max(high, value)

@@ -1,21 +1,21 @@
 public import LibAV
 
-/// A waveform drawn: a column for each pixel of its width, channels above each other.
+/// A drawing of a waveform: one column per pixel of width, with the channels stacked vertically.
 public struct WaveformImage: Sendable {
-    /// What a column shows.
+    /// The value that a column shows.
     public enum Measure: String, CaseIterable, Codable, Sendable {
-        /// From the lowest to the highest sample.
+        /// From the minimum to the maximum sample.
         case peak
-        /// The root of the mean square, to both sides of the middle.
+        /// The root mean square, symmetrical about the center line.
         case rms
     }
 
-    /// A colour by its red, green, blue and alpha.
+    /// A color with red, green, blue and alpha.
     public struct Color: Hashable, Codable, Sendable {
-        /// From 0 to 255 each.
+        /// Components from 0 to 255.
         public var red, green, blue, alpha: UInt8
 
-        /// Reads `#rrggbb` or `#rrggbbaa`.
+        /// Parses `#rrggbb` or `#rrggbbaa`; nil for anything else.
         public init?(_ text: String) {
             let digits = text.dropFirst()
             guard text.hasPrefix("#"), [6, 8].contains(digits.utf8.count), digits.allSatisfy(\.isHexDigit),
@@ -26,7 +26,7 @@ public struct WaveformImage: Sendable {
             (blue, alpha) = (UInt8(truncatingIfNeeded: whole >> 8), UInt8(truncatingIfNeeded: whole))
         }
 
-        /// As `#rrggbb`, without its alpha.
+        /// The color as `#rrggbb`, without alpha.
         var hex: String {
             "#" + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
@@ -36,17 +36,18 @@ public struct WaveformImage: Sendable {
     private let size: PixelSize
     private let measure: Measure
 
-    /// Draws pixels of `data`, of which there may be more than the image is wide: each column shows its part of them.
+    /// Creates a drawing. `data` may have more pixels than the image has columns; each column then combines its part
+    /// of them.
     public init(_ data: WaveformData, size: PixelSize, measure: Measure) {
         self.data = data
         self.size = size
         self.measure = measure
     }
 
-    /// The height of each channel.
+    /// The height of each channel, in pixels.
     private var lane: Double { Double(size.height) / Double(data.channels) }
 
-    /// The upper and the lower end of a column, in pixels from the top; nil where nothing is.
+    /// Returns the upper and the lower end of a column, in pixels from the top; nil without samples.
     private func ends(_ column: Int, _ channel: Int) -> (top: Double, bottom: Double)? {
         guard let found = data.column(column, of: size.width, channel: channel) else { return nil }
         let root = found.power.squareRoot()
@@ -55,7 +56,7 @@ public struct WaveformImage: Sendable {
         return (middle - high * lane / 2, middle - low * lane / 2)
     }
 
-    /// As SVG: a path for each channel.
+    /// Returns the drawing as SVG, with a path for each channel.
     public func svg(background: Color, waveform: Color) -> [UInt8] {
         func opacity(_ color: Color) -> String {
             color.alpha == 255
@@ -82,7 +83,7 @@ public struct WaveformImage: Sendable {
         return Array((text + "</svg>\n").utf8)
     }
 
-    /// As a frame with alpha.
+    /// Returns the drawing as an RGBA frame.
     public func frame(background: Color, waveform: Color) throws(AVError) -> Frame {
         guard let format = PixelFormat(named: "rgba") else { throw AVError(code: 0, operation: "rgba") }
         let frame = try Frame.video(format: format, width: size.width, height: size.height)

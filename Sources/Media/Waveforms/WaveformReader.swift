@@ -2,19 +2,18 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// Reads a track of audio as a waveform, all of it, whatever its length. A reader may be used from any queue, by one caller at a
-/// time.
+/// Reads an audio track of any length as a waveform. A reader may be used from any queue, by one caller at a time.
 public final class WaveformReader: Sendable {
-    /// What is taken of the audio.
+    /// Resolution and channels of the waveform.
     public struct Settings: Hashable, Codable, Sendable {
-        /// Samples of each channel in a pixel.
+        /// Samples per channel in a pixel; must be greater than 0.
         public var samplesPerPixel: Int
-        /// Each channel by itself; otherwise their mean.
+        /// Whether channels are kept separate; otherwise they are mixed. Default: false.
         public var splitsChannels: Bool
-        /// Powers are measured too.
+        /// Whether mean squares are measured. Default: false.
         public var measuresPower: Bool
 
-        /// Makes settings.
+        /// Creates settings.
         public init(samplesPerPixel: Int, splitsChannels: Bool = false, measuresPower: Bool = false) {
             self.samplesPerPixel = samplesPerPixel
             self.splitsChannels = splitsChannels
@@ -28,17 +27,17 @@ public final class WaveformReader: Sendable {
     }
 
     private let asset: Asset
-    /// Nil for the first of audio.
+    /// Nil for the first audio track.
     private let track: AssetTrack?
     private let extent: ReadingExtent
     private let audio: AudioOutputSettings
     private let isCancelled: @Sendable () -> Bool
     private let state = Guarded(State())
-    /// An object of its own: what reads asks it, and is kept by this reader.
+    /// A separate object, because the cancel closure of the samples must not retain this reader.
     private let givenUp = InterruptFlag()
 
-    /// A reader of a track of an asset, and of what of it; `audio` says what rate and what channels it is brought to first;
-    /// `isCancelled` is asked while it reads.
+    /// Creates a reader of a track, or of ranges of it. `audio` sets the sample rate and channels that audio is
+    /// converted to first; `isCancelled` is called while it reads.
     public init(
         asset: Asset, track: AssetTrack, extent: ReadingExtent = ReadingExtent(),
         audio: AudioOutputSettings = AudioOutputSettings(),
@@ -53,7 +52,7 @@ public final class WaveformReader: Sendable {
         self.audio = audio
     }
 
-    /// A reader of the first track of audio of an asset, as it is.
+    /// Creates a reader of an asset's first audio track, with its own sample rate and channels.
     public init(asset: Asset) {
         self.asset = asset
         track = nil
@@ -62,20 +61,20 @@ public final class WaveformReader: Sendable {
         audio = AudioOutputSettings(sampleFormat: .s16)
     }
 
-    /// Ends what is under way with `CancellationError`, from any queue.
+    /// Ends work in progress with `CancellationError`, from any queue.
     public func cancel() {
         givenUp.raise()
         state.withLock { $0.samples }?.cancel()
     }
 
-    /// Seconds of audio that were read.
+    /// Seconds of audio read so far.
     public var progress: Double { state.withLock { $0.seconds } }
 
-    /// What was left out because it is damaged, known when all is read.
+    /// Counts of what was skipped because of damage; complete when reading has finished.
     public var damage: DamageTally.Count { state.withLock { $0.samples }?.damage ?? DamageTally.Count() }
 
-    /// Reads all of it. What has no audio (a late start, a hole) is silent.
-    /// - Throws: `MediaError` where the source can't be read, `CancellationError` after a cancel.
+    /// Reads the whole extent. Times without audio (a late start, a gap) are silent.
+    /// - Throws: `MediaError` if the source can't be read, `CancellationError` after a cancel.
     public func read(_ settings: Settings) throws -> WaveformData {
         guard settings.samplesPerPixel > 0 else { throw MediaError.misuse("a pixel has at least one sample") }
         guard
@@ -105,7 +104,7 @@ public final class WaveformReader: Sendable {
         return gathering.finish()
     }
 
-    /// The same on a queue of its own; where the task is cancelled, so is the reading, and this reader is of no more use.
+    /// Reads on a queue of its own. Cancelling the task cancels the reader, which can't be used afterwards.
     public func waveform(_ settings: Settings) async throws -> WaveformData {
         try await withTaskCancellationHandler {
             try await DispatchQueue(label: "tandem.waveform").result { try self.read(settings) }
