@@ -3,18 +3,18 @@ internal import Locking
 
 /// Appends pixel buffers to a video input (AVFoundation's `AVAssetWriterInputPixelBufferAdaptor`).
 ///
-/// A frame lasts until the next one; the last one as long as the one before it, or to the end of the writer's session where that is
-/// set. So each buffer is encoded when the next one comes, and the last when the input is marked as finished. Used from the queue on
-/// which the input is appended to.
+/// A frame lasts until the next one. The last frame lasts as long as the one before it, or until the end of the
+/// writer's session if that is set. So a buffer is encoded when the next one is appended, and the last one when the
+/// input is marked as finished. Use it from the queue that appends to the input.
 public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     private let input: AssetWriterInput
     private let timeBase: Rational
     private let last = LastFrame()
-    /// Buffers of the size that the input encodes.
+    /// Pool of buffers with the size that the input encodes.
     public let pixelBufferPool: PixelBufferPool
 
-    /// An adaptor for a video input that encodes, made before writing starts. `pixelFormat` is the one of the pool's buffers: the
-    /// encoder's where it is nil. Buffers of any other format are converted, too.
+    /// Creates an adaptor for an encoding video input, before writing starts. `pixelFormat` is the format of the
+    /// pool's buffers; nil for the encoder's. Buffers in other formats are converted.
     public init(input: AssetWriterInput, pixelFormat: PixelFormat? = nil) throws {
         guard input.mediaType == .video, case .encode(let settings) = input.settings else {
             throw MediaError.misuse("pixel buffers go into a video input that encodes")
@@ -26,8 +26,8 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
         try input.adopt(last)
     }
 
-    /// Appends a buffer that is shown from a time on, on the time line of the writer's session; times increase by a tick of the
-    /// encoder's time base at least. The buffer can only be read from now on.
+    /// Appends a buffer that is presented from a time on, on the time line of the writer's session. Times must
+    /// increase by at least a tick of the encoder's time base. The buffer becomes read-only.
     public func append(_ buffer: PixelBuffer, at time: MediaTime) throws {
         guard buffer.width == pixelBufferPool.width, buffer.height == pixelBufferPool.height else {
             throw MediaError.misuse(
@@ -36,7 +36,7 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
         }
         guard try input.isOpen() else { return }
         let ticks = time.ticks(in: timeBase)
-        // One that is refused can still be written into.
+        // A rejected buffer stays writable.
         try last.check(ticks, timeBase)
         let earlier = try last.replace(with: buffer.makeFrame(), at: ticks, timeBase)
         if let earlier { try input.append(earlier) }

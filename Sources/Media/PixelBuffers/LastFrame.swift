@@ -1,7 +1,7 @@
 internal import LibAV
 internal import Locking
 
-/// The frame of which it isn't known yet how long it is shown: until the next one.
+/// The last appended frame, whose duration is unknown until the next one.
 final class LastFrame: Sendable {
     private struct Held: ~Copyable {
         let frame: Frame
@@ -20,7 +20,7 @@ final class LastFrame: Sendable {
 
     private let state = Guarded(State())
 
-    /// Keeps a frame and gives back the one before it. Throws where its time doesn't increase.
+    /// Stores a frame and returns the previous one with its duration. Throws if the time doesn't increase.
     func replace(
         with frame: consuming Frame, at time: Int64, _ timeBase: Rational
     ) throws(MediaError) -> SampleBuffer? {
@@ -38,7 +38,7 @@ final class LastFrame: Sendable {
         }
     }
 
-    /// Throws where a time doesn't increase.
+    /// Throws if the time doesn't increase.
     func check(_ time: Int64, _ timeBase: Rational) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             try Self.check(time, after: state.held?.time, timeBase)
@@ -52,7 +52,8 @@ final class LastFrame: Sendable {
         )
     }
 
-    /// The last one, which is shown until `end`, or where that is nil as long as the one before it, or as `usual`.
+    /// Returns the last frame. It is presented until `end`; if that is nil, as long as the frame before it, or for
+    /// `usual`.
     func take(until end: Int64?, usual: Int64?, _ timeBase: Rational) -> SampleBuffer? {
         state.withLock { state in
             let length = state.length ?? usual ?? 1

@@ -1,45 +1,46 @@
 public import LibAV
 internal import Synchronization
 
-/// The pixels of a frame, to make or to read (Core Video's `CVPixelBuffer`).
+/// Pixels of a frame, for writing or reading (Core Video's `CVPixelBuffer`).
 ///
-/// Whoever made it writes into it until it is handed on; from then on it can only be read, from any thread.
+/// A new buffer is writable by its creator until it is passed on; afterwards it is read-only, and may be read from
+/// any thread.
 public final class PixelBuffer: Sendable {
     private let frame: Frame
     private let isHandedOn: Atomic<Bool>
 
-    /// A buffer whose pixels are still to be set. Throws `MediaError.misuse` of a size that no frame has, and of formats whose pixels
-    /// are not in this process's memory or go by a palette.
+    /// Creates a buffer with undefined contents. Throws `MediaError.misuse` for an invalid size, and for hardware and
+    /// palette formats.
     public convenience init(pixelFormat: PixelFormat, width: Int, height: Int) throws {
         self.init(owning: try FramePool(pixelFormat, width, height).frame())
     }
 
-    /// A frame that somebody else made, to be read.
+    /// Wraps an existing frame for reading.
     init(reading frame: consuming Frame) throws(AVError) {
-        // Filters may turn frames over by reading them from their end.
+        // Filters may flip frames by using a negative line size.
         self.frame = frame.isUpsideDown ? try frame.copied() : frame
         isHandedOn = Atomic(true)
     }
 
-    /// A frame of nobody else, to be written.
+    /// Wraps an exclusively owned frame for writing.
     init(owning frame: consuming Frame) {
         self.frame = frame
         isHandedOn = Atomic(false)
     }
 
-    /// How pixels are stored.
+    /// Pixel format of the frame.
     public var pixelFormat: PixelFormat { frame.pixelFormat }
     /// Width in pixels.
     public var width: Int { frame.width }
     /// Height in pixels.
     public var height: Int { frame.height }
-    /// What the numbers mean, as far as it is known.
+    /// Primaries, transfer, matrix and range, as far as they are known.
     public var color: ColorDescription { frame.color }
-    /// Planes that pixels are stored in: three of `yuv420p`, one of `rgb24`.
+    /// Number of planes, such as three for `yuv420p` and one for `rgb24`.
     public var planeCount: Int { frame.planeCount }
 
-    /// Calls `body` with a plane's bytes (`CVPixelBufferGetBaseAddressOfPlane`), which are gone when it returns. Throws
-    /// `MediaError.misuse` where there is no such plane.
+    /// Calls `body` with a plane's bytes (`CVPixelBufferGetBaseAddressOfPlane`), which are valid only during the
+    /// call. Throws `MediaError.misuse` if there is no such plane.
     public func withPlane<R>(
         _ index: Int, _ body: (UnsafeRawBufferPointer, FramePlane) throws -> R
     ) throws -> R {
@@ -50,7 +51,8 @@ public final class PixelBuffer: Sendable {
         return result
     }
 
-    /// The same to write. Throws `MediaError.misuse` where the buffer was handed on: others may read it.
+    /// Calls `body` with a plane's bytes for writing. Throws `MediaError.misuse` if the buffer was passed on, because
+    /// others may read it.
     public func withMutablePlane<R>(
         _ index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws -> R
     ) throws -> R {
@@ -65,10 +67,10 @@ public final class PixelBuffer: Sendable {
         MediaError.misuse("\(pixelFormat) has no plane \(index), but \(planeCount)")
     }
 
-    /// The pixels, while they can still be written.
+    /// Returns a reference to the frame without making the buffer read-only.
     func reference() throws(AVError) -> Frame { try frame.reference() }
 
-    /// The frame itself, whose pixels can only be read from now on (`av_frame_ref`).
+    /// Returns a reference to the frame, and makes the buffer read-only (`av_frame_ref`).
     public func makeFrame() throws(AVError) -> Frame {
         isHandedOn.store(true, ordering: .releasing)
         return try frame.reference()
@@ -76,7 +78,7 @@ public final class PixelBuffer: Sendable {
 }
 
 extension FramePool {
-    /// A pool; a size that is none is the caller's fault.
+    /// Creates a pool; throws `MediaError.misuse` for an invalid size or format.
     convenience init(_ format: PixelFormat, _ width: Int, _ height: Int) throws {
         do throws(AVError) {
             try self.init(format: format, width: width, height: height)

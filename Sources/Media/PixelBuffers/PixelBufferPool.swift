@@ -1,21 +1,22 @@
 public import LibAV
 
-/// Makes pixel buffers of one form, in memory that is used again (Core Video's `CVPixelBufferPool`). From any thread.
+/// Creates pixel buffers of one size and format, and reuses their memory (Core Video's `CVPixelBufferPool`). Usable
+/// from any thread.
 public final class PixelBufferPool: Sendable {
     private let frames: FramePool
 
-    /// A pool. Throws `MediaError.misuse` of a size or a format that there are no buffers of.
+    /// Creates a pool. Throws `MediaError.misuse` for an unsupported size or format.
     public init(pixelFormat: PixelFormat, width: Int, height: Int) throws {
         frames = try FramePool(pixelFormat, width, height)
     }
 
-    /// How pixels are stored.
+    /// Pixel format of the buffers.
     public var pixelFormat: PixelFormat { frames.format }
     /// Width in pixels.
     public var width: Int { frames.width }
     /// Height in pixels.
     public var height: Int { frames.height }
 
-    /// A buffer whose pixels are still to be set: what is in it is what was there before.
+    /// Returns a buffer with undefined contents, possibly those of an earlier buffer.
     public func makeBuffer() throws -> PixelBuffer { PixelBuffer(owning: try frames.frame()) }
 }

@@ -1,21 +1,21 @@
 package import LibAV
 
-/// Bits a second of a whole file over its length, in columns of one width, for a person to look at.
+/// Bit rate of a file over its duration, in columns of equal width, for display.
 package struct BitRateCurve: Codable, Sendable {
-    /// How long the file is.
+    /// Duration of the file.
     package var duration: MediaTime
-    /// Bits a second on the average of it all.
+    /// Average bit rate of the whole file, in bits per second.
     package var average: Int64
-    /// Bits a second, on the average of each column.
+    /// Average bit rate of each column, in bits per second.
     package var bitRates: [Int64]
 
-    /// Reads every packet of a file. Throws `CancellationError` after a cancel.
+    /// Reads every packet of a file. Returns nil without a duration; throws `CancellationError` after a cancel.
     package static func measure(
         path: String, environment: SourceEnvironment, duration: MediaTime, isCancelled: () -> Bool = { false }
     ) throws -> BitRateCurve? {
         let length = duration.seconds
         guard length > 0, length.isFinite else { return nil }
-        // A column holds the frames between two key frames, as far as that can be.
+        // The width is chosen so that a column usually contains a whole GOP.
         let width = max(0.5, length / 200)
         let count = Int(min(200, (length / width).rounded(.up)))
         var bytes = [Int64](repeating: 0, count: max(1, count))

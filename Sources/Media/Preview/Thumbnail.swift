@@ -1,13 +1,13 @@
 package import FoundationEssentials
 
-/// A frame made small, for people to look at.
+/// A small image of a frame, for display.
 package struct Thumbnail: Codable, Sendable {
-    /// When it is shown, on the time line of its asset.
+    /// Time on the asset's time line.
     package var time: MediaTime
     /// Width in pixels.
     package var width: Int
     /// Height in pixels.
     package var height: Int
-    /// The frame as JPEG.
+    /// The image as JPEG.
     package var jpeg: Data
 }

@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 internal import LibAV
 
-/// Makes small upright frames of moments of a track (AVFoundation's `AVAssetImageGenerator`, for what a report
-/// shows).
+/// Generates small upright images of a track's frames for reports (AVFoundation's `AVAssetImageGenerator`).
 package struct ThumbnailMaker: Sendable {
     private let asset: Asset
     private let track: AssetTrack
     private let box: PixelSize
     private let isCancelled: @Sendable () -> Bool
 
-    /// A maker for a track of frames, none of them larger than `box`; `isCancelled` is asked while it works.
+    /// Creates a generator for a video track, with images no larger than `box`; `isCancelled` is called during the
+    /// work.
     package init(
         asset: Asset, track: AssetTrack, box: PixelSize,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -20,7 +20,7 @@ package struct ThumbnailMaker: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// What is shown at a moment; nil where nothing is.
+    /// Returns the image at a time; nil outside the track.
     package func thumbnail(at time: MediaTime) throws -> Thumbnail? {
         guard time >= track.timeRange.start, time < track.timeRange.end,
             let format = PixelFormat(named: "yuvj420p"),

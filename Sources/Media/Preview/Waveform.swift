@@ -1,24 +1,24 @@
 internal import LibAV
 
-/// How loud audio is over its length, in columns of one width, for a person to look at.
+/// Level of audio over its duration, in columns of equal width, for display.
 package struct Waveform: Codable, Sendable {
-    /// How long the audio is.
+    /// Duration of the audio.
     package var duration: MediaTime
-    /// The largest sample of each column, from 0 to 255 for full scale.
+    /// The peak of each column, from 0 to 255 for full scale.
     package var peaks: [UInt8]
-    /// The root of the mean square of each column's samples, likewise.
+    /// The root mean square of each column, from 0 to 255 for full scale.
     package var levels: [UInt8]
 
-    /// Columns of a waveform.
+    /// Number of columns of a fully measured waveform.
     static let columns = 240
-    /// Longer audio is listened to here and there.
+    /// Maximum duration in seconds that is measured completely; longer audio is sampled.
     static let wholeSeconds = 1200.0
 
-    /// Columns of what is listened to here and there.
+    /// Number of columns of a sampled waveform.
     private static let fewColumns = 120
 
-    /// Listens to a track. Of one longer than twenty minutes each column is the first quarter of a second of its
-    /// range. Throws `CancellationError` after a cancel.
+    /// Measures a track. Of a track longer than 20 minutes, only the first quarter of a second of each column is
+    /// read. Returns nil for an empty track; throws `CancellationError` after a cancel.
     package static func measure(
         asset: Asset, track: AssetTrack, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> Waveform? {
@@ -40,7 +40,7 @@ package struct Waveform: Codable, Sendable {
         let data = try WaveformReader(
             asset: asset, track: track, extent: ReadingExtent(ranges: ranges), isCancelled: isCancelled
         ).read(
-            // Parts of a column, so that each begins about where it should.
+            // Columns are combined from finer parts, so that their boundaries are accurate.
             WaveformReader.Settings(
                 samplesPerPixel: max(1, samples / (count * 32)), splitsChannels: true, measuresPower: true))
         let found = (0..<count).map { column in

@@ -1,21 +1,22 @@
 public import LibAV
 
-/// An exact point or length of media time: `value / timescale` seconds (AVFoundation's `CMTime`).
+/// An exact time or duration: `value / timescale` seconds (AVFoundation's `CMTime`).
 ///
-/// Arithmetic is exact as long as the result fits; past that it rounds to the nearest nanosecond.
+/// Arithmetic is exact as long as the result fits; otherwise it is rounded to the nearest nanosecond.
 public struct MediaTime: Sendable, CustomStringConvertible {
-    /// Units of `1 / timescale` seconds.
+    /// Number of units of `1 / timescale` seconds.
     public let value: Int64
-    /// Units a second, at least 1.
+    /// Units per second, at least 1.
     public let timescale: Int32
 
-    /// A time as given; a timescale below 1 is taken as 1.
+    /// Creates a time; a timescale below 1 is replaced by 1.
     public init(value: Int64, timescale: Int32) {
         self.value = value
         self.timescale = max(1, timescale)
     }
 
-    /// The time nearest to so many seconds, counted in `1 / timescale` seconds (`CMTimeMakeWithSeconds`); 0 of what is no number.
+    /// Creates the time nearest to a number of seconds, in units of `1 / timescale` seconds
+    /// (`CMTimeMakeWithSeconds`); 0 for NaN and infinity.
     public init(seconds: Double, timescale: Int32 = 90_000) {
         let scale = max(1, timescale)
         let ticks = (seconds * Double(scale)).rounded()
@@ -23,18 +24,18 @@ public struct MediaTime: Sendable, CustomStringConvertible {
             value: ticks.isFinite ? Int64(exactly: ticks) ?? (ticks < 0 ? .min : .max) : 0, timescale: scale)
     }
 
-    /// So many ticks of a time base.
+    /// Creates a time from ticks of a time base.
     public init(ticks: Int64, timeBase: Rational) {
         self.init(Int128(ticks) * Int128(max(1, timeBase.num)), Int128(max(1, timeBase.den)))
     }
 
-    /// A ratio of seconds, reduced.
+    /// Creates a time from a ratio of seconds, reduced to lowest terms.
     init(_ numerator: Int128, _ denominator: Int128) {
         let divisor = max(1, gcd(numerator.magnitude, denominator.magnitude))
         var num = numerator / Int128(divisor)
         var den = denominator / Int128(divisor)
         if den > Int128(Int32.max) || num > Int128(Int64.max) || num < Int128(Int64.min) {
-            // In two steps, since the whole may be too large for the product.
+            // In two steps, because the product may overflow.
             let (whole, rest) = num.quotientAndRemainder(dividingBy: max(1, den))
             let (product, isTooLarge) = whole.multipliedReportingOverflow(by: 1_000_000_000)
             num =
@@ -47,19 +48,19 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         timescale = Int32(clamping: den)
     }
 
-    /// The same in its lowest terms.
+    /// The time with its value and timescale in lowest terms.
     package var reduced: MediaTime { MediaTime(Int128(value), Int128(timescale)) }
 
-    /// 0 s.
+    /// Zero seconds.
     public static let zero = MediaTime(value: 0, timescale: 1)
 
-    /// For display and estimates only.
+    /// Seconds as a floating-point number, for display and estimates only.
     public var seconds: Double { Double(value) / Double(timescale) }
 
-    /// Ticks are never more, either way: sums of a few of them fit, whatever a file says.
+    /// Maximum absolute value of ticks: sums of several such values don't overflow, even for malformed files.
     public static let mostTicks = Int64.max / 8
 
-    /// How many ticks of a time base, rounded; at most `mostTicks`.
+    /// Returns the number of ticks of a time base, rounded, and limited to `mostTicks`.
     public func ticks(
         in timeBase: Rational, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
     ) -> Int64 {
@@ -74,7 +75,7 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         return min(Self.mostTicks, max(-Self.mostTicks, Int64(clamping: exact)))
     }
 
-    /// As a time base of one tick, where it fits; for finding a common tick.
+    /// The time as a time base, to find a common one; nil if it doesn't fit.
     var asTick: Rational? {
         guard value > 0, value <= Int64(Int32.max) else { return nil }
         return Rational(Int32(value), timescale)
@@ -91,34 +92,34 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         return sign + "\(magnitude / 1_000_000)" + (fraction.isEmpty ? "" : "." + fraction)
     }
 
-    /// The sum, exact where it fits.
+    /// Returns the sum, exact if it fits.
     public static func + (a: MediaTime, b: MediaTime) -> MediaTime {
         MediaTime(
             Int128(a.value) * Int128(b.timescale) + Int128(b.value) * Int128(a.timescale),
             Int128(a.timescale) * Int128(b.timescale))
     }
-    /// What is left of it after as many of another time as fit; both are positive, or this one is zero.
+    /// Returns the remainder of a division by another time; both must be positive, or `self` zero.
     func remainder(of other: MediaTime) -> MediaTime {
         let divisor = Int128(max(1, other.value)) * Int128(timescale)
         let rest = (Int128(value) * Int128(other.timescale)) % divisor
         return MediaTime(rest, Int128(timescale) * Int128(other.timescale))
     }
-    /// The difference, exact where it fits.
+    /// Returns the difference, exact if it fits.
     public static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         a + MediaTime(value: 0 &- b.value, timescale: b.timescale)
     }
 }
 
 extension MediaTime: Comparable, Hashable {
-    /// Equal as numbers, whatever the timescale.
+    /// Returns whether two times are equal, whatever their timescales.
     public static func == (a: MediaTime, b: MediaTime) -> Bool {
         Int128(a.value) * Int128(b.timescale) == Int128(b.value) * Int128(a.timescale)
     }
-    /// Ordered as numbers.
+    /// Returns whether a time is before another, whatever their timescales.
     public static func < (a: MediaTime, b: MediaTime) -> Bool {
         Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)
     }
-    /// The same for equal numbers.
+    /// Hashes the reduced time, so that equal times have equal hashes.
     public func hash(into hasher: inout Hasher) {
         let reduced = reduced
         hasher.combine(reduced.value)
@@ -127,7 +128,7 @@ extension MediaTime: Comparable, Hashable {
 }
 
 extension MediaTime: Codable {
-    /// Reads `value/timescale`.
+    /// Decodes `value/timescale`.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         let parts = text.split(separator: "/")
@@ -137,7 +138,7 @@ extension MediaTime: Codable {
         }
         self.init(value: value, timescale: scale)
     }
-    /// Writes `value/timescale`, so that a plan is exact and readable.
+    /// Encodes `value/timescale`, so that a plan is exact and readable.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode("\(value)/\(timescale)")
@@ -146,35 +147,35 @@ extension MediaTime: Codable {
 
 /// A range of media time, half-open (AVFoundation's `CMTimeRange`).
 public struct TimeRange: Hashable, Codable, Sendable {
-    /// Where it begins.
+    /// Start of the range.
     public var start: MediaTime
-    /// How long it is.
+    /// Duration of the range.
     public var duration: MediaTime
 
-    /// Makes a range.
+    /// Creates a range from a start and a duration.
     public init(start: MediaTime, duration: MediaTime) {
         self.start = start
         self.duration = duration
     }
 
-    /// Makes the range `[start, end)`.
+    /// Creates the range `[start, end)`.
     public init(start: MediaTime, end: MediaTime) { self.init(start: start, duration: end - start) }
 
-    /// Where it ends; the end is not part of it.
+    /// End of the range, exclusive.
     public var end: MediaTime { start + duration }
 }
 
 extension AssetReader {
-    /// The tick in which frames of a track are vended: its times, time zero and both ends of the range are whole
-    /// in it, as far as that can be.
+    /// Returns the time base in which frames of a track are vended. If possible, the track's times, time zero and
+    /// both ends of the range are exact in it.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, range: TimeRange?) -> Rational {
         videoTick(timeBase: timeBase, timeZero: timeZero, ranges: range.map { [$0] } ?? [])
     }
 
-    /// The same for several ranges joined: every end but the last moves what comes after it.
+    /// Returns the time base for several joined ranges: all ends except for the last one shift the frames after them.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, ranges: [TimeRange]) -> Rational {
-        // Finer ticks would leave mp4 no room for a frame that stays for minutes. The start moves every frame,
-        // the last end the last one's length alone.
+        // With a finer time base, durations of minutes would overflow in mp4. The start affects every frame, the last
+        // end only the last frame's duration.
         let inner = ranges.map(\.start) + ranges.dropLast().map(\.end)
         let start = [timeBase, timeZero.asTick].compactMap { $0 } + inner.compactMap(\.asTick)
         let limit: Int32 = 3_000_000
@@ -183,7 +184,8 @@ extension AssetReader {
     }
 }
 
-/// The largest tick of which every one given is a whole multiple, or nil where that is finer than `limit` a second.
+/// Returns the largest time base of which all given ones are multiples; nil if it is finer than `limit` ticks per
+/// second.
 func commonTick(_ ticks: [Rational], limit: Int32 = 1_000_000_000) -> Rational? {
     var num: UInt128 = 0
     var den: UInt128 = 1
@@ -217,21 +219,21 @@ private func roundedDivision(_ a: Int128, _ b: Int128) -> Int128 {
 }
 
 extension MediaTime {
-    /// The time times a ratio of whole numbers, exact where it fits.
+    /// Returns the time multiplied by a ratio of integers, exact if it fits.
     public func multiplied(by factor: Int64, dividedBy divisor: Int64) -> MediaTime {
         MediaTime(Int128(value) * Int128(factor), Int128(timescale) * Int128(max(1, divisor)))
     }
 }
 
 extension TimeRange {
-    /// The range, or its beginning where it is longer.
+    /// Returns the range, shortened to a maximum duration.
     public func prefix(lasting length: MediaTime) -> TimeRange {
         TimeRange(start: start, duration: min(duration, length))
     }
 }
 
 extension [TimeRange] {
-    /// Ranges joined end to end, up to a length.
+    /// Returns the ranges, shortened to a maximum total duration.
     public func prefix(lasting length: MediaTime) -> [TimeRange] {
         var left = length
         var kept: [TimeRange] = []
@@ -244,14 +246,14 @@ extension [TimeRange] {
 }
 
 extension MediaTime {
-    /// No time that a source says is believed to be longer: three thousand years.
+    /// Maximum time accepted from a source: about three thousand years.
     public static let longest = MediaTime(value: 100_000_000_000, timescale: 1)
 
-    /// The same, brought to what is believed.
+    /// The time, limited to `longest`.
     public var bounded: MediaTime { min(.longest, max(.zero - .longest, self)) }
 }
 
 extension TimeRange {
-    /// The same, brought to what is believed.
+    /// The range, with both times limited to `longest`.
     public var bounded: TimeRange { TimeRange(start: start.bounded, duration: duration.bounded) }
 }
