@@ -1,39 +1,39 @@
 package import LibAV
 
-/// Settings that only filters or encoders themselves can judge. To ask one is to run its code over what a job file says,
-/// so it is asked where it can do no harm and as long as one is patient: in a worker.
+/// Settings that are validated by dry-opening filters or encoders. This runs library code on values of a job file, so
+/// it happens in a worker, with a time limit.
 package enum SettingsTrial: Codable, Hashable, Sendable {
     /// A chain of filters by itself.
     case filters(FilterChain, MediaType)
-    /// What a chain makes of frames of a form; the matrix is that of their source.
+    /// Output format of a chain for frames of a format; the matrix is that of their source.
     case filtered(FilterChain, FrameForm, matrix: String)
     /// A change of primaries, transfer or matrix.
     case conversion(VideoOutputSettings, from: PixelFormat, ColorDescription, to: PixelFormat)
-    /// An encoder with everything that it is opened with.
+    /// An encoder with its complete configuration.
     case encoder(EncoderConfiguration)
 
-    /// What came of it.
+    /// Result of a dry open.
     package enum Verdict: Codable, Hashable, Sendable {
-        /// It can be done.
+        /// The settings are valid.
         case holds
-        /// It can be done, and frames become this.
+        /// The chain is valid, and its output has this format.
         case becomes(FrameForm)
-        /// It can be done, and a setting comes out otherwise than it was asked for.
+        /// The encoder accepts the settings, but uses another value for one of them.
         case unheeded(Unheeded)
-        /// It can't, in the library's words.
+        /// The settings are invalid; the value is the library's error message.
         case problem(String)
     }
 
-    /// A setting that an encoder takes and makes something else of.
+    /// A setting that an encoder accepts but replaces by another value.
     package struct Unheeded: Codable, Hashable, Sendable {
-        /// The key of the job language.
+        /// The key in the job language.
         package var setting: String
-        /// What comes instead, for people.
+        /// The value that is used instead, for messages.
         package var made: String
-        /// The bit rate that comes instead, where it is one.
+        /// The bit rate that is used instead, if the setting is one.
         package var bitRate: Int64?
 
-        /// Notes it.
+        /// Creates a description from given values.
         package init(setting: String, made: String, bitRate: Int64? = nil) {
             self.setting = setting
             self.made = made
@@ -41,7 +41,7 @@ package enum SettingsTrial: Codable, Hashable, Sendable {
         }
     }
 
-    /// Tries it, in this process.
+    /// Carries out the dry open in this process.
     package func carryOut() -> Verdict {
         do throws(AVError) {
             switch self {
@@ -61,7 +61,7 @@ package enum SettingsTrial: Codable, Hashable, Sendable {
         }
     }
 
-    /// The same for all that comes to the same answer.
+    /// The settings without values that don't affect the result, as a cache key.
     package var plain: SettingsTrial {
         guard case .encoder(var configuration) = self else { return self }
         configuration.threads = 1
