@@ -19,7 +19,7 @@ package struct SourceContainer: Sendable {
     static let pattern = SourceContainer("pattern")
     /// An image sequence.
     static let images = SourceContainer("images")
-    /// A composition.
+    /// A composition, which has no packets of its own.
     static let composition = SourceContainer("composition")
 
     /// Whether the container is MP4 or QuickTime: it has edit lists, and an index with all properties of packets
