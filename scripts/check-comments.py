@@ -6,7 +6,13 @@ import subprocess
 import sys
 
 # Folders whose comments follow the rules. The others are being rewritten; a folder is added here once it is clean.
-CLEAN = ["Sources/Engine/", "Sources/Media/Compositions/", "Sources/Media/Images/", "Sources/Media/Subtitles/", "Sources/Media/Loudness/", "Sources/Media/Animations/", "Sources/Media/Waveforms/", "Sources/Media/Mixing/", "Sources/Media/Time/", "Sources/Media/Preview/", "Sources/Media/PixelBuffers/", "Sources/Media/Packets/", "Sources/Media/Bitstream/"]
+CLEAN = ["Sources/Engine/"] + [
+    f"Sources/Media/{folder}/"
+    for folder in (
+        "Animations", "Bitstream", "Compositions", "Images", "Loudness", "Mixing", "Packets", "PixelBuffers", "Preview", "Subtitles",
+        "Time", "Waveforms",
+    )
+]
 OPENING = re.compile(
     r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|What|Whatever|Who|Whoever|Whom|Whose|Where|Wherever|When|"
     r"Which|How|Why|Whether it|Of|Nobody|Somebody|Everybody|Everything|Something|Nothing|Here|There)\b"

@@ -44,7 +44,7 @@ struct PacketLengths {
     /// A common divisor of all packet durations; nil if it depends on the packets.
     var unit: Int64? {
         guard case .vorbis(let packets) = kind, let blocks = packets.blockSizes else { return nil }
-        // Half of the smallest overlap of two blocks.
+        // A packet's duration is a quarter of the sum of two block sizes.
         return Int64(max(1, blocks.lowerBound / 4))
     }
 

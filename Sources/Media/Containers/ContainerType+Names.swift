@@ -11,13 +11,13 @@ extension ContainerType {
     public static var mov: ContainerType { known("mov") }
     /// MPEG-4 with audio only (`AVFileType.m4a`).
     public static var m4a: ContainerType { known("m4a") }
-    /// Matroska, with any kind of track (`.mkv`).
+    /// Matroska (`.mkv`, `.mka`).
     public static var matroska: ContainerType { known("mkv") }
     /// WebM.
     public static var webm: ContainerType { known("webm") }
     /// MPEG transport stream.
     public static var transportStream: ContainerType { known("ts") }
-    /// Ogg, with Vorbis, Opus or FLAC.
+    /// Ogg with audio tracks.
     public static var ogg: ContainerType { known("ogg") }
     /// MP3 (`AVFileType.mp3`).
     public static var mp3: ContainerType { known("mp3") }

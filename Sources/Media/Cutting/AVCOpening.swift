@@ -12,7 +12,7 @@ struct AVCOpening {
 
     private var sets: AVCParameterSets
     /// `idr_pic_id`, which must differ for two IDR frames in a row. Encoders rarely use such values. With its 15
-    /// bits, the slice moves by whole bytes if the marking of the oldest frame is removed.
+    /// bits, slice data is shifted by whole bytes if the source's marking is the sliding window.
     private let identifier: Int
     /// Values to subtract; nil before the first frame.
     private var base: (sequence: AVCParameterSets.Sequence, frameNumber: Int, order: Int)?

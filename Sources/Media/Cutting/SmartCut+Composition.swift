@@ -3,8 +3,8 @@ package import LibAV
 /// Smart cuts of several sources: the clips of a composition in order, with encoded frames between them.
 extension SmartCut {
     /// Returns the time base of a composition's cut, which represents exactly the times of all copied clips, of cuts,
-    /// of positions, and of encoded frames. If none does, the least important times are dropped first, and are then
-    /// rounded; nil if the clips' own times have no common time base.
+    /// of positions, and of encoded frames. If none does, positions are rounded, then cuts as well; nil if the clips'
+    /// own times and the encoded frames have no common time base.
     package static func tick(
         clock: [(timeBase: Rational, timeZero: MediaTime)], cuts: [MediaTime], places: [MediaTime],
         frames: Rational?

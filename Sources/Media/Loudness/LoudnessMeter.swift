@@ -1,7 +1,7 @@
 package import LibAV
 internal import Synchronization
 
-/// Measures the loudness of a range of audio behind a chain of filters (libavfilter's `ebur128`).
+/// Measures the loudness of a range of audio after a chain of filters (libavfilter's `ebur128`).
 package final class LoudnessMeter: Sendable {
     private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)

@@ -94,7 +94,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return Result(filters: Self.joined(reached.steps), before: before, after: reached.loudness)
     }
 
-    /// Audio behind all filters except gain and limiter.
+    /// Audio after all filters except gain and limiter.
     private struct Prepared {
         var steps: [FilterStep]
         var loudness: Loudness

@@ -18,7 +18,7 @@ public enum SessionStatus: String, Sendable {
 
 /// Reads one asset through any number of outputs (AVFoundation's `AVAssetReader`). A reader is used once.
 ///
-/// Unchecked `Sendable`: `outputs` and `extent` are frozen by `startReading`; the rest is behind the mutex.
+/// Unchecked `Sendable`: `outputs` and `extent` are immutable after `startReading`; the rest is protected by the mutex.
 public final class AssetReader: @unchecked Sendable {
     /// The asset that is read.
     public let asset: Asset

@@ -25,7 +25,7 @@ final class PlaybackPace: Sendable {
         }
         let due = (time - start).seconds / rate
         guard due > passed else { return nil }
-        // Callers wait at most a second, and then ask again.
+        // Callers wait at most a second, and then call again.
         return .microseconds(Int(min(1, due - passed) * 1e6) + 1)
     }
 }

@@ -29,7 +29,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var turn: FrameRotation?
     /// A chain of libavfilter's filters; nil for none.
     public var filters: FilterChain?
-    /// Format of the frames behind `filters`; nil without filters.
+    /// Format of the frames after `filters`; nil without filters.
     public var filtered: FilteredFrames?
     /// Size in pixels; nil for the size after the steps before.
     public var size: PixelSize?
@@ -72,7 +72,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     }
 }
 
-/// Format of frames behind a chain of filters.
+/// Format of frames after a chain of filters.
 public struct FilteredFrames: Hashable, Codable, Sendable {
     /// Pixel format of the filters' output.
     public var pixelFormat: PixelFormat

@@ -7,7 +7,7 @@ extension AssetWriter {
     public func canAdd(_ input: AssetWriterInput) -> Bool {
         guard problem(adding: input) == nil else { return false }
         switch input.settings {
-        // `mediaTypes` and the planner decide on data and attachments.
+        // Codecs of data tracks and attachments are specific to the container, and aren't queried from the muxer.
         case .passthrough(let format, _):
             return [.data, .attachment].contains(input.mediaType) || container.canHold(codec: format.codec)
         case .encode(let configuration):

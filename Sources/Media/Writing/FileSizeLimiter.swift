@@ -64,7 +64,7 @@ final class FileSizeLimiter {
     private let primary: Int
     /// Maximum number of queued subtitle events; further ones are written with their own durations.
     private static let mostCues = 1000
-    /// Maximum numbers of packets and bytes queued behind a long frame; beyond them, the frame is written with its
+    /// Maximum numbers of packets and bytes queued after a long frame; beyond them, the frame is written with its
     /// own duration.
     private static let mostWaiting = (packets: 2000, bytes: 32 << 20)
     private var waiting = UniqueDeque<Waiting>()

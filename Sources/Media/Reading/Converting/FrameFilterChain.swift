@@ -28,7 +28,7 @@ package struct FrameFilterChain {
             ? Self.flags : Self.terms(from: range, to: range, matrix: name)
     }
 
-    /// Returns the format of frames behind a chain of user filters, without decoding media.
+    /// Returns the format of frames after a chain of user filters, without decoding media.
     package static func trial(_ filters: FilterChain, of form: FrameForm, matrix: String) throws(AVError)
         -> FrameForm
     {
@@ -177,7 +177,7 @@ package struct FrameFilterChain {
 
     private static let flags = [MetadataEntry(key: "flags", value: "bicubic")]
 
-    /// Pixel format behind the user's filters, or of the frames if there are no filters.
+    /// Pixel format after the user's filters, or of the frames if there are no filters.
     private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
 
     /// Range of the frames in format `inner`, `tv` or `pc`.

@@ -68,7 +68,8 @@ struct LeadingFrames {
         return false
     }
 
-    /// How many wanted frames are missing before the first accepted one at `time`. The frame on screen at the start of a range is wanted.
+    /// Returns the number of frames of the range that are missing before the first accepted one at `time`. The frame on
+    /// screen at the start of a range belongs to the range.
     func missing(before time: Int64) -> Int {
         guard time != noTimestamp else { return dropped }
         let isOnScreen = hasEarlier && time > start && !times.contains(start)
