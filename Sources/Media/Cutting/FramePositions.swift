@@ -24,7 +24,8 @@ package struct FramePositions: Codable, Hashable, Sendable {
     /// Creates positions from given values.
     package init(positions: [Position?], count: Int64) { (self.positions, self.count) = (positions, count) }
 
-    /// Locates frames among the times of all frames of a track, sorted and without duplicates. Empty `ranges` mean the whole track.
+    /// Locates frames among the times of all frames of a track, sorted and without duplicates. Empty `ranges` mean the
+    /// whole track.
     package init(of numbers: [Int64], in ranges: [TimeRange], among times: [MediaTime]) {
         self.init(of: numbers, in: ranges, count: times.count) { times[$0] }
     }

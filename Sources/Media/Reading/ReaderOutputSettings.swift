@@ -21,7 +21,7 @@ public enum ReaderOutputSettings: Hashable, Sendable {
 public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// Deinterlacing. Default: off.
     public var deinterlacing = Deinterlacing.off
-    /// Whether interlaced frames are deinterlaced that come later in a track whose first frames are progressive. Default: false.
+    /// Whether later interlaced frames are deinterlaced in a track whose first frames are progressive. Default: false.
     public var deinterlacesLateFields = false
     /// The part of the coded frame that is kept; nil for all.
     public var crop: PixelRectangle?

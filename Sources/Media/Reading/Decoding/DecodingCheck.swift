@@ -52,8 +52,8 @@ package struct DecodingCheck: Sendable {
 
     /// Returns the decoder's error for a group; nil if the group decodes, or has no packet.
     ///
-    /// `isStrict`: every sampled frame must be intact. Otherwise a third of them is enough, since a copy may begin with frames that refer to
-    /// earlier ones.
+    /// `isStrict`: every sampled frame must be intact. Otherwise a third of them is enough, since a copy may begin with
+    /// frames that refer to earlier ones.
     package func problem(of group: Group, isStrict: Bool) throws -> String? {
         guard isPossible, case .file(let path) = asset.source else { return nil }
         let contents = try asset.loadSynchronously()
@@ -79,7 +79,7 @@ package struct DecodingCheck: Sendable {
             guard let packet = try source.next() else { break }
             let pts = packet.pts
             if sample.packets == 0 { firstTime = pts }
-            // Leading frames of an open group refer to the group before it, and a decoder that begins here drops them.
+            // Leading frames of an open GOP refer to the GOP before it; a decoder that starts here drops them.
             if isVideo, pts != noTimestamp, pts < firstTime { leading += 1 }
             sample.decode(packet)
             if sample.intactFrames == 0 { continue }
@@ -114,7 +114,7 @@ package struct DecodingCheck: Sendable {
         mutating func decode(_ packet: borrowing Packet) {
             packets += 1
             do throws(AVError) {
-                // A decoder that is full gives frames first.
+                // A full decoder must output frames before it accepts packets.
                 while try !decoder.send(packet) { if !receive() { return } }
             } catch {
                 note(error)
